@@ -57,7 +57,7 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         source = str(EXAMPLE.parent / file)
         model = None if index else RecordedModel()
         offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
-    for site in tomllib.loads((Path(__file__).with_name("tui") / "sites.toml").read_text("utf-8"))["sites"]:
+    for site in tomllib.loads(Path(__file__).with_name("sites.toml").read_text("utf-8"))["sites"]:
         host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
         note = f"{site['about']} · {host}" if "about" in site else host
         offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))

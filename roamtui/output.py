@@ -121,7 +121,7 @@ def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
 def open_closed_streams() -> None:
     """Open any closed standard stream on the null device.
 
-    Otherwise the next opened file, such as the conversation database, would get a standard descriptor, and
+    Otherwise the next opened file, such as the log of a conversation, would get a standard descriptor, and
     libraries would write warnings into it. Without stdout, writing a result fails, so that it is not lost
     unnoticed.
     """

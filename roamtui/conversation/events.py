@@ -75,13 +75,6 @@ _QUOTE_LABELS = {
 }
 CHANGED_LABEL = "changed since the answer"
 """Stands in place of the label of a quote that was found, and that the document no longer has."""
-FOUND_LEAD = "Open already for the question below:"
-"""Introduces the sections that are opened with a question."""
-"""Introduces the search results for a question."""
-CELL_LEAD = "Each answer fills one cell of a table."
-"""Introduces the rules for an answer that fills a cell of a table."""
-QUESTION_START = "Question: "
-"""Introduces a question that follows other text in its message."""
 
 
 class ToolCall(Struct, frozen=True, kw_only=True):

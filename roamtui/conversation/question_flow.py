@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import (
-    FOUND_LEAD,
     CloseReason,
     ExpandStatus,
     NodesFolded,
@@ -39,6 +38,8 @@ from roamtui.conversation.update import (
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.text import estimate_tokens, subtract_delivered
 
+FOUND_LEAD = "Open already for the question below:"
+"""Introduces the sections that are opened with a question."""
 # Open text costs little while it is in the provider's cache, but each closing rebuilds the transcript. So
 # sections are closed rarely, but then many at once.
 _CLOSING_START_SHARE = 0.6

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OPEN_TOKENS_DEFAULT
 from roamtui.conversation.events import (
-    QUESTION_START,
     AnswerStreamed,
     Citation,
     CitationsChecked,
@@ -251,7 +250,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
                 preface = self.rebuilt.preface
                 steps = exchange.steps[self.rebuilt.first_step :]
             parts = [part for part in (lead, preface if with_steps else "") if part]
-            question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
+            question = f"Question: {exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
             lead = ""
             for step in steps if with_steps else ():

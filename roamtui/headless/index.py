@@ -124,8 +124,9 @@ async def _write_summaries(
             raise UsageError("no summaries were written, as you did not confirm. Answer y, or add --yes.")
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
-            for error in filter(None, await asyncio.gather(*batch, return_exceptions=True)):
-                raise error
+            errors = [error for error in await asyncio.gather(*batch, return_exceptions=True) if error]
+            if errors:
+                raise errors[0]
     except ModelError as error:
         saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
         raise ModelError(f"{error} {saved}") from None

@@ -182,8 +182,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
     """Return what a server says of its failure, after a colon; empty if it only repeats the status."""
-    match = _JSON_MESSAGE.search(" ".join(map(str, chain)))
-    words = _clean(_ERROR_PREFIX.sub("", match[1] or match[2]), environ).rstrip(".") if match else ""
+    message = _find_json_message(" ".join(map(str, chain)))
+    words = _clean(_ERROR_PREFIX.sub("", message), environ).rstrip(".")
     return f": {words}" if words else ""
 
 
@@ -203,9 +203,12 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
 
 def _get_provider_message(chain: Sequence[BaseException]) -> str:
     text = str(chain[-1] if _is_builtin(chain[-1]) else chain[0])
-    if match := _JSON_MESSAGE.search(text):
-        return match[1] or match[2]
-    return _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
+    return _find_json_message(text) or _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
+
+
+def _find_json_message(text: str) -> str:
+    match = _JSON_MESSAGE.search(text)
+    return (match[1] or match[2]) if match else ""
 
 
 def _is_builtin(error: BaseException) -> bool:

@@ -43,9 +43,9 @@ def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
     Return 0 if it repeats nothing, or nothing with letters. The copies have `length_min` characters or more.
     """
     for period in range(1, _PERIOD_MAX + 1):
-        tail = text[-max(length_min, period * _TIMES_MIN) :]
-        is_long = len(tail) >= max(length_min, period * _TIMES_MIN)
-        if is_long and tail.endswith(tail[:-period]):
+        length = max(length_min, period * _TIMES_MIN)
+        tail = text[-length:]
+        if len(tail) == length and tail.endswith(tail[:-period]):
             return period if any(map(str.isalpha, tail[:period])) else 0
     return 0
 

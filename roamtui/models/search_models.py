@@ -122,7 +122,7 @@ class LitellmEmbedder:
 
     @property
     def is_multilingual(self) -> bool:
-        """Most are."""
+        """Return True, because most embedders are."""
         return True
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:  # noqa: ARG002

@@ -114,10 +114,10 @@ def _list_titles(library: Library, start: str) -> list[str]:
 
 
 def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:
-    """Return up to 3 ids whose digits or titles are most similar to `requested`, or `only_near` it.
+    """Return up to 3 ids whose digits or titles are most similar to `requested`.
 
     If several have the name `requested`, it returns the first of these. Digits count only if `requested` has
-    about the form of an id.
+    about the form of an id. With `only_near`, leave out those that are hardly similar.
     """
     if named := _list_named(library, requested):
         return tuple(named[:_SUGGESTED_MAX])

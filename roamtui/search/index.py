@@ -109,11 +109,11 @@ class SectionIndex:
     def _get_bounds(self, within: range) -> tuple[int, int]:
         """Return the first and the last row of the store between which a range of nodes is."""
         if within not in self._bounds:
-            first, last = 1 << 62, -1
+            rows: list[int] = []
             for document, start, end in self.numbering.iter_runs(within):
                 base = self._document_numbers[id(document)] << ROW_BITS
-                first, last = min(first, base + start), max(last, base + end - 1)
-            self._bounds[within] = first, last
+                rows += base + start, base + end - 1
+            self._bounds[within] = min(rows), max(rows)
         return self._bounds[within]
 
     def _get_number(self, row: int) -> int:
@@ -148,3 +148,8 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
         path = self.get_path(library)
         is_large = sum(len(document.text) for document in library.documents) >= _ON_DISK_CHARACTERS_MIN
         return path if path is not None and (is_large or self.stores_small or path.exists()) else None
+
+
+def sort_scores(scores: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Return nodes with their scores, best first. Equal scores are in document order."""
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))

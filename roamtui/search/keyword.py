@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.corrections import suggest_corrections
-from roamtui.search.index import IndexLocation, SectionIndex, stem_title
+from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
     STOP_WORDS,
@@ -149,7 +149,18 @@ class KeywordSearcher:
 
     def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
         """Bring the index up to date now, not only at the next search, and return it."""
-        return self._update_index(on_progress)
+        with self._lock:
+            while self._index is None or self._index.library is not self._library:
+                try:
+                    if self._store is None:
+                        path = (
+                            self._location.choose_path(self._library) if self._location is not None else None
+                        )
+                        self._store = SectionStore(path)
+                    self._index = SectionIndex(self._library, self._store, on_progress)
+                except IndexLostError as error:
+                    self._use_memory(error)
+            return self._index
 
     def embed_ahead(self) -> bool:
         """Return False, because words need no vectors. See `Searcher`."""
@@ -166,28 +177,14 @@ class KeywordSearcher:
         self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()
     ) -> Ranking:
         """Return the hits of `search` without snippets, which take longer than the search."""
-        index = self._update_index()
+        index = self.prepare()
         try:
             return _rank(index, query, limit, within, earlier)
         except IndexLostError as error:
             with self._lock:
                 if self._index is index:
                     self._use_memory(error)
-            return _rank(self._update_index(), query, limit, within, earlier)
-
-    def _update_index(self, on_progress: Progress | None = None) -> SectionIndex:
-        with self._lock:
-            while self._index is None or self._index.library is not self._library:
-                try:
-                    if self._store is None:
-                        path = (
-                            self._location.choose_path(self._library) if self._location is not None else None
-                        )
-                        self._store = SectionStore(path)
-                    self._index = SectionIndex(self._library, self._store, on_progress)
-                except IndexLostError as error:
-                    self._use_memory(error)
-            return self._index
+            return _rank(self.prepare(), query, limit, within, earlier)
 
     def _use_memory(self, error: IndexLostError) -> None:
         """Keep the index in memory from now on, because that on disk cannot be used.
@@ -261,7 +258,7 @@ def _score_sections(
     scores = _boost_by_titles(index, scores, query)
     # The words of a follow-up are incomplete, so no sentence needs to contain all of them.
     scores = boost_topics(scores, topics, index) if topics else _boost_by_best_sentence(index, scores, query)
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sort_scores(scores))
 
 
 def _prefer_phrases(
@@ -277,7 +274,7 @@ def _prefer_phrases(
     best_other = max(scores.values())
     for number, score in matches.items():
         scores[number] = scores.get(number, 0.0) + best_other * (1 + score / best)
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sort_scores(scores))
 
 
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
@@ -348,7 +345,7 @@ def _boost_by_best_sentence(
     boosted = dict(scores)
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)
-    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ_MAX]:
+    for number, _ in sort_scores(scores)[:_READ_MAX]:
         for sentence in rank_sentences(index.own_text(number)[:RANKED_LENGTH_MAX], matcher, limit=1):
             boosted[number] += _SENTENCE_SHARE * best * sentence.score
     return boosted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from roamtui.search.index import SectionIndex, stem_title
+from roamtui.search.index import SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import stem
 from roamtui.search.terms import normalise_unicode, split_words
 
@@ -32,7 +32,7 @@ def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> di
         for number, strength in _match_topics(index, turn).items():
             strengths[number] = max(strengths.get(number, 0.0), strength * _AGE_FACTOR**age)
     named_now = max(_match_topics(index, query).values(), default=0.0)
-    strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:_TOPICS_MAX]
+    strongest = sort_scores(strengths)[:_TOPICS_MAX]
     return {number: strength - named_now for number, strength in strongest if strength > named_now}
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
-from roamtui.conversation.events import CELL_LEAD, Citation, StopReason, Usage
+from roamtui.conversation.events import Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.visible import read_visible_line
 from roamtui.plain import sanitise_line
@@ -16,8 +16,9 @@ from roamtui.quotes.read import MARK
 from roamtui.retrieval.passages import find_statement
 from roamtui.table.columns import Column
 
-CELL_INSTRUCTIONS = f"""\
-{CELL_LEAD} Its first line is the value alone, in as few words as the text allows (60 days; Yes, with \
+CELL_INSTRUCTIONS = """\
+Each answer fills one cell of a table. \
+Its first line is the value alone, in as few words as the text allows (60 days; Yes, with \
 consent), without quotation marks, ids or a full stop. Below it stands the proof: for each clause that gives \
 the value, in whatever words, one sentence with its quote and the id of its section. Add conditions that \
 change the value, with their quotes, and no more. The value is No only where the text says so, if only by \

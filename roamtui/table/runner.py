@@ -55,9 +55,9 @@ class TableRun(Struct, kw_only=True):
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
     asked: int = 0
-    """Number of cells that this run has answered."""
+    """Number of cells that this run has finished, with or without an answer."""
     states: Counter[CellState] = field(default_factory=Counter)
-    """Number of answered cells by state, old and new."""
+    """Number of finished cells by state, old and new."""
     usage: Usage = field(default_factory=Usage)
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
@@ -70,12 +70,12 @@ class TableRun(Struct, kw_only=True):
 
     @property
     def done(self) -> int:
-        """Number of cells with an answer, old and new."""
+        """Number of finished cells, old and new."""
         return self.states.total()
 
     @property
     def kept(self) -> int:
-        """Number of cells with an answer from an earlier run."""
+        """Number of cells that an earlier run finished."""
         return self.done - self.asked
 
     @property
@@ -116,11 +116,12 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:
         filler = _Filler(table, plan, write_cell, run, on_progress)
-        pending = iter(table.rows)
+        on_progress(run, None)
+        rows = iter(table.rows)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
-                    group.create_task(filler.fill_rows(pending))
+                    group.create_task(filler.fill_rows(rows))
         finally:
             await plan.model.close()
     return run
@@ -161,17 +162,16 @@ class _Filler:
             run.pending += self._must_ask(cell)
             if cell is not None:
                 run.states[cell.state] += 1
-        on_progress(run, None)
 
     def _must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
-        """Return whether a cell lacks an answer of this model about a row with `content`, or any if None."""
+        """Return whether to ask for a cell. With `content`, do so too if its answer is about another text."""
         if cell is None or cell.state is CellState.FAILED:
             return True
         return cell.model != self._plan.model.name or content not in (None, cell.content)
 
-    async def fill_rows(self, pending: Iterator[Row]) -> None:
-        """Fill row after row. `pending` is shared by all jobs."""
-        for row in pending:
+    async def fill_rows(self, rows: Iterator[Row]) -> None:
+        """Fill row after row. `rows` is shared by all jobs."""
+        for row in rows:
             if self._run.stop_reason:
                 return
             try:

@@ -20,9 +20,10 @@ def copy(widget: Widget, text: str, description: str) -> None:
 def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
     """Copy what is selected in the focused widget or on the screen, or else call `stop`.
 
-    If there is nothing to do, name the key that quits: elsewhere, this one does.
+    If there is nothing to do, name the key that quits, because in most programs ctrl+c does.
     """
-    if selected := selected or screen.get_selected_text() or "":
+    selected = selected or screen.get_selected_text() or ""
+    if selected:
         copy(screen, selected, "the selection")
         screen.clear_selection()
     elif not stop():

@@ -96,16 +96,16 @@ def read_theme(file: Path) -> Theme:
     )
 
 
-def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
+def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
     """Compute the colours that derive from a theme's own colours.
 
     `muted` is the softest text colour that is readable on every background, and always softer than the text.
     `faint` is only for lines, never for text.
     """
     foreground, background, panel, accent = (
-        Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
+        Color.parse(colours[key]) for key in ("foreground", "background", "panel", "accent")
     )
-    backgrounds = [Color.parse(colors[key]) for key in ("background", "surface", "panel")]
+    backgrounds = [Color.parse(colours[key]) for key in ("background", "surface", "panel")]
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
@@ -118,14 +118,14 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
     return {
         "muted": muted.hex,
         "faint": foreground.blend(background, 0.75).hex,
-        "input-cursor-background": colors["accent"],
+        "input-cursor-background": colours["accent"],
         "input-selection-background": panel.blend(accent, 0.35).hex,
         "screen-selection-background": panel.blend(accent, 0.35).hex,
-        "screen-selection-foreground": colors["foreground"],
-        "block-cursor-foreground": colors["background"],
+        "screen-selection-foreground": colours["foreground"],
+        "block-cursor-foreground": colours["background"],
         "scrollbar": foreground.blend(background, 0.75).hex,
         "scrollbar-hover": foreground.blend(background, 0.6).hex,
-        "scrollbar-background": colors["background"],
+        "scrollbar-background": colours["background"],
         "button-focus-text-style": "bold",
     }
 
@@ -134,10 +134,10 @@ def derive_defaults(theme: Theme) -> dict[str, str]:
     """Compute roamtui's own variables for a theme of Textual. Themes of roamtui have them already."""
     if "muted" in theme.variables:
         return {}
-    colors = theme.to_color_system().generate()
+    colours = theme.to_color_system().generate()
     if theme.ansi:  # the terminal's own colours cannot be blended
-        return {"muted": colors["text-muted"], "faint": colors["border-blurred"]}
-    derived = derive_variables(colors)
+        return {"muted": colours["text-muted"], "faint": colours["border-blurred"]}
+    derived = derive_variables(colours)
     return {name: derived[name] for name in ("muted", "faint")}
 
 

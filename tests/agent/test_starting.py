@@ -14,7 +14,8 @@ from roamtui.agent.question_context import (
     QuestionContext,
     retrieve_context,
 )
-from roamtui.conversation.events import FOUND_LEAD, Role, SectionsExpanded
+from roamtui.conversation.events import Role, SectionsExpanded
+from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.retrieval.choose import ModelView

@@ -1,4 +1,4 @@
-"""`collapse_sections`: marks sections that the model no longer needs. The code decides which are closed."""
+"""`collapse_sections`: closes sections that the model no longer needs, unless something keeps them open."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-    """Mark sections for closing, and give a reason for each one that stays open."""
+    """Close sections, and give a reason for each one that stays open."""
     requested, _ = await asyncio.to_thread(parse_section_ids, arguments, context.conversation.state.library)
     ids = tuple(dict.fromkeys(requested))
     if not ids:
         return ToolResponse(text=_NO_IDS, is_refused=True)
-    status = dict.fromkeys(ids, ("kept", "kept: not open"))
+    closed: set[str] = set()
+    details = dict.fromkeys(ids, "kept: not open")
     for event in await context.conversation.execute(CloseSections(section_ids=ids, origin=Origin.AGENT)):
         if isinstance(event, SectionsClosed):
             when = "closed after this question" if event.is_pending else "closed"
-            status |= dict.fromkeys(event.section_ids, ("closed", when))
-            status |= {section_id: ("kept", f"kept: {reason}") for section_id, reason in event.kept}
-    results = tuple((section_id, status[section_id][0]) for section_id in ids)
-    text = "\n".join(f"[{section_id}] {status[section_id][1]}" for section_id in ids)
+            closed.update(event.section_ids)
+            details |= dict.fromkeys(event.section_ids, when)
+            details |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
+    results = tuple((section_id, "closed" if section_id in closed else "kept") for section_id in ids)
+    text = "\n".join(f"[{section_id}] {details[section_id]}" for section_id in ids)
     return ToolResponse(text=text, section_ids=ids, results=results)
 
 
