@@ -31,7 +31,7 @@ _PARSERS = ("removeprefix", "removesuffix", "split", "partition", "replace", "fo
 """Functions whose texts are looked for in another text, or are a part of one."""
 _FOR_MODELS = (
     *("agent/prompt.py", "agent/tools/", "conversation/transcript.py", "headless/mcp.py"),
-    *("headless/quote_tool.py", "outline/expansion.py", "retrieval/render.py"),
+    *("outline/expansion.py", "retrieval/render.py"),
 )
 """Modules that write to a model. Only the notices of tools are shown to a person."""
 _SENTENCE = re.compile(r"[^\W\d_]{2,}.*\s")

@@ -13,7 +13,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from roamtui.agent.presentation import format_proof, list_unopened_hits, match_proof, replies_with_passages
+from roamtui.agent.presentation import (
+    format_proof,
+    list_unopened_hits,
+    match_proof,
+    replies_with_passages,
+    split_lead,
+)
 from roamtui.conversation.events import UNPROVEN_LABEL, QuoteState
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -121,7 +127,8 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
     """
     lines = exchange.answer.split("\n\n")  # why nothing answers, and the nearest sections
     if exchange.citations:
-        lines = [] if lines[0].startswith("**") else lines[:1]
+        lead, _ = split_lead(exchange, library)
+        lines = [lead] if lead else []
     for passage in exchange.citations:
         text = passage.quote or ""
         sentence = find_statement(exchange.question, [text]) or read_visible_line(text)

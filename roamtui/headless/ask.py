@@ -135,6 +135,7 @@ class AskReport:
         """Record an event. Write it to stdout with `--events`, and to stderr if a person should see it."""
         if self._output_format is OutputFormat.EVENTS and (named_fields := to_json_event(event)):
             _print_line(*named_fields)
+        is_shown = self._is_watched
         match event:
             case QuestionAsked():
                 self._steps = []
@@ -148,13 +149,16 @@ class AskReport:
                 self._steps.append(_tool_to_json(event))
             case QuestionAnswered():
                 self.final = event
+                is_shown = False  # it is written elsewhere, and so is its stream
+            case AnswerStreamed():
+                is_shown = False
+            case NodesLoaded(notes=notes, problems=problems):
+                is_shown = is_shown or bool(notes or problems)
+            case WarningRaised():
+                is_shown = True
             case _:
                 pass
-        is_warning = isinstance(event, WarningRaised)
-        if isinstance(event, NodesLoaded):
-            is_warning = bool(event.notes or event.problems)
-        is_answer = isinstance(event, AnswerStreamed | QuestionAnswered)  # it is written elsewhere
-        if (self._is_watched or is_warning) and not is_answer:
+        if is_shown:
             library = self._agent.conversation.state.library
             write_notice(*(notice.format() for notice in make_notices(event, library)))
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from roamtui import __version__
 from roamtui.agent.loop import make_tools
-from roamtui.agent.tools import Tool, ToolContext, ToolResponse, collapse, documents
+from roamtui.agent.tools import Tool, ToolContext, collapse, documents, outline, quotes
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ExpandStatus, Origin, SectionsClosed
 from roamtui.conversation.question_flow import select_sections_to_close
@@ -29,9 +29,7 @@ from roamtui.conversation.update import CloseSections
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.headless import quote_tool
 from roamtui.models.base import ToolSpec
-from roamtui.outline.render import render_outline
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.search.base import Searcher
@@ -168,9 +166,9 @@ class McpSession:
         return [replace(spec, description=_COLLAPSE_DESCRIPTION) if spec == shown else spec for spec in specs]
 
     def _list_tools(self) -> Mapping[str, Tool]:
-        # The agent has the list of documents only if there are several, and reads the outline in its prompt.
+        # The agent has the list of documents only if there are several.
         tools = make_tools(self.conversation.state.library, has_search=self._make_searcher is not None)
-        return {tool.spec.name: tool for tool in (documents.TOOL, _OUTLINE, *tools.values(), quote_tool.TOOL)}
+        return {tool.spec.name: tool for tool in (documents.TOOL, outline.TOOL, *tools.values(), quotes.TOOL)}
 
     def _refresh(self) -> bool:
         """Load the files at the first call. Return whether they have changed since, and were reloaded."""
@@ -225,20 +223,3 @@ class McpSession:
                 ]
                 notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
             return sanitise_text("\n\n".join([outcome.text, *notes]))
-
-
-async def _show_outline(_arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-    return ToolResponse(text=render_outline(context.conversation.state.library))
-
-
-_OUTLINE = Tool(
-    spec=ToolSpec(
-        name="outline",
-        description=(
-            "Read the outline: the headings, each with the id of a section that expand_sections opens, its "
-            "size and a hint of what it holds. Read it before anything else."
-        ),
-        parameters={"type": "object", "properties": {}},
-    ),
-    run=_show_outline,
-)

@@ -13,6 +13,7 @@ from roamtui.conversation.events import Role, ToolCall
 from roamtui.conversation.state import RECORDED
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
+from roamtui.models.written_calls import READ_TOOL
 from roamtui.paths import get_resource_dir
 
 
@@ -46,6 +47,6 @@ class RecordedModel(Model):
             # a model would read the outline and what search found
             await asyncio.sleep(10 * self._seconds_per_word)
             arguments = json.dumps({"section_ids": opened})
-            call = ToolCall(id=f"recorded_{number}", name="expand_sections", arguments=arguments)
+            call = ToolCall(id=f"recorded_{number}", name=READ_TOOL, arguments=arguments)
             yield ToolCallReceived(call)
         yield ReplyFinished("stop")

@@ -270,15 +270,15 @@ def _may_omit(excerpt: _Excerpt, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between: those of one sentence, item or row."""
     text = excerpt.text
     flags = excerpt.words.flags
-    rows = range(last + 1, first + 1)
-    if len(rows) == 1 and _ELLIPSIS.search(text, excerpt.end(last), excerpt.start(first)):
+    indices = range(last + 1, first + 1)
+    if len(indices) == 1 and _ELLIPSIS.search(text, excerpt.end(last), excerpt.start(first)):
         return True  # the ellipsis of the text, which omits nothing
-    if any(flags[row] & BLOCK and not _continues(excerpt, row) for row in rows):
+    if any(flags[index] & BLOCK and not _continues(excerpt, index) for index in indices):
         return False
-    is_in_row = any(flags[row] & CELL for row in rows)
+    is_in_row = any(flags[index] & CELL for index in indices)
     if not is_in_row and _has_sentence_end(text, excerpt.end(last), excerpt.start(first)):
         return False
-    omitted = [text[excerpt.start(row) : excerpt.end(row)] for row in rows[:-1]]
+    omitted = [text[excerpt.start(index) : excerpt.end(index)] for index in indices[:-1]]
     edges = {make_key(word).casefold() for word in (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])}
     near = f"{''.join(omitted[: 2 * _TURNING_NEAR])} {''.join(omitted[-2 * _TURNING_NEAR :])} "
     return edges.isdisjoint(_TURNING_WORDS) and not any(part in near for part in _TURNING_PARTS)

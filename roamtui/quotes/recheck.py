@@ -93,10 +93,10 @@ def find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple
     """
     spans = _list_texts(library)
     if section_id is not None:
-        own = library.node(section_id).content_span
-        if (span := find_in_span(quote, library, own)) is not None:
+        section = library.node(section_id).content_span
+        if (span := find_in_span(quote, library, section)) is not None:
             return span, True
-        spans.sort(key=lambda span: span.doc != own.doc)
+        spans.sort(key=lambda span: span.doc != section.doc)
     found = (find_in_span(quote, library, span) for span in spans)
     return next(filter(None, found), None), False
 
@@ -182,7 +182,8 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
 def _update_citation(citation: Citation, library: Library) -> Citation:
     """Return a citation with the state and the place of its quote in the document as it is now.
 
-    A quote that the model never had in its text stays as it is, and one whose document is not loaded yet.
+    Two kinds stay as they are: quotes that never were in the model's text, and quotes whose document is not
+    loaded yet.
     """
     quote = citation.quote
     was_found = citation.state in (QuoteState.FOUND, QuoteState.ELSEWHERE) or citation.is_changed
@@ -193,11 +194,11 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     ):
         return citation
     section_id = citation.section_id if citation.section_id in library else None
-    own = library.node(section_id).span if section_id is not None else None
     span = resolve_citation(citation, library)
-    is_in_own = (
-        span is not None and own is not None and own.doc == span.doc and own.start <= span.start < own.end
-    )
+    is_in_own = False
+    if span is not None and section_id is not None:
+        section = library.node(section_id).span
+        is_in_own = section.doc == span.doc and section.start <= span.start < section.end
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
         span, is_in_own = find_anywhere(quote, library, section_id)
     again = citation

@@ -10,12 +10,13 @@ from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
+from roamtui.models.written_calls import READ_TOOL
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.outline.references import parse_reference, suggest_ids
 from roamtui.text import format_tokens
 
 IDS_MAX = 20
-NAME = "expand_sections"
+NAME = READ_TOOL
 _DESCRIPTION = (
     f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as "
     f"its own text and a list of what is below."
