@@ -237,7 +237,6 @@ class ReplyReader:
             is_quoted = self._line.count("`") % 2 == 1 or self._line.count('"') % 2 == 1
             if is_quoted or not stands_alone or _NAMED_MARK.search(self._answer):
                 return _Decision.TEXT
-            self._events = [event for event in self._events if not isinstance(event, TextDelta)]
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._answer = ""
         self._pending = self._pending[len(mark) :]

@@ -80,7 +80,7 @@ class VisibleLines:
             )
             guides = (ended if is_last else continued) + guides
             node = self.library.node(node.parent)
-        excess = len(guides) - 2 * max(1, width // 5)
+        excess = len(guides) - 2 * (width // 5)
         return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
 
     def fold_at(self, line: int) -> FoldState:
