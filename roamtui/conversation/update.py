@@ -116,6 +116,38 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     )
 
 
+def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
+    """Decide what a command of the agent or a person changes.
+
+    Args:
+        state: The state before the command. In its library, the sections that the command opens must be
+            loaded.
+        command: The command.
+
+    Returns:
+        The events that carry out the command.
+    """
+    match command:
+        case ExpandSections(origin=Origin.AGENT):
+            return (expand_for_agent(state, command),)
+        case ExpandSections(section_ids=requested):
+            return (open_without_text(state, requested),)
+        case CloseSections():
+            return _close_requested(state, command)
+        case PinSections():
+            return _pin(state, command)
+        case FoldNodes(section_ids=requested, is_folded=False):
+            unfolding = _list_unfolding(state, (node_id for node_id in requested if node_id in state.library))
+            return (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
+        case FoldNodes(section_ids=requested):
+            folding = tuple(node_id for node_id in requested if node_id in state.unfolded)
+            return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
+        case ReadSection(section_id=section_id):
+            return (ReadingSectionChanged(section_id=section_id),)
+        case _:
+            assert_never(command)
+
+
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> SectionsExpanded:
     """Open sections for the agent: deliver their texts, and unfold them and their ancestors."""
     library = state.library
@@ -257,38 +289,6 @@ def open_without_text(
 def hash_own_text(library: Library, section_id: str) -> str:
     """Hash a section's own text without trailing blank lines, which depend on the section that follows."""
     return hash_text(library.text_at(library.node(section_id).own_content_span).rstrip())
-
-
-def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
-    """Decide what a command of the agent or a person changes.
-
-    Args:
-        state: The state before the command. In its library, the sections that the command opens must be
-            loaded.
-        command: The command.
-
-    Returns:
-        The events that carry out the command.
-    """
-    match command:
-        case ExpandSections(origin=Origin.AGENT):
-            return (expand_for_agent(state, command),)
-        case ExpandSections(section_ids=requested):
-            return (open_without_text(state, requested),)
-        case CloseSections():
-            return _close_requested(state, command)
-        case PinSections():
-            return _pin(state, command)
-        case FoldNodes(section_ids=requested, is_folded=False):
-            unfolding = _list_unfolding(state, (node_id for node_id in requested if node_id in state.library))
-            return (NodesFolded(section_ids=unfolding, is_folded=False),) if unfolding else ()
-        case FoldNodes(section_ids=requested):
-            folding = tuple(node_id for node_id in requested if node_id in state.unfolded)
-            return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
-        case ReadSection(section_id=section_id):
-            return (ReadingSectionChanged(section_id=section_id),)
-        case _:
-            assert_never(command)
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
