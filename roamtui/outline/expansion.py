@@ -89,9 +89,10 @@ def render_section(
     different in each conversation. A text of several pages, of `page_tokens` each, comes as its first one,
     unless the request names another.
     """
+    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, page_tokens=page_tokens)
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
-        return _make_range_block(library, reference, delivered, nonce, page_tokens)
+        return writer.make_range_block(reference)
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         reason = explain_unresolved(library, requested)
@@ -102,13 +103,13 @@ def render_section(
     reference = replace(reference, section_id=library.current_id(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
-        return _make_range_block(library, reference, delivered, nonce, page_tokens)
+        return writer.make_range_block(reference)
     if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
         reason = node.problem or "It is not loaded."
         return ExpandedBlock(
             section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
         )
-    return _make_section_block(library, node, reference, delivered, nonce, page_tokens)
+    return writer.make_section_block(node, reference)
 
 
 def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
@@ -123,42 +124,6 @@ def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int
 def opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
     """Return whether a section is so small that opening it gives all below it too."""
     return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, page_tokens)
-
-
-def _make_section_block(
-    library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
-) -> ExpandedBlock:
-    page_note = ""
-    own = node.own_content_span
-    tokens = library.count_tokens(node.id)[1]
-    if reference.page is None and opens_whole(library, node.id, page_tokens):
-        wanted = node.content_span
-    else:
-        pages = split_pages(library.text_at(own), page_tokens)
-        number = 1 if reference.page is None else reference.page
-        count = len(pages)
-        if not 1 <= number <= count:
-            known = f"It has {count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]."
-            return ExpandedBlock(section_id=None, text=f"[{node.id}] has no such page. {known}")
-        wanted = own.get_part(*pages[number - 1])
-        if count > 1:
-            rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
-            page_note = f"(Page {number} of {count} of this section's own text. {rest})"
-    new = _compute_undelivered_spans(library, wanted, delivered)
-    has_text = bool(new) or bool(library.text_at(wanted).strip())
-    if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
-        return _make_range_block(library, reference, delivered, nonce, page_tokens)
-    if new:
-        lines = _render_block(library, node, wanted, new, nonce, delivered)
-        lines += _list_rest(library, node, wanted, new, delivered, page_tokens)
-    else:
-        where = f" ({format_line_range(library, wanted)}) is open already: its text stands above."
-        if not has_text:
-            where = ": it has no text of its own."
-        lines = [f"[{node.id}] {format_path(library, node.id)}{where}"]
-        if wanted.end <= own.end:
-            lines += _list_below(library, node.id, {}, page_tokens)
-    return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
 
 
 def render_open_section(
@@ -178,8 +143,8 @@ def render_open_section(
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
-    lines = _render_block(library, node, wanted, spans, nonce, delivered)
-    return "\n".join([*lines, *_list_rest(library, node, wanted, spans, delivered, page_tokens)])
+    writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, page_tokens=page_tokens)
+    return "\n".join(writer.render_block(node, wanted, spans))
 
 
 def format_no_room(library: Library, section_id: str, tokens: int) -> str:
@@ -190,65 +155,153 @@ def format_no_room(library: Library, section_id: str, tokens: int) -> str:
     return f"[{section_id}] {name}: no room for its ~{size} tokens now. {advice}"
 
 
-def _compute_undelivered_spans(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
-    spans = (
-        Span(doc=wanted.doc, start=start, end=end) for start, end in subtract_delivered(wanted, delivered)
-    )
-    return tuple(span for span in spans if library.text_at(span).strip())
+class _BlockWriter(Struct, frozen=True, kw_only=True):
+    """Writes blocks of one library for one conversation."""
 
+    library: Library
+    delivered: Delivered
+    """Text that is not repeated."""
+    nonce: str
+    page_tokens: int
 
-def _make_block(
-    library: Library, section_id: str, lines: Sequence[str], new: tuple[Span, ...]
-) -> ExpandedBlock:
-    tokens = sum(estimate_tokens(library.text_at(span)) for span in new)
-    return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
+    def make_section_block(self, node: Node, reference: Reference) -> ExpandedBlock:
+        """Make the block of a section: all of it if it is small, or else a page of its own text."""
+        page_note = ""
+        own = node.own_content_span
+        tokens = self.library.count_tokens(node.id)[1]
+        if reference.page is None and opens_whole(self.library, node.id, self.page_tokens):
+            wanted = node.content_span
+        else:
+            pages = split_pages(self.library.text_at(own), self.page_tokens)
+            number = 1 if reference.page is None else reference.page
+            count = len(pages)
+            if not 1 <= number <= count:
+                pages_there = f"{count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]"
+                problem = f"[{node.id}] has no such page. It has {pages_there}."
+                return ExpandedBlock(section_id=None, text=problem)
+            wanted = own.get_part(*pages[number - 1])
+            if count > 1:
+                rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
+                page_note = f"(Page {number} of {count} of this section's own text. {rest})"
+        new = self._compute_undelivered_spans(wanted)
+        has_text = bool(new) or bool(self.library.text_at(wanted).strip())
+        if not has_text and node.kind in LOADED_ON_DEMAND and tokens:
+            return self.make_range_block(reference)
+        if new:
+            lines = self.render_block(node, wanted, new)
+        else:
+            where = f" ({format_line_range(self.library, wanted)}) is open already: its text stands above."
+            if not has_text:
+                where = ": it has no text of its own."
+            lines = [f"[{node.id}] {format_path(self.library, node.id)}{where}"]
+            if wanted.end <= own.end:
+                lines += self._list_below(node.id, {})
+        return self._make_block(node.id, [*lines, page_note] if page_note else lines, new)
 
+    def make_range_block(self, reference: Reference) -> ExpandedBlock:
+        """Make the block of a range of children, with their texts if small, or else with lines for them."""
+        library = self.library
+        parent_id = reference.section_id
+        steps = reference.steps
+        ranges = ChildRanges.for_section(library, parent_id)
+        children = ranges.children
+        bounds = ranges.get_bounds(steps)
+        if not children:
+            return ExpandedBlock(section_id=None, text=f"[{parent_id}] has nothing below it.")
+        if bounds is None:
+            count = len(ranges.split(0, len(children)))
+            ends = f"[{parent_id}:c1] to [{parent_id}:c{count}]"
+            problem = f"[{parent_id}] has no such range of subsections. It has {count}: {ends}."
+            return ExpandedBlock(section_id=None, text=problem)
+        is_root = parent_id == library.root_id
+        name = (
+            shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
+        )
+        start, end = bounds
+        head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
+        size = ranges.tokens_before[end] - ranges.tokens_before[start]
+        is_small = size <= min(WHOLE_TOKENS_MAX, self.page_tokens)
+        if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
+            documents = {library.node(child).span.doc for child in children[start:end] if library.grafts}
+            in_one_document = len(documents) <= 1
+            first = library.node(children[start]).span
+            last = library.node(children[end - 1]).span
+            whole = Span(doc=first.doc, start=first.start, end=last.end)
+            if in_one_document and (new := self._compute_undelivered_spans(whole)):
+                text = self._render_text(parent_id, whole, new)
+                return self._make_block(parent_id, [head, *text], new)
+        if end - start > LISTED_MAX:
+            lines = ranges.describe(parent_id, steps)
+        else:
+            tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
+            tokens = tokens if self.page_tokens == PAGE_TOKENS else min(tokens, self.page_tokens)
+            lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
+        return ExpandedBlock(
+            section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True
+        )
 
-def _render_block(
-    library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
-) -> list[str]:
-    head = f"[{node.id}] {format_path(library, node.id)} ({format_line_range(library, wanted)})"
-    return [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
+    def render_block(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
+        """Render the lines of a section's block that has the text in `spans` of a wanted range."""
+        head = f"[{node.id}] {format_path(self.library, node.id)} ({format_line_range(self.library, wanted)})"
+        text = self._render_text(node.id, wanted, spans)
+        return [head, *text, *self._list_rest(node, wanted, spans)]
 
+    def _make_block(self, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
+        tokens = sum(estimate_tokens(self.library.text_at(span)) for span in new)
+        return ExpandedBlock(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
-def _list_rest(
-    library: Library, node: Node, wanted: Span, spans: Sequence[Span], delivered: Delivered, page_tokens: int
-) -> list[str]:
-    """Render lines for the sections below a section that its block does not have."""
-    own = node.own_content_span
-    if wanted.end > own.end or own.start < wanted.start:
-        return []  # the first page lists the subsections
-    delivered_now = {doc: [*bounds] for doc, bounds in delivered.items()}
-    add_delivered(delivered_now, spans)
-    return _list_below(library, node.id, delivered_now, page_tokens)
+    def _compute_undelivered_spans(self, wanted: Span) -> tuple[Span, ...]:
+        bounds = subtract_delivered(wanted, self.delivered)
+        spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in bounds)
+        return tuple(span for span in spans if self.library.text_at(span).strip())
 
+    def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
+        lines: list[str] = []
+        position = wanted.start
+        for span in spans:
+            lines += self._render_gap(Span(doc=wanted.doc, start=position, end=span.start))
+            text = annotate_with_ids(self.library, span, section_id=section_id)
+            lines += [f"<<<{self.nonce}", text, f"{self.nonce}>>>"]
+            position = span.end
+        return lines + self._render_gap(Span(doc=wanted.doc, start=position, end=wanted.end))
 
-def _render_text(
-    library: Library, section_id: str, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
-) -> list[str]:
-    lines: list[str] = []
-    position = wanted.start
-    for span in spans:
-        lines += _render_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
-        lines += [f"<<<{nonce}", annotate_with_ids(library, span, section_id=section_id), f"{nonce}>>>"]
-        position = span.end
-    return lines + _render_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
+    def _render_gap(self, gap: Span) -> list[str]:
+        """Render a line for each part of a gap between texts: text given above, and text not given at all."""
+        missing = subtract_delivered(gap, self.delivered)
+        lines = []
+        for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
+            part = Span(doc=gap.doc, start=start, end=end)
+            if self.library.text_at(part).strip():
+                is_given = (start, end) not in missing
+                first, last, *_ = self.library.get_place(part)
+                names = "; ".join(_format_section_names(self.library, part))
+                state = "is given above" if is_given else "is not given here: open it by its id"
+                lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
+        return lines
 
+    def _list_rest(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
+        """Render lines for the sections below a section that its block does not have."""
+        own = node.own_content_span
+        if wanted.end > own.end or own.start < wanted.start:
+            return []  # the first page lists the subsections
+        delivered_now = {doc: [*bounds] for doc, bounds in self.delivered.items()}
+        add_delivered(delivered_now, spans)
+        return self._list_below(node.id, delivered_now)
 
-def _list_below(library: Library, section_id: str, delivered: Delivered, page_tokens: int) -> list[str]:
-    """Render lines for the sections below a section. Those that the model already has are only named."""
-    children = list_outline_children(library, section_id)
-    if not children:
-        return []
-    given = [
-        child for child in children[:LISTED_MAX] if delivered and is_delivered(library, child, delivered)
-    ]
-    closed = [child for child in children if child not in given]
-    lines = fill_lines(library, closed, min(_LIST_TOKENS, page_tokens), parent_id=section_id)
-    if given:
-        names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
-        lines.append(f"(Given above: {'; '.join(names)})")
-    return ["Below it:", *lines] if lines else []
+    def _list_below(self, section_id: str, delivered: Delivered) -> list[str]:
+        """Render lines for the sections below a section. Those that are `delivered` are only named."""
+        library = self.library
+        children = list_outline_children(library, section_id)
+        if not children:
+            return []
+        named = children[:LISTED_MAX] if delivered else ()
+        given = [child for child in named if is_delivered(library, child, delivered)]
+        closed = [child for child in children if child not in given]
+        lines = fill_lines(library, closed, min(_LIST_TOKENS, self.page_tokens), parent_id=section_id)
+        if given:
+            names = (f"[{child}] {format_node_title(library.node(child), length_max=60)}" for child in given)
+            lines.append(f"(Given above: {'; '.join(names)})")
+        return ["Below it:", *lines] if lines else []
 
 
 def is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
@@ -258,21 +311,6 @@ def is_delivered(library: Library, section_id: str, delivered: Delivered) -> boo
         return False
     below = (node_id for node_id in library.walk(section_id) if node_id != section_id)
     return not (library.grafts and any(library.node(node_id).own_span.doc != span.doc for node_id in below))
-
-
-def _render_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
-    """Render a line for each part of a gap between texts: text given above, and text not given at all."""
-    missing = subtract_delivered(gap, delivered)
-    lines = []
-    for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
-        part = Span(doc=gap.doc, start=start, end=end)
-        if library.text_at(part).strip():
-            is_given = (start, end) not in missing
-            first, last, *_ = library.get_place(part)
-            names = "; ".join(_format_section_names(library, part))
-            state = "is given above" if is_given else "is not given here: open it by its id"
-            lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
-    return lines
 
 
 def _format_section_names(library: Library, part: Span) -> list[str]:
@@ -286,50 +324,6 @@ def _format_section_names(library: Library, part: Span) -> list[str]:
         for row in rows[:_NAMES_MAX]
     ]
     return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
-
-
-def _make_range_block(
-    library: Library, reference: Reference, delivered: Delivered, nonce: str, page_tokens: int
-) -> ExpandedBlock:
-    """Make the block of a range of children, with their texts if small, or else with lines for them."""
-    parent_id = reference.section_id
-    steps = reference.steps
-    ranges = ChildRanges.for_section(library, parent_id)
-    children = ranges.children
-    bounds = ranges.get_bounds(steps)
-    if not children:
-        return ExpandedBlock(section_id=None, text=f"[{parent_id}] has nothing below it.")
-    if bounds is None:
-        count = len(ranges.split(0, len(children)))
-        ends = f"[{parent_id}:c1] to [{parent_id}:c{count}]"
-        return ExpandedBlock(
-            section_id=None, text=f"[{parent_id}] has no such range of subsections. It has {count}: {ends}."
-        )
-    is_root = parent_id == library.root_id
-    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
-    start, end = bounds
-    head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
-    size = ranges.tokens_before[end] - ranges.tokens_before[start]
-    is_small = size <= min(WHOLE_TOKENS_MAX, page_tokens)
-    if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
-        in_one_document = (
-            not library.grafts or len({library.node(child).span.doc for child in children[start:end]}) == 1
-        )
-        first = library.node(children[start]).span
-        last = library.node(children[end - 1]).span
-        whole = Span(doc=first.doc, start=first.start, end=last.end)
-        if in_one_document and (new := _compute_undelivered_spans(library, whole, delivered)):
-            text = _render_text(library, parent_id, whole, new, nonce, delivered)
-            return _make_block(library, parent_id, [head, *text], new)
-    if end - start > LISTED_MAX:
-        lines = ranges.describe(parent_id, steps)
-    else:
-        tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
-        tokens = tokens if page_tokens == PAGE_TOKENS else min(tokens, page_tokens)
-        lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
-    return ExpandedBlock(
-        section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True
-    )
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
