@@ -23,7 +23,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.editor import open_in_viewer
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
@@ -48,6 +47,7 @@ from roamtui.tui.pictures import (
     has_images,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
+from roamtui.viewer import open_in_viewer
 
 _SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5
