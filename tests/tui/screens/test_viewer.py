@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.viewer import open_in_viewer
+from roamtui.tui.screens.picture import open_in_viewer
 
 FILE = Path("/d/a b.md")
 
