@@ -26,11 +26,17 @@ def test_an_image_is_sent_before_it_is_shown(tmp_path: Path) -> None:
         kitty.type(b"\x1b")
         kitty.wait_for(b"fold")
         kitty.type(b"\r")
-        last_cell = "\U0010eeee\u033d\u034a".encode()
+        kitty.wait_for(b"Two stripes")
+        kitty.type(b"v")
+        kitty.wait_for(b"press v again to go there")
+        kitty.type(b"v")
+        kitty.wait_for(b"next section")
+        kitty.type(b"v")
+        last_cell = "\U0010eeee\u0594\u0658".encode()
         kitty.wait_for(last_cell)
         sent = re.findall(rb"\x1b_G([^;\x1b]*);([^\x1b]*)\x1b\\", kitty.written)
         (head, payload), *more = sent
-        found = re.fullmatch(rb"a=T,U=1,q=2,f=100,i=(\d+),c=10,r=6,m=0", head)
+        found = re.fullmatch(rb"a=T,U=1,q=2,f=100,i=(\d+),c=64,r=38,m=0", head)
         assert found
         assert more == []
         assert b64decode(payload).startswith(b"\x89PNG")
