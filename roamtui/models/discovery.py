@@ -16,16 +16,15 @@ from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import (
-    PROVIDERS,
     Model,
     ModelOptions,
     ModelRequest,
     ToolSpec,
     format_window,
-    get_key_variable,
 )
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
+from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.registry import is_model_name, make_model
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel

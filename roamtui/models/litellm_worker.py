@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from roamtui.models.base import PROVIDERS, ModelOptions, get_key_variable
+from roamtui.models.base import ModelOptions
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import to_failure
 from roamtui.models.local_servers import (
@@ -30,6 +30,7 @@ from roamtui.models.local_servers import (
     find_server,
     is_loopback,
 )
+from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (

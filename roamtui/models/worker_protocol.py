@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from roamtui.models.base import PROVIDERS, ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.base import ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.providers import PROVIDERS
 
 Frame = dict[str, Any]
 _NO_REQUEST = ModelRequest(messages=())

@@ -15,8 +15,9 @@ from textual.widgets import Input, Static
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.models.base import Model, format_window, get_recommended_key_variable
+from roamtui.models.base import Model, format_window
 from roamtui.models.discovery import ModelOffer, inspect_model, inspect_providers, request_one_token
+from roamtui.models.providers import get_recommended_key_variable
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
