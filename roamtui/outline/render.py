@@ -81,7 +81,8 @@ _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-@lru_cache(maxsize=1)  # each question of a conversation needs the same outline: 45 ms for 2,000 files
+# Each question of a conversation needs the same outline: 45 ms for 2,000 files. Its library stays in memory.
+@lru_cache(maxsize=1)
 def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
     """Compute the budget of an outline in tokens: at most `tokens_max`, and 12 % of the library (or 400).
 

@@ -24,3 +24,4 @@ def test_each_verdict_that_a_model_writes_is_called_the_words_of_the_model(
         shown = replace_signs(f"It is free ({verdict}).")
         assert shown == f"It is free (the model says: {verdict})."
         assert replace_signs(shown) == shown
+    assert state.sign not in replace_signs(f"It is free [1 {state.sign}].")

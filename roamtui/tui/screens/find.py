@@ -154,7 +154,10 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     def _show_found(self, outcome: FindResults) -> None:
         is_new = outcome.query != self.outcome.query
         self.outcome = outcome
-        (self.show_from_top if is_new else self.show)()
+        if is_new:
+            self.show_from_top()
+        else:
+            self.show()
         self._reader.set_class(not outcome.results, "-empty")
         self.show_message("" if outcome.is_complete else "Searching…")
         is_awaited = self._awaited == outcome.query == self.typed
@@ -246,10 +249,12 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
     """Find a phrase, ignoring case and line ends. Matches do not overlap."""
     words = phrase.lower().split()
+    if not words:
+        return ()
     spans = list[Span]()
     pattern = re.compile(r"\s".join(map(re.escape, words)))
     # A run is a part of a document. Each document has one run that starts at row 0.
-    for document in [document for document, row, _ in library.iter_runs() if words and row == 0]:
+    for document in [document for document, row, _ in library.iter_runs() if row == 0]:
         start = 0
         while start < len(document.text) and len(spans) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the
