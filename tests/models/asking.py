@@ -43,6 +43,12 @@ async def collect(model: Model, request: ModelRequest | None = None) -> list[Mod
         return [event async for event in events]
 
 
+async def collect_into(events: list[ModelEvent], model: Model) -> None:
+    """Add the events of a reply to a list, which has them even if the reply ends in an error."""
+    async for event in model.stream(make_request()):
+        events.append(event)
+
+
 def join_text(events: list[ModelEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 

@@ -11,7 +11,7 @@ from roamtui.models.base import ModelEvent, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
-from tests.models.asking import OPTIONS, collect, join_text, make_request
+from tests.models.asking import OPTIONS, collect, collect_into, join_text
 from tests.models.conftest import OPENAI_KEY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -98,11 +98,6 @@ async def test_a_passing_fault_is_tried_again(
     assert join_text(events) == "Now."
 
 
-async def _fill(events: list[ModelEvent], model: LitellmModel) -> None:
-    async for event in model.stream(make_request()):
-        events.append(event)
-
-
 @pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])
 async def test_half_a_reply_is_an_error_and_not_asked_for_again(
     model: LitellmModel, openai_server: FakeOpenAIServer, ending: Ending
@@ -110,7 +105,7 @@ async def test_half_a_reply_is_an_error_and_not_asked_for_again(
     openai_server.reset(FakeReply(text="Half a rep", chunk_size=4, ending=ending), FakeReply(text="Whole."))
     events: list[ModelEvent] = []
     with pytest.raises(ModelError, match="stopped in the middle of its reply"):
-        await _fill(events, model)
+        await collect_into(events, model)
     assert events == [TextDelta("Half"), TextDelta(" a r"), TextDelta("ep")]
     assert len(openai_server.requests) == 1
 

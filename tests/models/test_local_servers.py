@@ -49,11 +49,12 @@ async def describe(
     return await LitellmModel(name, api_base=server.origin, options=options, worker=worker).learn()
 
 
-async def test_every_server_is_asked_for_the_window_that_it_has_now(
+async def test_every_server_is_asked_for_the_window_that_it_has_now_and_for_tools(
     worker: WorkerProcess, provider: str, server: FakeServer
 ) -> None:
     found = await describe(worker, f"{provider}/tiny", server)
     assert (found.window_tokens, found.window_note) == (8_192, "the server reports this size")
+    assert found.can_call_tools is {"llamafile": False, "ollama_chat": True}.get(provider)
     named = await describe(worker, f"{provider}/tiny", server, ModelOptions(window_tokens=5_000))
     assert (named.window_tokens, named.window_note) == (5_000, "set by window_tokens")
     if provider != "ollama_chat":
@@ -61,17 +62,11 @@ async def test_every_server_is_asked_for_the_window_that_it_has_now(
         assert again.window_tokens == 8_192
 
 
-async def test_tools_are_sent_if_the_server_says_that_the_model_has_them(
-    worker: WorkerProcess, provider: str, server: FakeServer
+async def test_tools_are_not_sent_if_the_server_says_only_that_the_model_has_none(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer
 ) -> None:
-    found = await describe(worker, f"{provider}/tiny", server)
-    assert found.can_call_tools is {"llamafile": False, "ollama_chat": True}.get(provider)
-
-
-async def test_tools_are_not_sent_if_the_server_says_only_that_the_model_has_none(worker: WorkerProcess) -> None:
-    with FakeOpenAIServer() as server:
-        server.facts["/props"] = {"chat_template_caps": {"supports_tools": False}}
-        found = await describe(worker, "llamafile/tiny", server)
+    openai_server.facts["/props"] = {"chat_template_caps": {"supports_tools": False}}
+    found = await describe(worker, "llamafile/tiny", openai_server)
     assert found.can_call_tools is False
 
 

@@ -13,7 +13,7 @@ from roamtui.models.redaction import MASK, list_keys, mask_keys, redact_secrets
 from roamtui.models.worker_process import WorkerProcess
 from tests.case_files import read_rows
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
-from tests.models.asking import OPTIONS, collect, join_text, list_calls, make_request
+from tests.models.asking import OPTIONS, collect, collect_into, join_text, list_calls
 from tests.models.conftest import ANTHROPIC_KEY, OPENAI_KEY
 
 
@@ -87,8 +87,7 @@ async def test_a_reply_that_ends_inside_a_key_shows_little_of_it(
     model = LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
     events: list[ModelEvent] = []
     try:
-        async for event in model.stream(make_request()):
-            events.append(event)
+        await collect_into(events, model)
     except ModelError:
         assert ending is Ending.CUT
     assert join_text(events) == f"It is {shown}"

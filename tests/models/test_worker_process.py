@@ -14,11 +14,11 @@ import pytest
 import pytest_asyncio
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelOptions, ReplyFinished, RetryPending, TextDelta
+from roamtui.models.base import ModelEvent, ModelOptions, ReplyFinished, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes import model_process
-from tests.models.asking import collect, join_text, make_request
+from tests.models.asking import collect, collect_into, join_text, make_request
 
 FAKE = str(Path(model_process.__file__))
 QUICK = "be quick"
@@ -97,7 +97,7 @@ async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model:
 
 async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: MakeModel) -> None:
     model, _ = make_model("crash")
-    events: list[object] = []
+    events: list[ModelEvent] = []
     with pytest.raises(ModelError, match=r"process has ended\. Ask again"):
         await collect_into(events, model)
     assert [type(event) for event in events] == [RetryPending]
@@ -106,7 +106,7 @@ async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: Make
 @pytest.mark.parametrize("behaviour", ["crash later", "babble"])
 async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: str) -> None:
     model, worker = make_model(behaviour)
-    events: list[object] = []
+    events: list[ModelEvent] = []
     with pytest.raises(ModelError, match="process has ended"):
         await collect_into(events, model)
     assert events == [TextDelta("What is a model?")]
@@ -122,11 +122,6 @@ async def test_after_the_process_was_killed_within_a_reply_the_next_request_work
         os.kill(first, signal.SIGKILL)
     assert join_text(await collect(model, make_request(QUICK))) == QUICK
     assert worker.pid not in (None, first)
-
-
-async def collect_into(events: list[object], model: LitellmModel) -> None:
-    async for event in model.stream(make_request()):
-        events.append(event)
 
 
 def is_alive(pid: int) -> bool:
