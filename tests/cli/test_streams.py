@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -95,11 +96,9 @@ def run_in_terminal(*arguments: str | Path, columns: int = 80, **environ: str) -
     """Run the program with its output in a terminal, and return what it writes there."""
     quiet = ("sh", "-c", 'exec "$@" </dev/null 2>/dev/null', "sh", *ROAMTUI)
     environ = {"TERM": "xterm-256color", **environ}
-    terminal = PseudoTerminal(arguments, Path.home(), environ=environ, program=quiet, columns=columns)
-    try:
+    opened = PseudoTerminal(arguments, Path.home(), environ=environ, program=quiet, columns=columns)
+    with closing(opened) as terminal:
         terminal.wait_for_end()
-    finally:
-        terminal.close()
     return terminal.written.decode("utf-8").replace("\r\n", "\n")
 
 

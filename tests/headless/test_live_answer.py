@@ -4,6 +4,7 @@ import io
 import re
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,13 +72,11 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
             environ={"OPENAI_API_KEY": "sk-0123456789abcdef", "TERM": "xterm-256color"},
             program=(sys.executable, *forking_program),
         )
-        try:
+        with closing(terminal):
             terminal.wait_for("1 ✓".encode())
             early = terminal.written
             gate.set()
             assert terminal.wait_for_end() == 0
-        finally:
-            terminal.close()
     assert b"openai/test: starting the model" in early
     assert b"That is all" not in early
     *_, answer = terminal.written.decode().replace("\r\n", "\n").rpartition("\r")

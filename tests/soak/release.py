@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import roamtui
@@ -37,11 +38,9 @@ def _check_use(programs: Path, folder: Path) -> None:
     assert _run(program, "--version", cwd=folder) == f"roamtui {roamtui.__version__}\n"
     (example,) = programs.parent.glob("lib/python*/site-packages/roamtui/_data/examples/handbook.md")
     assert _ANSWER in _run(program, "ask", example, _QUESTION, "--model", "offline", cwd=folder)
-    terminal = PseudoTerminal(["demo"], folder, environ={"TERM": "xterm-256color"}, program=[program])
-    try:
+    opened = PseudoTerminal(["demo"], folder, environ={"TERM": "xterm-256color"}, program=[program])
+    with closing(opened) as terminal:
         terminal.wait_for(b"Tallow Street")
-    finally:
-        terminal.close()
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -104,3 +104,12 @@ class PseudoTerminal:
         self.process.wait()
         if self._is_open:
             self.hang_up()
+
+
+@contextmanager
+def open_guide(folder: Path, *arguments: str, **environ: str) -> Iterator[PseudoTerminal]:
+    """Run the app over a small guide, which a folder gets."""
+    (folder / "guide.md").write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
+    environ = {"TERM": "xterm-256color", **environ}
+    with closing(PseudoTerminal([folder / "guide.md", *arguments], folder, environ=environ)) as terminal:
+        yield terminal

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,20 +33,18 @@ def streaming(home: Path, *arguments: str, is_controlling: bool = False) -> Iter
     if arguments:
         words = (arguments[0], guide, "What is it?", *arguments[1:])
     with FakeOpenAIServer(FakeReply(text=_ANSWER, chunk_size=100, ending=Ending.HANG)) as server:
-        terminal = PseudoTerminal(
+        opened = PseudoTerminal(
             [*words, "--model", "openai/some-model", "--api-base", server.url],
             home,
             environ={"TERM": "xterm-256color", "OPENAI_API_KEY": "sk-0123456789abcdef"},
             is_controlling=is_controlling,
         )
-        try:
+        with closing(opened) as terminal:
             if not arguments:
                 terminal.wait_for(b"sk this document")
                 terminal.type(b"What is it?\r")
             terminal.wait_for(b"is small")
             yield terminal
-        finally:
-            terminal.close()
 
 
 def read_last() -> Exchange:

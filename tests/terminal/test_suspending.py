@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.pseudo_terminal import PseudoTerminal
+from tests.terminal.pseudo_terminal import PseudoTerminal, open_guide
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")
 
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[PseudoTerminal]:
-    (tmp_path / "guide.md").write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
-    opened = PseudoTerminal([tmp_path / "guide.md"], tmp_path, environ={"TERM": "xterm-256color"})
-    opened.wait_for(b"sk this document")
-    yield opened
-    opened.close()
+    with open_guide(tmp_path) as opened:
+        opened.wait_for(b"sk this document")
+        yield opened
 
 
 def wait_until_stopped(terminal: PseudoTerminal) -> None:
