@@ -213,9 +213,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return loader.fetch(url, loader.allow(frozenset({origin_of(normalise_url(url))}))).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one. Nothing is started or requested yet.
-
-        With `is_test`, a reply is one token long, and not retried.
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
 
         Raises:
             UsageError: The name or URL is invalid.
@@ -224,9 +222,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             name = self.settings.model
             api_base = self.settings.api_base
         options = self.settings.model_options(name)
-        if is_test:
-            options = replace(options, output_tokens=1, retries=0)
-        return make_model(name, api_base=api_base, options=options, environ=self.model_environ)
+        return make_model(
+            name, api_base=api_base, options=options, environ=self.model_environ, is_test=is_test
+        )
 
     @property
     def agent_options(self) -> AgentOptions:
@@ -335,10 +333,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         options = settings.retrieval
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
         meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
+        services = SearchServices(
+            meaning=meaning, fails_without_vectors=fails_without_vectors, on_warning=self.on_warning
+        )
         if not options.needs_vectors and not reranks:
-            return SearchServices(
-                meaning=meaning, fails_without_vectors=fails_without_vectors, on_warning=self.on_warning
-            )
+            return services
         background = BackgroundLoop(self.model_environ)
         embedder = None
         reranker = None
@@ -355,14 +354,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 settings.model, api_base=settings.api_base, options=own, worker=background.worker
             )
             reranker = ModelReranker(model, background)
-        return SearchServices(
-            embedder=embedder,
-            meaning=meaning,
-            reranker=reranker,
-            fails_without_vectors=fails_without_vectors,
-            progress=self.progress or ProgressLine(EMBEDDING_FORM),
-            on_warning=self.on_warning,
-        )
+        progress = self.progress or ProgressLine(EMBEDDING_FORM)
+        return replace(services, embedder=embedder, reranker=reranker, progress=progress)
 
     def make_table(
         self,

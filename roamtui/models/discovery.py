@@ -10,7 +10,6 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import OFFLINE
@@ -124,7 +123,6 @@ async def inspect_model(
     With `is_tried`, it must also answer a request for one token.
     """
     environ = os.environ if environ is None else environ
-    options = options or ModelOptions()
     worker = WorkerProcess(environ)
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
@@ -137,8 +135,7 @@ async def inspect_model(
         is_usable, reason = _explain_usability(resolved, environ)
         can_call_tools = resolved.can_call_tools
         if is_usable and is_tried:
-            options = replace(options, output_tokens=1, retries=0)
-            trial = make_model(name, api_base=api_base, options=options, worker=worker)
+            trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
             reason = f"{reason}; the model answered"
             can_call_tools = not trial.lacks_tools

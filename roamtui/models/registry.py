@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 
+from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE, RECORDED
@@ -40,6 +41,7 @@ def make_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
+    is_test: bool = False,
 ) -> Model:
     """Return the model with this name. Nothing is started or requested yet.
 
@@ -49,6 +51,7 @@ def make_model(
         options: Sizes, timeouts and retries for provider models.
         environ: Environment with the keys, or None for the environment of this process.
         worker: A process to share with other models. The caller closes it.
+        is_test: Whether a reply is one token long, and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.
@@ -61,6 +64,8 @@ def make_model(
     if name == OFFLINE:
         return NoModel()
     check_server_url(api_base)
+    if is_test:
+        options = replace(options or ModelOptions(), output_tokens=1, retries=0)
     return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
 
 

@@ -55,7 +55,7 @@ CODE = 16
 """It is in code, where markup is words too."""
 
 _CACHED_WORDS_MAX = 3_000_000
-"""Maximum number of words of all texts that are kept, at 17 bytes a word."""
+"""Maximum number of words of all texts that are kept, at 25 bytes a word."""
 
 # Separators in the visible text of a block. A text that contains them has a space there.
 _BLOCK_EDGE = "\x1c"
