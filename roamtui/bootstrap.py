@@ -208,9 +208,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             SourceError: It cannot or must not be fetched.
         """
-        typed = frozenset({origin_of(source)}) if is_url(source) else frozenset()
-        with closing(Loader(self.loading, typed=typed)) as loader:
-            return loader.fetch(url, loader.allow(frozenset({origin_of(normalise_url(url))}))).body
+        typed_origins = frozenset({origin_of(source)}) if is_url(source) else frozenset()
+        with closing(Loader(self.loading, typed_origins=typed_origins)) as loader:
+            approved = frozenset({origin_of(normalise_url(url))})
+            return loader.fetch(url, loader.make_allowed_origins(approved)).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
         """Make the model of the settings, or with a name, another one; see `registry.make_model`.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
-from roamtui.document.loader import Loader, add_loader, load_files, make_error_document
+from roamtui.document.loader import Loader, add_loader, make_error_document
 from roamtui.errors import RoamtuiError
 from roamtui.sources.listing import format_names
 
@@ -25,7 +25,7 @@ SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 
 def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
     """List the sources of a library. If none was added, this is only the source that it was opened with."""
-    return library.sources or (LibrarySource(name=library.source, key=""),)
+    return library.sources or (library.first_source,)
 
 
 def make_source_key(library: Library, name: str) -> str:
@@ -88,7 +88,7 @@ def restore_sources(
 
     Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
     """
-    wanted = wanted or (LibrarySource(name=library.source, key=""),)
+    wanted = wanted or (library.first_source,)
     opened = list_sources_of(library)
     if wanted[: len(opened)] == opened:
         return _add_all(library, loader, wanted[len(opened) :], opener)
@@ -108,7 +108,6 @@ def _add_all(
         added_loader: Loader | None = None
         try:
             added, added_loader = opener(source.name)
-            added = added if added_loader is None else load_files(added, added_loader)
         except RoamtuiError as error:
             added = Library(source=source.name, root=make_error_document("", str(error), is_page=False))
         library = add_source(library, source, added)
@@ -121,12 +120,12 @@ def _wrap_in_listing(library: Library) -> Library:
     root = library.root
     if library.sources or root.key == LISTING_KEY:
         return library
-    first = LibrarySource(name=library.source, key="")
+    sources = (library.first_source,)
     if root.columns.has_files:
-        return replace(library, sources=(first,))
+        return replace(library, sources=sources)
     columns = build_columns([NodeRow(NodeKind.FILE, 1, make_short_name(library.source), 0)], 0)
     listing = Document(key=LISTING_KEY, title=root.title, text="", columns=columns)
-    return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=(first,))
+    return replace(library, root=listing, grafts={listing.ids[0]: root, **library.grafts}, sources=sources)
 
 
 def _make_source_rows(source: LibrarySource, added: Library) -> list[NodeRow]:

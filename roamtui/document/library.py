@@ -286,6 +286,11 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return by_key.get(title) or by_key.get("")
 
     @property
+    def first_source(self) -> LibrarySource:
+        """The source that the library was opened with."""
+        return LibrarySource(name=self.source, key="")
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Notes on text that was replaced, left out or not readable."""
         notes: list[str] = []

@@ -81,12 +81,12 @@ class Loader:
         options: LoadingOptions = _DEFAULTS,
         *,
         files: Mapping[str, ListedFile] | None = None,
-        typed: frozenset[str] = frozenset(),
+        typed_origins: frozenset[str] = frozenset(),
     ) -> None:
-        """`files` are the listed files by key. `typed` are the origins of the URLs that the person opened."""
+        """`files` are the listed files by key. `typed_origins` are those of URLs that the person opened."""
         self.options = options
         self.files = files or {}
-        self.typed = typed
+        self.typed_origins = typed_origins
         self._close: Callable[[], object] | None = None
 
     @cached_property
@@ -104,13 +104,13 @@ class Loader:
         self._close = finalize(self, fetcher.close)
         return fetcher.fetch
 
-    def allow(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
+    def make_allowed_origins(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
         """Return the origins that may be fetched if a person approved some.
 
         Raises:
             UsageError: The URL of an origin that the settings allow is invalid.
         """
-        return AllowedOrigins(typed=self.typed | self.options.parse_allowed(), approved=approved)
+        return AllowedOrigins(typed=self.typed_origins | self.options.parse_allowed(), approved=approved)
 
     def list_again(self) -> None:
         """List the files again when a person reloads the document, so that replaced ones can be read."""
@@ -135,7 +135,7 @@ class Loader:
         self, library: Library, urls: Sequence[str], approved: frozenset[str]
     ) -> dict[str, Document]:
         """Load the pages at URLs."""
-        fetch = partial(self.fetch, allowed=self.allow(approved))
+        fetch = partial(self.fetch, allowed=self.make_allowed_origins(approved))
 
         def load_page(url: str) -> Document:
             if url == library.root.url:
@@ -178,11 +178,13 @@ class Loader:
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
-        ids_by_origin: dict[str, tuple[str, ...]] = {}
         urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
-        allowed = self.allow(approved) if urls else None
+        if not urls:
+            return {}
+        allowed = self.make_allowed_origins(approved)
+        ids_by_origin: dict[str, tuple[str, ...]] = {}
         for node_id, url in urls.items():
-            if allowed is not None and not allowed.allows(url):
+            if not allowed.allows(url):
                 ids_by_origin[origin_of(url)] = (*ids_by_origin.get(origin_of(url), ()), node_id)
         return ids_by_origin
 
@@ -198,7 +200,8 @@ def add_loader(loader: Loader | None, key: str, other: Loader | None) -> Loader 
         return loader
     known = loader or Loader(other.options)
     added = {f"{key}/{name}" if key else name: file for name, file in other.files.items()}
-    return Loader(other.options, files={**known.files, **added}, typed=known.typed | other.typed)
+    typed_origins = known.typed_origins | other.typed_origins
+    return Loader(other.options, files={**known.files, **added}, typed_origins=typed_origins)
 
 
 def load_files(library: Library, loader: Loader) -> Library:
@@ -274,8 +277,8 @@ def open_sources(
     """
     if len(names) == 1 and is_url(names[0]):
         url = normalise_url(names[0])
-        loader = Loader(options, typed=frozenset({origin_of(url)}))
-        fetch = partial(loader.fetch, allowed=loader.allow(), follows_public=True)
+        loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
+        fetch = partial(loader.fetch, allowed=loader.make_allowed_origins(), follows_public=True)
         return open_web_source(url, fetch), loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises

@@ -39,7 +39,7 @@ def find_all(library: Library, *titles: str) -> tuple[str, ...]:
 
 @contextmanager
 def open_loader(site: FakeSite) -> Iterator[Loader]:
-    loader = Loader(typed=frozenset({site.origin}))
+    loader = Loader(typed_origins=frozenset({site.origin}))
     yield loader
     loader.close()
 
