@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
+from argparse import Namespace, RawDescriptionHelpFormatter
 
 from roamtui import __version__
 from roamtui.commands.app import DEMO, SERVE, add_app_options, run_app
-from roamtui.commands.arguments import CommandParser, HelpFormatter, add_sources
+from roamtui.commands.arguments import CommandParser, add_sources
 from roamtui.commands.ask import ASK, TABLE
 from roamtui.commands.saved import CONVERSATIONS, NOTES, RECHECK
 from roamtui.commands.sections import EVAL, INDEX, OUTLINE, SEARCH, SHOW
@@ -101,7 +101,7 @@ def _make_app_parser() -> CommandParser:
         description=_DESCRIPTION.format(commands="\n".join(lines)),
         epilog=_EXAMPLE,
         allow_abbrev=False,
-        formatter_class=HelpFormatter,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     add_app_options(parser)
     return parser

@@ -26,17 +26,6 @@ _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What `shtab.FILE` says, without importing shtab."""
 
 
-class HelpFormatter(RawDescriptionHelpFormatter):
-    """Lays out help as wide as the terminal. argparse would load `shutil` for this, which takes 2 ms."""
-
-    def __init__(self, prog: str) -> None:
-        try:
-            width = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size().columns or 80
-        except (OSError, ValueError):
-            width = 80
-        super().__init__(prog, width=width - 2)
-
-
 class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
@@ -89,7 +78,7 @@ class Command:
             description=self.help,
             epilog=f"example:\n  {self.example}",
             allow_abbrev=False,
-            formatter_class=HelpFormatter,
+            formatter_class=RawDescriptionHelpFormatter,
         )
         self.add_arguments(parser)
         return parser

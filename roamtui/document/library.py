@@ -470,7 +470,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **new_aliases})
         taken = set(self.root.ids)
         salted = dict(grown.grafts)
-        # an added source gets the salt
+        # Sorted by source, so that the one added later gets the salt.
         ranks = {id(source): rank for rank, source in enumerate(self.sources)}
 
         def get_order(node_id: str) -> tuple[int, str]:

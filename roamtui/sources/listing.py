@@ -90,6 +90,9 @@ def list_folder(folder: Path) -> Listing:
 
     Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside
     is listed where it really is. Links that lead outside are skipped, with a note.
+
+    Raises:
+        SourceError: The folder cannot be listed, or contains no document.
     """
     try:
         root = folder.resolve(strict=True)
@@ -127,7 +130,9 @@ def list_folder(folder: Path) -> Listing:
             unreadable.extend(f"{place}/{name}".removeprefix(f"{root}/")[-60:] for name in inner)
             inner.clear()
     if not files:
-        raise SourceError(f"{folder} contains no Markdown or text file. Name another folder, or a file.")
+        raise SourceError(
+            f"{folder} contains no document that roamtui can read. Name another folder, or a file."
+        )
     skipped = {"links that lead outside the folder": outside, "folders that cannot be read": unreadable}
     notes = [f"Skipped: {format_names(sorted(names))} ({why})." for why, names in skipped.items() if names]
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
@@ -179,7 +184,8 @@ def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
 def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
     """Read a file of a listing; see `read_source`. Its notes and errors name it by its key.
 
-    A large file, and one that was replaced, are refused.
+    Raises:
+        SourceError: As in `read_source`, or the file is large, or was replaced.
     """
     try:
         # A link or a pipe may be there now. The link is not followed, and nothing waits for the pipe.
@@ -301,6 +307,9 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
     Each of several sources is at the top, by its name. A file that is in two of them is listed once.
+
+    Raises:
+        SourceError: As in `list_folder`, or a file is missing.
     """
     if len(paths) == 1:
         return list_folder(paths[0])

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from roamtui.sources.convert.drawing import PictureFile
-from roamtui.sources.convert.zip_package import ZIP_ERRORS, is_bounded
+from roamtui.sources.convert.zip_package import ZIP_ERRORS
 from roamtui.sources.listing import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000
@@ -73,6 +73,14 @@ def _find_member(package: Path, name: str) -> tuple[zipfile.ZipFile, zipfile.Zip
     """Find a file in an EPUB or DOCX file, unless it is too large."""
     archive = zipfile.ZipFile(package)
     info = archive.NameToInfo.get(name)
-    if info is None or not is_bounded(info) or info.file_size > PICTURE_BYTES_MAX:
+    if info is None or not _is_bounded(info) or info.file_size > PICTURE_BYTES_MAX:
         return None
     return archive, info
+
+
+def _is_bounded(info: zipfile.ZipInfo) -> bool:
+    """Return whether `zipfile` unpacks a file piece by piece, so that reading can stop at a limit.
+
+    It unpacks bzip2 and LZMA files as a whole, whatever size they claim: 1 kB may become gigabytes.
+    """
+    return info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -121,9 +121,9 @@ def check_file(path: Path) -> int:
     except (OSError, ValueError) as error:
         raise SourceError(explain_error(path, error)) from None
     if stat.S_ISDIR(status.st_mode):
-        raise SourceError(f"{path} is a folder, not a file. Name a Markdown or text file.")
+        raise SourceError(f"{path} is a folder, not a file. Name a document.")
     if not stat.S_ISREG(status.st_mode):
-        raise SourceError(f"{path} is a device or pipe, not a document. Name a Markdown or text file.")
+        raise SourceError(f"{path} is a device or pipe, not a document. Name a file.")
     return status.st_size
 
 

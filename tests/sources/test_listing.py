@@ -85,7 +85,7 @@ def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
 
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "b/c.png")
-    with pytest.raises(SourceError, match="contains no Markdown or text file"):
+    with pytest.raises(SourceError, match="contains no document that roamtui can read"):
         list_folder(tmp_path)
     with pytest.raises(SourceError, match="cannot be listed: No such file"):
         list_folder(tmp_path / "gone")

@@ -6,7 +6,7 @@ import io
 import posixpath
 import zipfile
 import zlib
-from typing import Any, Final
+from typing import Any
 
 from lxml import etree
 from msgspec import Struct
@@ -14,9 +14,9 @@ from msgspec import Struct
 from roamtui.errors import SourceError
 from roamtui.sources.convert.xml_elements import join_text
 
-BYTES_MAX: Final = 200_000_000
+BYTES_MAX = 200_000_000
 """Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
-_PART_BYTES_MAX: Final = 20_000_000
+_PART_BYTES_MAX = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
@@ -89,11 +89,3 @@ class ZipPackage:
         """Return the title in the properties of an Office or OpenDocument file, or an empty string."""
         roots = map(self.parse, ("docProps/core.xml", "meta.xml"))
         return next((join_text(element) for root in roots for element in root.iter("{*}title")), "")
-
-
-def is_bounded(info: zipfile.ZipInfo) -> bool:
-    """Return whether `zipfile` unpacks a file piece by piece, so that reading can stop at a limit.
-
-    It unpacks bzip2 and LZMA files as a whole, whatever size they claim: 1 kB may become gigabytes.
-    """
-    return info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

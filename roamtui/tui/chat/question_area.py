@@ -52,12 +52,15 @@ class QuestionBox(TextArea):
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )
-        for key in ("f6", "f7"):  # Textual selects text by them, and the first one lists notes
-            self._bindings.key_to_bindings.pop(key, None)
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._history = list(history)
         self._history_index = len(self._history)
         self._draft = ""
+
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # Textual binds them to f6, which lists notes, and f7
+        return action not in ("select_line", "select_all")
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""

@@ -98,6 +98,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         assert starter.citation.section_id == find_id(app, "Starter")
         assert (batch.citation.quote, batch.citation.section_id) == (BATCH, find_id(app, "Stone oven"))
         assert (ovens.citation.quote, ovens.citation.section_id) == (None, find_id(app, "Ovens"))
+        app.main_screen.question_box.focus()
         screen = await open_list(pilot)
         text = screen_text(app)
         assert text.index("Ovens · lines") < text.index(f"“{BATCH}”") < text.index("✎ hm")
