@@ -44,7 +44,8 @@ from roamtui.search.index import IndexLocation
 from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.convert.converted import ConversionOptions, PageReport
-from roamtui.sources.listing import estimate_load_cost, split_sources
+from roamtui.sources.listing import estimate_load_cost
+from roamtui.sources.source_names import split_sources
 from roamtui.sources.web.urls import normalise_url, origin_of
 from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
 from roamtui.table.runner import TablePlan

@@ -31,7 +31,8 @@ from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.listing import split_sources, stamp_source
+from roamtui.sources.source_names import split_sources
+from roamtui.sources.stamps import stamp_source
 from roamtui.table.store import is_table
 from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
 

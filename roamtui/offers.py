@@ -14,7 +14,7 @@ from roamtui.errors import StoreError
 from roamtui.models.recorded import RecordedModel
 from roamtui.paths import display_path, get_resource_dir, is_standard_input
 from roamtui.plain import format_count, sanitise_line
-from roamtui.sources.listing import name_sources, split_sources
+from roamtui.sources.source_names import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
 
 _SHOWN_MAX = 8

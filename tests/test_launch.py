@@ -21,7 +21,7 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.output import report_conversion
 from roamtui.paths import config_path
 from roamtui.settings import Settings, load_settings
-from roamtui.sources.listing import split_sources
+from roamtui.sources.source_names import split_sources
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 

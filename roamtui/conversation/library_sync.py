@@ -22,7 +22,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.paths import is_standard_input
-from roamtui.sources.listing import split_sources
+from roamtui.sources.source_names import split_sources
 
 
 def resume_state(

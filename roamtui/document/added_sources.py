@@ -17,7 +17,7 @@ from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import LISTING_KEY, Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, add_loader, make_error_document
 from roamtui.errors import RoamtuiError
-from roamtui.sources.listing import format_names
+from roamtui.sources.source_names import format_names
 
 SourceOpener = Callable[[str], tuple[Library, Loader | None]]
 """Opens a source by its name, with all its files. Called in a thread. Raises `RoamtuiError`."""

@@ -23,8 +23,8 @@ from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.plain import sanitise_line
-from roamtui.sources.listing import format_name, format_names, split_sources
 from roamtui.sources.read import is_path
+from roamtui.sources.source_names import format_name, format_names, split_sources
 from roamtui.text import Span
 
 LISTING_KEY = "/"

@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
-from roamtui.sources.listing import DocumentFile, locate_document, name_paths, split_sources
+from roamtui.sources.listing import DocumentFile, locate_document
 from roamtui.sources.pictures import join_link
+from roamtui.sources.source_names import name_paths, split_sources
 from roamtui.sources.web.urls import resolve_href
 from roamtui.text import Span
 

@@ -33,7 +33,7 @@ from roamtui.models.base import ToolSpec
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.search.base import Searcher
-from roamtui.sources.listing import FileStamps
+from roamtui.sources.stamps import FileStamps
 
 Context = ServerRequestContext[Any, Any]
 

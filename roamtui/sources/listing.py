@@ -1,16 +1,14 @@
-"""List and find the files of a folder or of several sources, and detect when they change."""
+"""List and find the files of a folder or of several sources."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-import threading
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, count, islice
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,9 +23,9 @@ from roamtui.sources.read import (
     RawText,
     check_file,
     explain_error,
-    is_path,
     to_raw_text,
 )
+from roamtui.sources.source_names import format_name, format_names, join_sources, name_paths, split_sources
 
 FILES_MAX = 20_000
 """Maximum number of files per source. The others are skipped with a note."""
@@ -44,7 +42,6 @@ _SLOW_COST_MIN = 2_000_000
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _RANKS_BY_STEM = {"readme": 0, "index": 1, "_index": 1}
-_NAMES_SHOWN_MAX = 3
 _IGNORE_NAME = ".gitignore"
 _IGNORE_BYTES_MAX = 1_000_000
 
@@ -258,51 +255,6 @@ def make_sort_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str
     return _RANKS_BY_STEM.get(stem, 2) if "." in name else 2, parts, name
 
 
-def format_name(name: str) -> str:
-    """Return a file name in which bytes that are not UTF-8 are escaped."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def format_names(names: list[str]) -> str:
-    """List the first three names and how many more there are."""
-    more = f" and {len(names) - _NAMES_SHOWN_MAX} more" if len(names) > _NAMES_SHOWN_MAX else ""
-    return ", ".join(names[:_NAMES_SHOWN_MAX]) + more
-
-
-_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so
-that it is not taken for a separator. A doubled slash does not change which file a path leads to."""
-
-
-def join_sources(paths: Iterable[str]) -> str:
-    """Join absolute paths into one source name, which `split_sources` splits again."""
-    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
-
-
-def split_sources(source: str) -> tuple[str, ...]:
-    """Split a source name into paths. A URL or an existing path is not split."""
-    is_single = not is_path(source) or os.path.lexists(source)
-    return (source,) if is_single else tuple(_PATH_SEPARATOR.split(source))
-
-
-def name_sources(source: str) -> str:
-    """Return the names of the files and folders of a source, without the folders above them."""
-    return ", ".join(Path(path).name for path in split_sources(source))
-
-
-def name_paths(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return sources by key: the name of each, with its folder and a number if others have it."""
-    shared = Counter(path.name for path in paths)
-    keys: dict[str, Path] = {}
-    for path in paths:
-        name = format_name(path.name)
-        if shared[path.name] > 1:
-            name = f"{name} ({format_name(path.parent.name)})"
-        numbered = chain((name,), (f"{name} ({number})" for number in count(2)))
-        keys[next(key for key in numbered if key not in keys)] = path
-    return keys
-
-
 def list_sources(paths: Sequence[Path]) -> Listing:
     """List the files of a folder, or of several files and folders in the given order.
 
@@ -361,56 +313,3 @@ def locate_document(source: str, doc: str) -> DocumentFile | None:
     if not file.is_file():
         return None
     return DocumentFile(file, path if inner else path.parent)
-
-
-SourceStamp = tuple[int, int, int]
-"""When a file was last written, its size and its inode, to see if it was written or replaced."""
-
-
-def stamp_source(source: str) -> SourceStamp | None:
-    """Return the stamp of a file, or None if the source is missing or not a file."""
-    try:
-        status = Path(source).stat()
-    except (OSError, ValueError):
-        return None
-    is_file = stat.S_ISREG(status.st_mode)
-    return (status.st_mtime_ns, status.st_size, status.st_ino) if is_file else None
-
-
-class FileStamps:
-    """Reads the stamps of all files of sources. Folders are listed again only if one was written to."""
-
-    def __init__(self, sources: Sequence[str]) -> None:
-        paths = [path for name in sources if is_path(name) for path in split_sources(name)]
-        self._paths = tuple(map(Path, paths))
-        self._single_file = paths[0] if len(paths) == 1 and not self._paths[0].is_dir() else ""
-        self._lock = threading.Lock()
-        self._listing: Listing | None = None
-        self._folder_times: list[int] = []
-
-    def read(self) -> Mapping[str, SourceStamp] | None:
-        """Return the stamp of each file by its key, or None while the sources cannot be listed. Thread-safe.
-
-        Takes a few ms for 1,000 files. A web page has no stamp, and neither has a file while an editor
-        replaces it.
-        """
-        if self._single_file:
-            stamp = stamp_source(self._single_file)
-            return {} if stamp is None else {self._single_file: stamp}
-        with self._lock:
-            if self._listing is None or _read_folder_times(self._listing) != self._folder_times:
-                try:
-                    self._listing = list_sources(self._paths)
-                except SourceError:
-                    self._listing = None
-                    return None
-                self._folder_times = _read_folder_times(self._listing)
-            stamps = {key: stamp_source(str(file.path)) for key, file in self._listing.files.items()}
-            return {key: stamp for key, stamp in stamps.items() if stamp is not None}
-
-
-def _read_folder_times(listing: Listing) -> list[int]:
-    """Return when each folder was last written to, or nothing if one is gone."""
-    with suppress(OSError):
-        return [path.stat().st_mtime_ns for path in listing.folders]
-    return []

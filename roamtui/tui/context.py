@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.listing import split_sources
+from roamtui.sources.source_names import split_sources
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent

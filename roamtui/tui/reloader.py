@@ -11,8 +11,9 @@ from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.plain import format_count
-from roamtui.sources.listing import FileStamps, SourceStamp, split_sources
 from roamtui.sources.read import is_path
+from roamtui.sources.source_names import split_sources
+from roamtui.sources.stamps import FileStamps, SourceStamp
 from roamtui.tui.context import AppContext
 
 _IDLE_FACTOR = 20

@@ -12,17 +12,15 @@ from hypothesis import strategies as st
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
 from roamtui.sources.listing import (
-    FileStamps,
-    SourceStamp,
     estimate_load_cost,
-    join_sources,
     list_again,
     list_folder,
     list_sources,
     locate_document,
     read_listed,
-    split_sources,
 )
+from roamtui.sources.source_names import join_sources, split_sources
+from roamtui.sources.stamps import FileStamps, SourceStamp
 from tests.sources.listings import keys, write
 
 

@@ -26,7 +26,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import format_count, sanitise_line
-from roamtui.sources.listing import name_sources
+from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints

@@ -1,0 +1,57 @@
+"""Names of files for people, and source names that join several paths."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain, count
+from pathlib import Path
+
+from roamtui.sources.read import is_path
+
+_NAMES_SHOWN_MAX = 3
+_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
+"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so
+that it is not taken for a separator. A doubled slash does not change which file a path leads to."""
+
+
+def format_name(name: str) -> str:
+    """Return a file name in which bytes that are not UTF-8 are escaped."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def format_names(names: list[str]) -> str:
+    """List the first three names and how many more there are."""
+    more = f" and {len(names) - _NAMES_SHOWN_MAX} more" if len(names) > _NAMES_SHOWN_MAX else ""
+    return ", ".join(names[:_NAMES_SHOWN_MAX]) + more
+
+
+def join_sources(paths: Iterable[str]) -> str:
+    """Join absolute paths into one source name, which `split_sources` splits again."""
+    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
+
+
+def split_sources(source: str) -> tuple[str, ...]:
+    """Split a source name into paths. A URL or an existing path is not split."""
+    is_single = not is_path(source) or os.path.lexists(source)
+    return (source,) if is_single else tuple(_PATH_SEPARATOR.split(source))
+
+
+def name_sources(source: str) -> str:
+    """Return the names of the files and folders of a source, without the folders above them."""
+    return ", ".join(Path(path).name for path in split_sources(source))
+
+
+def name_paths(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return sources by key: the name of each, with its folder and a number if others have it."""
+    shared = Counter(path.name for path in paths)
+    keys: dict[str, Path] = {}
+    for path in paths:
+        name = format_name(path.name)
+        if shared[path.name] > 1:
+            name = f"{name} ({format_name(path.parent.name)})"
+        numbered = chain((name,), (f"{name} ({number})" for number in count(2)))
+        keys[next(key for key in numbered if key not in keys)] = path
+    return keys
