@@ -29,7 +29,7 @@ from roamtui.outline.labels import (
     format_path,
 )
 from roamtui.outline.references import Reference, explain_unresolved, parse_reference
-from roamtui.outline.render import fill_lines
+from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.plain import shorten
 from roamtui.text import (
@@ -92,7 +92,11 @@ def render_section(
     writer = _BlockWriter(library=library, delivered=delivered, nonce=nonce, page_tokens=page_tokens)
     reference = parse_reference(requested)
     if reference is not None and reference.section_id == library.root_id:
-        return writer.make_range_block(reference)
+        if reference.steps:
+            return writer.make_range_block(reference)
+        tokens = min(compute_outline_budget(library, None), page_tokens)
+        outline = render_outline(library, budget_tokens=tokens).rstrip()
+        return ExpandedBlock(section_id=None, text=outline, is_listing=True)
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         reason = explain_unresolved(library, requested)

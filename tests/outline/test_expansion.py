@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_size
+from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote
 from roamtui.text import estimate_tokens, format_tokens
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
@@ -121,12 +122,12 @@ def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:
     assert "## B004 [" in listing.text
 
 
-def test_the_id_of_the_library_lists_the_top() -> None:
-    library = make_library("# A\n\n# B\n\n# <!-- [deadbeef] -->\n")
+def test_the_id_of_the_library_gives_its_outline() -> None:
+    library = make_library(f"# A\n\n{write_words(900)}\n\n# B\n\n# <!-- [deadbeef] -->\n")
     block = open_section(library, library.root_id)
     assert block.is_listing
     assert block.section_id is None
-    assert block.text.splitlines()[0] == f"[{library.root_id}] manual.md: 1 to 3 of 3 below it"
+    assert block.text == render_outline(library).rstrip()
     assert "deadbeef]" not in block.text
 
 
