@@ -28,6 +28,8 @@ _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
+_CUT = "   …"
+"""Stands after the last hint if there is no room for the others."""
 _MORE_HINTS = ("global.find", "global.choose_model")
 """Actions whose keys are shown after those of the focused part, if there is room."""
 _MATCH_HINTS = ("global.next_match", "global.previous_match")
@@ -138,16 +140,14 @@ class HintLine(ClickableLine):
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         if self.scope is not Scope.INPUT:
             ids = [*(_MATCH_HINTS if self.has_matches else ()), "global.go_question", *ids]
-        right = self._join(
-            [action.id for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted], 0
-        )
-        left = self._join([*ids, *_MORE_HINTS], right.cell_length + len(_HINT_GAP))
+        always = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted and action.keys]
+        right = _join_fitting(format_action_hints(always), self.size.width, _HINT_GAP)
+        room = self.size.width - right.cell_length - len(_HINT_GAP)
+        hints = [*format_action_hints(self._keys.get_bound([*ids, *_MORE_HINTS]))]
+        left = _join_fitting(hints, room, _HINT_GAP)
+        if left.cell_length < Content(_HINT_GAP).join(hints).cell_length and room >= len(_CUT):
+            left = _join_fitting(hints, room - len(_CUT), _HINT_GAP) + _CUT
         return left + " " * max(0, self.size.width - left.cell_length - right.cell_length) + right
-
-    def _join(self, action_ids: Iterable[str], reserved: int) -> Content:
-        """Join the hints of the first actions that fit beside `reserved` cells."""
-        hints = format_action_hints(self._keys.get_bound(action_ids))
-        return _join_fitting(hints, self.size.width - reserved, _HINT_GAP)
 
 
 class MessageLine(Static):

@@ -46,6 +46,17 @@ async def test_at_80_by_24_the_keys_to_open_documents_and_conversations_are_in_v
             assert "ctrl+o open  f4 conversations" in screen_text(app).splitlines()[0]
 
 
+async def test_hints_that_have_no_room_leave_a_sign_beside_the_key_that_shows_all_keys() -> None:
+    for width, is_cut in ((80, True), (250, False)):
+        async with running(make_app(), (width, 24)) as (app, pilot):
+            for pane in (Scope.TREE, Scope.CHAT, Scope.READER):
+                app.main_screen.panes.focus_scope(pane)
+                await pilot.pause()
+                hints = screen_text(app).splitlines()[-1].rstrip()
+                assert hints.endswith("   f1 keys   ctrl+q quit")
+                assert ("   …   " in hints) is is_cut
+
+
 async def test_a_document_from_standard_input_has_this_name_in_the_header() -> None:
     library = build_library(RawText(text="# Fees\n", source="-", name="standard input"))
     async with running(make_app(library=library)) as (app, _):
