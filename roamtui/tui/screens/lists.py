@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from roamtui.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.screens.dialogs import Dialog
+from roamtui.tui.screens.dialogs import Dialog, KeyHints
 
 Item = TypeVar("Item")
 _ROWS_MAX = 200
@@ -122,6 +122,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
         self._preview = preview
         self._foot = foot
+        self._field_foot = KeyHints(Content("enter to go to the list and its keys, esc to clear the search"))
+        self._field_foot.display = False
         self._key = None if current is None else self.get_key(current)
         self._position = 0
 
@@ -149,6 +151,14 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
             yield self.message
             yield self.list if self._preview is None else Container(self.list, self._preview, classes="body")
             yield self._foot
+            yield self._field_foot
+
+    @on(events.DescendantFocus)
+    def _show_keys(self) -> None:
+        """Show the keys of the list, or how to get there from the field, where they are text."""
+        is_typing = self.list.can_focus and self.field.has_focus
+        self._foot.display = not is_typing
+        self._field_foot.display = is_typing
 
     @on(events.Mount)
     def _show_first(self) -> None:

@@ -61,6 +61,14 @@ def listed(app: RoamApp) -> list[str]:
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
 
 
+async def test_while_one_types_the_foot_says_how_to_get_to_the_keys_of_the_list(app: RoamApp) -> None:
+    async with listing(app) as pilot:
+        await press_until(pilot, "enter to go to the list and its keys, esc to clear the search", "/", "s")
+        assert "d delete" not in screen_text(app)
+        await press_until(pilot, "d delete", "enter")
+        assert listed(app), "what was typed still filters"
+
+
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await press_until(pilot, "No conversations yet", "f4")
