@@ -202,7 +202,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
         library = self._conversation.state.library
-        view = ExchangeView(exchange, library, self._keys)
+        above = self._shown[-1].exchange if self._shown else None
+        view = ExchangeView(exchange, library, self._keys, above)
         self._shown.append(view)
         notices = (notice for event in exchange.events for notice in make_notices(event, library))
         said = (NoticeView(told.format(), told.severity) for told in notices if told.slot is NoticeSlot.CHAT)

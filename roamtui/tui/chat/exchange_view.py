@@ -66,11 +66,17 @@ class ExchangeView(ContentView):
     The sections that actions name, the links and marks of the answer, and the sources are targets.
     """
 
-    def __init__(self, exchange: Exchange, library: Library, keys: Keymap) -> None:
-        """Show a question that was asked, or the whole exchange if it has ended. Hints name `keys`."""
+    def __init__(
+        self, exchange: Exchange, library: Library, keys: Keymap, above: Exchange | None = None
+    ) -> None:
+        """Show a question that was asked, or the whole exchange if it has ended. Hints name `keys`.
+
+        `above` is the exchange above it on the screen, if any.
+        """
         super().__init__()
         self.exchange = exchange
         """The exchange so far."""
+        self._above = above
         about = ""
         if exchange.within is not None:
             about = f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
@@ -155,7 +161,7 @@ class ExchangeView(ContentView):
         }
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
-            self.passages = PassageCards(exchange, library, self._ask_key)
+            self.passages = PassageCards(exchange, library, self._ask_key, self._above)
             self.citation_targets = self.passages.targets
         else:
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]

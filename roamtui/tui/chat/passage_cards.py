@@ -50,7 +50,14 @@ class _Card(Struct, frozen=True, kw_only=True):
     statement: str = ""
     """The words of the passage that are likeliest to answer, if they stand out."""
     blocks: Sequence[Block] = ()
-    """The whole passage. It folds if there is a statement."""
+    """The whole passage. It folds if there is a statement, or if it has just been shown."""
+    is_repeated: bool = False
+    """Whether the answer above shows the passage, and the question has no words that stand out in it."""
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether the passage is shown only once it is unfolded."""
+        return bool(self.statement) or self.is_repeated
 
 
 class PassageCards:
@@ -60,8 +67,15 @@ class PassageCards:
     words the document lacks.
     """
 
-    def __init__(self, exchange: Exchange, library: Library, ask_key: str) -> None:
-        """Show an exchange's passages, or the nearest sections. `ask_key` is the key that asks a model."""
+    def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
+        """Show an exchange's passages, or the nearest sections.
+
+        Args:
+            exchange: A question that was answered without a model.
+            library: The document.
+            ask_key: The key that asks a model.
+            above: The exchange before it on the screen, if any.
+        """
         self._ask_key = ask_key
         self._lead, nearest_ids = split_lead(exchange, library)
         self._is_answer = exchange.stopped is not StopReason.NOT_FOUND
@@ -72,7 +86,8 @@ class PassageCards:
         if passages:
             by_section = groupby(passages, key=lambda passage: passage.section_id)
             sections = [[*citations] for _, citations in by_section]
-            self._cards = [_make_card(citations, exchange.question, library) for citations in sections]
+            shown = list_passages(above) if above is not None else ()
+            self._cards = [_make_card(citations, exchange.question, library, shown) for citations in sections]
             self.targets = tuple(
                 _make_target(citations, card.statement)
                 for citations, card in zip(sections, self._cards, strict=True)
@@ -84,7 +99,7 @@ class PassageCards:
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
-        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement}
+        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].can_fold}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -102,14 +117,14 @@ class PassageCards:
                 Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
             )
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
-            if card.statement and index not in self._unfolded:
-                shown = wrap(Content(card.statement), room)
+            if card.can_fold and index not in self._unfolded:
+                shown = wrap(Content(card.statement), room) if card.statement else []
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
-            words = map(re.escape, _WORD.findall(card.statement))
-            statement = re.search(r"\W+".join(words), "\n".join(line.plain for line in shown))
+            pattern = r"\W+".join(map(re.escape, _WORD.findall(card.statement)))
+            statement = re.search(pattern, "\n".join(line.plain for line in shown))
             first_letter, end_letter = statement.span() if statement is not None else (0, 0)
             for line in shown:
                 spans = [Span(max(0, first_letter), max(0, min(end_letter, len(line))), "bold")]
@@ -119,8 +134,9 @@ class PassageCards:
                 first_letter -= len(line) + 1
                 end_letter -= len(line) + 1
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
-            if card.statement:
-                fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
+            if card.can_fold:
+                words = "▸ whole passage" if card.statement else "▸ stands above"
+                fold = Content.styled("▾ fold" if index in self._unfolded else words, "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
 
@@ -144,7 +160,13 @@ class PassageCards:
         )
 
 
-def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
+def _name_texts(passages: Sequence[Citation]) -> set[tuple[str, str | None]]:
+    return {(passage.section_id, passage.quote) for passage in passages}
+
+
+def _make_card(
+    passages: Sequence[Citation], question: str, library: Library, above: Sequence[Citation]
+) -> _Card:
     citation = passages[0]
     source = describe_source(citation, library)
     path = list_path_titles(citation, library.title) or [source.title]
@@ -152,7 +174,13 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
         path.insert(0, source.document)
     statement = find_statement(question, [passage.quote or "" for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    return _Card(path=tuple(path), place=source.place, statement=statement, blocks=blocks)
+    return _Card(
+        path=tuple(path),
+        place=source.place,
+        statement=statement,
+        blocks=blocks,
+        is_repeated=not statement and _name_texts(passages) <= _name_texts(above),
+    )
 
 
 def _make_target(passages: Sequence[Citation], statement: str) -> SectionTarget:

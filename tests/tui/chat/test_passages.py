@@ -92,6 +92,21 @@ async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_un
         assert list_lines(app) == folded
 
 
+async def test_a_passage_that_stands_in_the_answer_above_is_shown_again_only_if_unfolded() -> None:
+    async with running(make_offline_app(), LARGE) as (app, pilot):
+        await show_cards(pilot, app)
+        first = get_cards(app)
+        await ask(pilot, "And a car?")
+        await wait_until(pilot, lambda: get_cards(app) is not first and get_cards(app).passages)
+        lines = list_lines(app)
+        start = lines.index("1 Tickets › Bicycles · lines 16-22")
+        assert lines[start + 1 : start + 4] == ["│ ▸ stands above", "", "2 Tickets › Cars · lines 7-12"]
+        app.main_screen.panes.focus_scope(Scope.CHAT)
+        await press_until(
+            pilot, lambda: "│ A bicycle costs 2 crowns. It stands on the lower deck." in list_lines(app), "space"
+        )
+
+
 async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_statement_which_alone_is_marked() -> None:
     statement = "A bicycle costs 2 crowns."
     others = [f"On deck {number} one waits for the bell and looks at the sea." for number in range(60)]
