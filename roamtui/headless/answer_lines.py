@@ -77,16 +77,33 @@ def write_answer(
 
     Without a model, each passage gets one line if stdout is not a terminal.
     """
-    is_terminal = sys.stdout.isatty()
-    has_verdicts = not replies_with_passages(exchange)
-    if not is_terminal and not has_verdicts:
+    if sys.stdout.isatty():
+        width, is_styled = get_terminal_form()
+        answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
+        lines = _list_sources(exchange, library, model_name, width)
+        sources = [textwrap.fill(line, width, subsequent_indent=_INDENT) for line in lines]
+        write_laid_out("\n".join([answer, *sources]) + "\n")
+    elif replies_with_passages(exchange):
         _write_passages(exchange, library)
-        return
-    width, is_styled = get_terminal_form()
+    else:
+        lines = [exchange.answer] if exchange.answer else []
+        lines += [""] if exchange.citations else []
+        lines += _list_sources(exchange, library, model_name)
+        write_sanitised("\n".join(lines) + "\n")
+
+
+def _list_sources(
+    exchange: Exchange, library: Library, model_name: str, width: int | None = None
+) -> list[str]:
+    """List the sources of an answer, whether they prove it, and its model, as lines.
+
+    In a terminal, which has a `width`, sources have numbers, otherwise ids.
+    """
+    has_verdicts = not replies_with_passages(exchange)
     lines: list[str] = []
     for number, citation in enumerate(exchange.citations, start=1):
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-        start = f"{number}{sign} " if is_terminal else f"[{citation.section_id}] "
+        start = f"[{citation.section_id}] " if width is None else f"{number}{sign} "
         if citation.section_id not in library:
             lines.append(f"{start}there is no such section")
             continue
@@ -94,7 +111,7 @@ def write_answer(
         if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
             place = f": {describe_source(citation, library).place}"
         titles: Sequence[str] = list_titles(library, citation.section_id)
-        if is_terminal:
+        if width is not None:
             titles = fit_path(titles, width - len(_INDENT), len(start) + len(place))
         lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
     if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
@@ -107,17 +124,7 @@ def write_answer(
     if tokens:
         ending = f"; {tokens:,} tokens"
     lines.append(f"({model_name}{ending})")
-    lines = [f"{_INDENT}{sanitise_text(line)}" for line in lines]
-    if not is_terminal:
-        if exchange.citations:
-            lines.insert(0, "")
-        if exchange.answer:
-            lines.insert(0, exchange.answer)
-        write_sanitised("\n".join(lines) + "\n")
-        return
-    answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
-    sources = [textwrap.fill(line, width, subsequent_indent=_INDENT) for line in lines]
-    write_laid_out("\n".join([answer, *sources]) + "\n")
+    return [f"{_INDENT}{sanitise_text(line)}" for line in lines]
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:
