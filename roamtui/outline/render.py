@@ -334,16 +334,12 @@ def _is_generic(title: str) -> bool:
     return not words or words.replace(" ", "-") in _GENERIC_TITLES or _ENUMERATOR.match(words) is not None
 
 
-def _measure_number_depth(node: Node) -> int:
-    """Return how deep the number of a title is: 1 for "2. Fees" and a title without one, 2 for "2.1 Fees"."""
-    return max(1, len(parse_number(node.title)))
-
-
 def _preview_titles_below(library: Library, parent: Node, *, length_max: int) -> str:
     """List the titles below a node on one line, and how many are left out. Vague titles come last."""
     children = list_outline_children(library, parent.id)
     read = map(library.node, children[:_PREVIEW_READ_MAX])
-    headings = sorted(read, key=_measure_number_depth)[:_PREVIEW_TITLES_MAX]
+    # "2. Fees" and titles without a number stand before "2.1 Fees"
+    headings = sorted(read, key=lambda node: max(1, len(parse_number(node.title))))[:_PREVIEW_TITLES_MAX]
     titled = [
         node
         for node in headings

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.headings import scan_headings
+from roamtui.document.library import Library
 from roamtui.quotes.words import (
     BLOCK,
     CELL,
@@ -33,7 +34,7 @@ from roamtui.quotes.words import (
     read_words,
 )
 from roamtui.sentences import CLOSERS, is_abbreviation
-from roamtui.text import Bounds
+from roamtui.text import Bounds, Span
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing."""
@@ -137,6 +138,18 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
+
+
+def find_in_span(words: str, library: Library, within: Span) -> Span | None:
+    """Return the span of words within a span, or None if they are not there. The Markdown may differ.
+
+    The words may leave out page footers, like every text that a model or search reads.
+    """
+    text = library.text_at(within)
+    bounds = find_quote(words, text)
+    if bounds is None and (clean_text := library.clean_text(within)) != text:
+        bounds = find_quote(words, clean_text)
+    return within.get_part(*bounds) if bounds is not None else None
 
 
 class _Excerpt(Struct, frozen=True):

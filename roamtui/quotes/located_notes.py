@@ -92,7 +92,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     finding = recheck(Claim(quote=words, place="", section_id=section_id), library)
     new_citation = None
     if finding.span is not None and quote is None:
-        new_citation = cite_span(finding.section_id, None, library)
+        new_citation = make_citation(finding.section_id, library)
     elif finding.span is not None:
         new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
         new_citation = make_citation(

@@ -14,22 +14,10 @@ from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import find_quote
+from roamtui.quotes.find import find_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span
-
-
-def find_in_span(words: str, library: Library, within: Span) -> Span | None:
-    """Return the span of words within a span, or None if they are not there. The Markdown may differ.
-
-    The words may leave out page footers, like every text that a model or search reads.
-    """
-    text = library.text_at(within)
-    bounds = find_quote(words, text)
-    if bounds is None and (clean_text := library.clean_text(within)) != text:
-        bounds = find_quote(words, clean_text)
-    return within.get_part(*bounds) if bounds is not None else None
 
 
 class ClaimStatus(StrEnum):

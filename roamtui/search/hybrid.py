@@ -16,7 +16,7 @@ from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Search
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
 from roamtui.search.lance import LanceStore
-from roamtui.search.meaning import MeaningOrder
+from roamtui.search.meaning import SECONDS_MAX, MeaningOrder
 from roamtui.search.vectors import VectorIndex
 
 _QUERY_LENGTH_MAX = 2_000
@@ -100,9 +100,8 @@ class HybridSearcher:
         """None if only keywords are searched."""
         self._meaning: MeaningOrder | None = None
         if services.meaning is not None and options.mode is SearchMode.KEYWORD:
-            self._meaning = MeaningOrder(services.meaning, options.chunk_size)
-            if services.fails_without_vectors:
-                self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max=None)
+            seconds_max = None if services.fails_without_vectors else SECONDS_MAX
+            self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max)
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""

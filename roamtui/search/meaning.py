@@ -37,7 +37,7 @@ _SIMILAR_SHARE_MIN = 0.5
 """Share of the best similarity that counts nothing. Any two texts are somewhat similar."""
 _FOLLOW_UP_WEIGHT = 0.85
 """Weight of meaning for a follow-up to a known topic, whose words say little."""
-_SECONDS_MAX = 0.7
+SECONDS_MAX = 0.7
 """Longest time after which a search goes on with what has been embedded."""
 _QUERY_LENGTH_MAX = 2_000
 _LENGTH_MAX = 60_000
@@ -53,8 +53,8 @@ _SAMPLE_LENGTH = 20_000
 class MeaningOrder:
     """Orders the hits of keyword searches by words and meaning. Thread-safe."""
 
-    def __init__(self, embedder: Embedder, chunk_size: int, seconds_max: float | None = _SECONDS_MAX) -> None:
-        """Use an embedder; without `seconds_max`, embed all pieces, however long it takes."""
+    def __init__(self, embedder: Embedder, chunk_size: int, seconds_max: float | None) -> None:
+        """Use an embedder. If `seconds_max` is None, embed all pieces, however long it takes."""
         self._embedder = embedder
         self._chunk_size = chunk_size
         self._seconds_max = seconds_max

@@ -24,7 +24,8 @@ from roamtui.document.links import (
 )
 from roamtui.markdown.blocks import Link
 from roamtui.plain import sanitise_text
-from roamtui.quotes.recheck import CitedPassage, find_cited_passage, find_in_span
+from roamtui.quotes.find import find_in_span
+from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
 from roamtui.tui.messages import (

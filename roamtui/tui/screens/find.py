@@ -17,7 +17,7 @@ from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.recheck import find_in_span
+from roamtui.quotes.find import find_in_span
 from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.text import Span
 from roamtui.tui.labels import format_ancestors
