@@ -1,7 +1,7 @@
 """Everything that changes a conversation waits its turn, and every event is published once."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
+from tests.table.filling import wait_until
 
 
 @pytest.fixture
@@ -44,12 +45,6 @@ def watch(agent: Agent) -> tuple[Agent, Conversation, list[ConversationEvent]]:
 
 def questions(conversation: Conversation) -> list[str]:
     return [exchange.question for exchange in conversation.state.exchanges]
-
-
-async def wait_for(is_met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(120):
-        while not is_met():  # noqa: ASYNC110 - the condition may depend on a thread
-            await asyncio.sleep(0)
 
 
 async def settle() -> None:
@@ -91,7 +86,7 @@ async def test_section_commands_act_at_once_also_before_and_during_an_answer() -
         reply_gate = asyncio.Event()
         agent.model = ScriptedModel([ScriptedReply(text="Not found: no.", gate=reply_gate, gate_after=0)])
         gate.set()
-        await wait_for(lambda: conversation.state.is_asking)
+        await wait_until(lambda: conversation.state.is_asking)
         await expand(hours)
         close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
         await conversation.execute(close)
@@ -117,7 +112,7 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     seen: list[ConversationEvent] = []
     agent.conversation.subscribe(seen.append)
     asking = asyncio.create_task(agent.ask("How much?"))
-    await wait_for(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
+    await wait_until(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
     if error is None:
         asking.cancel()
     await asyncio.wait({asking})

@@ -115,55 +115,31 @@ def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: py
         read_listed(list_folder(tmp_path).files["a.md"], "a.md")
 
 
-def replace_by_link_outside(folder: Path) -> None:
-    (folder / "docs/a.md").unlink()
-    (folder / "docs/a.md").symlink_to(folder / "outside/a.md")
-
-
-def replace_by_link_inside(folder: Path) -> None:
-    (folder / "docs/a.md").unlink()
-    (folder / "docs/a.md").symlink_to("b.md")
-
-
-def replace_by_hard_link(folder: Path) -> None:
-    (folder / "docs/a.md").unlink()
-    (folder / "docs/a.md").hardlink_to(folder / "outside/a.md")
-
-
-def replace_by_file(folder: Path) -> None:
-    (folder / "new.md").write_text("# Secret\n")
-    (folder / "new.md").replace(folder / "docs/a.md")
-
-
-def replace_by_pipe(folder: Path) -> None:
-    (folder / "docs/a.md").unlink()
-    os.mkfifo(folder / "docs/a.md")
-
-
-def replace_folder_by_link(folder: Path) -> None:
-    (folder / "docs").rename(folder / "moved")
-    (folder / "docs").symlink_to("outside")
+def _replace_folder(file: Path, other: Path) -> None:
+    file.parent.rename(file.parent.with_name("moved"))
+    file.parent.symlink_to(other.parent)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs links and pipes")
 @pytest.mark.parametrize(
-    ("swap", "text_when_listed_again"),
+    ("put", "text_when_listed_again"),
     [
-        (replace_by_link_outside, None),
-        (replace_by_link_inside, "# Title\n"),
-        (replace_by_hard_link, "# Secret\n"),
-        (replace_by_file, "# Secret\n"),
-        (replace_by_pipe, None),
-        (replace_folder_by_link, None),
+        pytest.param(lambda file, other: file.symlink_to(other), None, id="link outside"),
+        pytest.param(lambda file, _: file.symlink_to("b.md"), "# Title\n", id="link inside"),
+        pytest.param(lambda file, other: file.hardlink_to(other), "# Secret\n", id="hard link"),
+        pytest.param(lambda file, other: other.rename(file), "# Secret\n", id="file"),
+        pytest.param(lambda file, _: os.mkfifo(file), None, id="pipe"),
+        pytest.param(_replace_folder, None, id="link in place of the folder"),
     ],
 )
 def test_a_file_that_was_replaced_after_it_was_listed_is_not_read(
-    tmp_path: Path, swap: Callable[[Path], None], text_when_listed_again: str | None
+    tmp_path: Path, put: Callable[[Path, Path], object], text_when_listed_again: str | None
 ) -> None:
     write(tmp_path, "docs/a.md", "docs/b.md")
     write(tmp_path, "outside/a.md", text="# Secret\n")
     listing = list_folder(tmp_path / "docs")
-    swap(tmp_path)
+    (tmp_path / "docs/a.md").unlink()
+    put(tmp_path / "docs/a.md", tmp_path / "outside/a.md")
     with pytest.raises(SourceError) as caught:
         read_listed(listing.files["a.md"], "a.md")
     assert str(caught.value) == "a.md was replaced after it was listed. Read it again."

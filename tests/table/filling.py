@@ -101,6 +101,6 @@ def share_start(one: str, other: str) -> str:
 
 async def wait_until(is_met: Callable[[], bool]) -> None:
     """Let other tasks run until a condition is met."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not is_met():  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0)
