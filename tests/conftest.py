@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.models.worker_process import WORKER_COMMAND, WorkerProcess
 from tests.fakes import forked_models as forking
 from tests.real_documents import PROJECT_DIR, find_data_dir
@@ -109,6 +110,11 @@ def _is_personal(name: str) -> bool:
         or name.endswith(_KEY_ENDINGS)
         or name.startswith(_PROVIDER_STARTS)
     )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
 
 
 @pytest.fixture(autouse=True)

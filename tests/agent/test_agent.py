@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +28,6 @@ from tests.agent.asking import expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import find
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.table.filling import wait_until
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
 
 
 def watch(agent: Agent) -> tuple[Agent, Conversation, list[ConversationEvent]]:

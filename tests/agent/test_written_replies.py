@@ -1,7 +1,6 @@
 """What small models write: thoughts and calls as text, the same call again, and text without end."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -23,11 +22,6 @@ from roamtui.export.markdown import render_markdown
 from roamtui.text import estimate_tokens
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
 
 
 def thoughts_of(agent: Agent) -> list[str]:

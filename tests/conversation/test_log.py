@@ -26,11 +26,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "conversations"
 
 
-@pytest.fixture
-def store(folder: Path) -> ConversationStore:
-    return ConversationStore(folder)
-
-
 def _save(store: ConversationStore, played: Recorder) -> ConversationLog:
     log = store.start(played.state.id, played.events)
     log.save()

@@ -4,7 +4,6 @@ import io
 import os
 import signal
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -144,9 +143,8 @@ def _interrupt(_request: ModelRequest) -> ScriptedReply:
 
 
 def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: ConversationStore
 ) -> None:
-    store = ConversationStore(tmp_path / "conversations")
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. What has arrived is kept." in capsys.readouterr().out
@@ -154,12 +152,13 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     assert [exchange.stopped for exchange in saved] == [StopReason.CANCELLED, StopReason.ANSWERED]
 
 
-def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(
+    monkeypatch: pytest.MonkeyPatch, store: ConversationStore
+) -> None:
     def ask_to_end(_request: ModelRequest) -> ScriptedReply:
         signal.raise_signal(signal.SIGTERM)
         return ScriptedReply(text="The engines are loud at night, and then", chunk_size=4)
 
-    store = ConversationStore(tmp_path / "conversations")
     chat = Chat([ask_to_end, ScriptedReply(text="Quiet.")], store)
     with pytest.raises(SystemExit) as left:
         chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch)

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,7 +13,6 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input
 
-from roamtui.conversation.log import ConversationStore
 from roamtui.tui.reader import document_reader
 from tests.tui.driving import Compare, Scene, wait_until, wait_until_started
 
@@ -45,11 +43,6 @@ def styles_read_once() -> Iterator[None]:
         patch.setattr(stylesheet, "parse", parse_once)
         patch.setattr(stylesheet, "tokenize_values", tokenize_once)
         yield
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ConversationStore:
-    return ConversationStore(tmp_path / "conversations")
 
 
 @pytest.fixture

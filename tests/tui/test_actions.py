@@ -45,8 +45,8 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             return app.main_screen.panes.get_scope_widget(scope)
 
 
-async def test_every_action_is_carried_out_and_bound_where_its_scope_is(tmp_path: Path) -> None:
-    app = app_over(make_context(store=ConversationStore(tmp_path / "conversations")))
+async def test_every_action_is_carried_out_and_bound_where_its_scope_is(store: ConversationStore) -> None:
+    app = app_over(make_context(store=store))
     async with running(app) as (_, pilot):
         await pilot.press("f4")
         for action in ACTIONS:

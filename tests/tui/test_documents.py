@@ -47,9 +47,9 @@ from tests.tui.opening import Opener
 
 
 @pytest.fixture
-def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
+def opener(tmp_path: Path, store: ConversationStore, monkeypatch: pytest.MonkeyPatch) -> Opener:
     monkeypatch.chdir(tmp_path)
-    return Opener(ConversationStore(tmp_path / "conversations"))
+    return Opener(store)
 
 
 async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:

@@ -1,7 +1,6 @@
 """Keys: those typed at once go where they would have gone one by one, and what is typed into a text field is text."""
 
 import re
-from pathlib import Path
 
 import pytest
 from textual import events
@@ -124,11 +123,9 @@ def make_named(name: str, api_base: str | None, *, is_test: bool) -> Model:  # n
 
 
 @pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
-async def test_every_key_that_prints_is_typed(tmp_path: Path, way: tuple[str, ...]) -> None:
+async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tuple[str, ...]) -> None:
     options = make_options(keys=OWN_KEYS, make_model=make_named)
-    context = make_context(
-        [ScriptedReply(text="Forty.")], options=options, store=ConversationStore(tmp_path / "conversations")
-    )
+    context = make_context([ScriptedReply(text="Forty.")], options=options, store=store)
     async with running(RoamApp(Opener().opening, context), (120, 35)) as (app, pilot):
         await ask(pilot, "How many loaves?")
         for key in way:

@@ -190,8 +190,8 @@ async def test_sections_with_one_title_are_shown_by_the_title_of_their_only_chil
         assert lines == [["▸", title] for title in ("Changes", "Third", "Fourth", "Changes", "Other")]
 
 
-async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(tmp_path: Path) -> None:
-    async with running(make_app(store=ConversationStore(tmp_path / "conversations"))) as (app, pilot):
+async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(store: ConversationStore) -> None:
+    async with running(make_app(store=store)) as (app, pilot):
         await wait_until(pilot, "Try · ↑ takes one")
         text = screen_text(app)
         assert "3 chapters, ~" in text

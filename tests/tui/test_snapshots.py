@@ -221,9 +221,9 @@ def test_found(snap_compare: Compare) -> None:
     assert snap_compare(_make_still_app(searcher=KeywordSearcher), terminal_size=_LARGE, run_before=_show_found)
 
 
-def test_conversations(snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversations(snap_compare: Compare, store: ConversationStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
-    app = _make_still_app(store=ConversationStore(tmp_path / "conversations"))
+    app = _make_still_app(store=store)
     assert snap_compare(app, terminal_size=_LARGE, run_before=_show_conversations)
 
 

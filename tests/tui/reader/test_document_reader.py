@@ -1,7 +1,5 @@
 """Reading: how far one is, on which page, the way back, selected words, one column alone."""
 
-from pathlib import Path
-
 import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
@@ -171,8 +169,7 @@ async def select_rest(pilot: Pilot[None]) -> None:
     screen.selections = {reader: Selection(Offset(start, first), Offset(end, last))}
 
 
-async def test_words_selected_are_kept_and_asked_about(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "conversations")
+async def test_words_selected_are_kept_and_asked_about(store: ConversationStore) -> None:
     async with running(make_app(store=store), (120, 30)) as (app, pilot):
         await select_rest(pilot)
         await press_until(pilot, PromptDialog, "b")
