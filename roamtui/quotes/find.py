@@ -254,8 +254,8 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
     swapped = read_plain_words(quote[:start] + letter.swapcase() + quote[start + 1 :])
     if not len(swapped):
         return ()
-    keys = array("q", (swapped.keys[0], *first.keys[1:]))
-    return (replace(first, keys=keys, key_bytes=keys.tobytes()), *parts[1:])
+    key_bytes = swapped.key_bytes[:_KEY_SIZE] + first.key_bytes[_KEY_SIZE:]
+    return (replace(first, key_bytes=key_bytes, keys=memoryview(key_bytes).cast("q")), *parts[1:])
 
 
 def _find_parts(reading: _Reading, excerpt: _Excerpt) -> Iterator[Bounds]:

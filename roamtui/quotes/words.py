@@ -55,7 +55,7 @@ CODE = 16
 """It is in code, where markup is words too."""
 
 _CACHED_WORDS_MAX = 3_000_000
-"""Maximum number of words of all texts that are kept, at 25 bytes a word."""
+"""Maximum number of words of all texts that are kept, at 17 bytes a word."""
 
 # Separators in the visible text of a block. A text that contains them has a space there.
 _BLOCK_EDGE = "\x1c"
@@ -194,10 +194,10 @@ class Gluing(Struct, frozen=True):
 class TextWords(Struct, frozen=True, kw_only=True):
     """The words of a text, as columns with a row for each word."""
 
-    keys: array[int]
-    """Hash of each key, in eight bytes."""
     key_bytes: bytes
-    """The same, to search in."""
+    """Hash of each key, in eight bytes, to search in."""
+    keys: memoryview[int]
+    """The same as numbers."""
     starts: array[int]
     """Offset of each word in the source."""
     ends: array[int]
@@ -326,9 +326,10 @@ class _WordReader:
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
+        key_bytes = self._keys.tobytes()
         return TextWords(
-            keys=self._keys,
-            key_bytes=self._keys.tobytes(),
+            key_bytes=key_bytes,
+            keys=memoryview(key_bytes).cast("q"),
             starts=self._word_starts,
             ends=self._word_ends,
             flags=bytes(self._flags),
