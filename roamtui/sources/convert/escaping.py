@@ -1,8 +1,11 @@
-"""Escape text so that Markdown shows it literally."""
+"""Write words, headings, code and links so that Markdown shows them as they are."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import quote, urljoin, urlsplit
+
+from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
@@ -26,6 +29,8 @@ _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
 """A reference to a note in HTML: its number between two characters for private use."""
+_SCHEMES = frozenset({"", "http", "https", "mailto"})
+_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
 def escape_inline(text: str) -> str:
@@ -64,3 +69,13 @@ def write_raised(words: str) -> str:
     """Set raised words off, so that a figure does not join the number before it, unlike `4th`."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
     return words if is_plain else f"<sup>{words}</sup>"
+
+
+def make_absolute_href(href: str, base_url: str | None) -> str:
+    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
+    try:
+        target = urljoin(base_url or "", href.strip())
+        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
+    except ValueError:
+        return ""
+    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from itertools import islice
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
 
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.escaping import make_absolute_href
 from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.sources.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
 from roamtui.sources.convert.html_titles import raise_titles
@@ -59,8 +59,6 @@ _NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
 _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
 _TITLE_LENGTH_MAX = 300
-_SCHEMES = frozenset({"", "http", "https", "mailto"})
-_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
 def read_page(
@@ -178,16 +176,6 @@ def _clean_link(link: Any, base_url: str | None) -> None:
     # A heading that links to itself is plain text in Markdown.
     is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
     link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
-
-
-def make_absolute_href(href: str, base_url: str | None) -> str:
-    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
-    try:
-        target = urljoin(base_url or "", href.strip())
-        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
-    except ValueError:
-        return ""
-    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""
 
 
 def _raise_signatures(root: Any) -> None:

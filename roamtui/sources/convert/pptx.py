@@ -12,8 +12,13 @@ from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.oxml import parse_xml
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading, write_raised
-from roamtui.sources.convert.html_tree import make_absolute_href
+from roamtui.sources.convert.escaping import (
+    escape_inline,
+    escape_line_starts,
+    make_absolute_href,
+    write_heading,
+    write_raised,
+)
 from roamtui.sources.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.sources.convert.office_math import write_formula
 from roamtui.sources.convert.tables import MarkdownCell, write_table
