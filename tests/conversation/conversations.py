@@ -129,16 +129,18 @@ def begin(
     return apply_events(state, *begin_question(state, QuestionAsked(question=question), context))
 
 
-def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
-    """Play one step of the agent that opens sections in one call."""
+def plan_step(state: ConversationState, titles: Sequence[str]) -> Events:
+    """Return the events of a step of the agent that opens sections in one call."""
     number = sum(len(exchange.steps) for exchange in state.exchanges) + 1
-    state, events = fold(state, update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT)))
+    events = update(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT))
     expanded = next(event for event in events if isinstance(event, SectionsExpanded))
-    use = ToolUse(
-        call=ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}"),
-        result="\n\n".join(result.text for result in expanded.results),
-    )
-    return apply_events(state, StepRecorded(step=Step(text=text, uses=(use,))))
+    call = ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}")
+    use = ToolUse(call=call, result="\n\n".join(result.text for result in expanded.results))
+    return (*events, StepRecorded(step=Step(text="", uses=(use,))))
+
+
+def step(state: ConversationState, *titles: str) -> ConversationState:
+    return apply_events(state, *plan_step(state, titles))
 
 
 def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()) -> ConversationState:
@@ -220,11 +222,7 @@ class Recorder:
         """Play a whole question, with a step that opens sections."""
         self.begin(question)
         if titles:
-            self.apply(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
-            use = ToolUse(
-                call=ToolCall(id=f"call_{len(self.events)}", name="expand_sections", arguments="{}"), result="Blocks."
-            )
-            self.record(StepRecorded(step=Step(text="", uses=(use,))))
+            self.apply(plan_step(self.state, titles))
         self.apply(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
         return self
 
