@@ -337,11 +337,10 @@ MILL = read_case("mill_fees.md")
 
 
 async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:
-    library = Library(source="mill.md", root=parse_document(text))
-    session = Conversation(library)
-    agent = Agent(session, NoModel(), KeywordSearcher(library))
-    await agent.ask(question)
-    return session.state.exchanges[-1], library
+    talk = make_talk(text)
+    await talk.ask(question)
+    state = talk.agent.conversation.state
+    return state.exchanges[-1], state.library
 
 
 async def test_a_passage_is_the_text_of_the_document() -> None:
@@ -371,19 +370,18 @@ async def test_a_card_comes_from_each_section_and_begins_with_its_likeliest_stat
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "place"),
+    ("question", "answer"),
     [
-        ("How long is the grace period for a late bicycle?", "grace period of 24 hours", 0),
-        ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker", 0),
-        ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds", 0),
+        ("How long is the grace period for a late bicycle?", "grace period of 24 hours"),
+        ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker"),
+        ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds"),
     ],
     ids=["grace period", "locker", "clock"],
 )
-async def test_passages_answer_the_questions_of_the_handbook(question: str, answer: str, place: int) -> None:
+async def test_the_first_passage_answers_the_questions_of_the_handbook(question: str, answer: str) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     exchange, _ = await _ask(question, text=handbook)
-    texts = [" ".join((passage.quote or "").split()) for passage in list_passages(exchange)]
-    assert [number for number, text in enumerate(texts) if answer in text][:1] == [place]
+    assert answer in " ".join((list_passages(exchange)[0].quote or "").split())
 
 
 async def test_the_likeliest_sentence_keeps_every_character_of_names_and_code() -> None:
