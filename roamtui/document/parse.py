@@ -27,7 +27,11 @@ _TITLE_SOURCE_LENGTH = 1_000
 """Number of characters at the start of a piece that are searched for its title."""
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(\S.*)$", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_FILLED_LINE = re.compile(r"(?:^|(?<=\r))(?=[^\S\r\n]*\S)", re.MULTILINE)
+_LOG_INDENT = "    "
+_LINE_START = r"(?:^|(?<=\r))"
+_FILLED_LINE = re.compile(rf"{_LINE_START}(?=[^\S\r\n]*\S)", re.MULTILINE)
+_LINE_INDENT = re.compile(rf"{_LINE_START}{_LOG_INDENT}", re.MULTILINE)
+_UNINDENTED_LINE = re.compile(rf"{_LINE_START}(?!{_LOG_INDENT})(?=[^\S\r\n]*\S)", re.MULTILINE)
 _WRAPPED_WIDTH_MIN = 50
 """Minimum width of wrapped prose. Shorter lines end where a person ended them."""
 _WRAPPED_SHARE = 0.8
@@ -83,7 +87,7 @@ def parse_source_text(
     Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become
     nodes. The lines of a log are indented, which makes them code: each stays a line, without markup.
     """
-    text = raw.text if raw.is_markdown else _FILLED_LINE.sub("    ", raw.text)
+    text = raw.text if raw.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, raw.text)
     is_plain = raw.name.lower().endswith((".txt", ".text")) and not raw.is_converted
     if is_plain and "llms" not in raw.name.lower():  # sites write that as Markdown
         text = _keep_short_lines(text)
@@ -99,6 +103,11 @@ def parse_source_text(
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 
     return parse_site_file(document, name)
+
+
+def strip_log_indent(text: str) -> str:
+    """Remove the indent that `parse_source_text` gives to the lines of a log, if all lines have one."""
+    return text if _UNINDENTED_LINE.search(text) else _LINE_INDENT.sub("", text)
 
 
 def _keep_short_lines(text: str) -> str:

@@ -120,4 +120,4 @@ def simplify_quote(quote: str) -> str:
 def format_quote(quote: str) -> str:
     """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
     words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
-    return format_json(words)
+    return format_json(words.strip())

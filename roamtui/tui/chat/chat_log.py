@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 from typing_extensions import override
 
-from roamtui.agent.presentation import format_sources
+from roamtui.agent.presentation import format_sources, list_passages
 from roamtui.conversation.events import (
     CitationsChecked,
     ConversationEvent,
@@ -29,6 +29,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import Exchange
+from roamtui.document.parse import strip_log_indent
 from roamtui.plain import format_count, sanitise_line, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
@@ -397,8 +398,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources, as Markdown."""
-        if self.current is not None and (answer := self.current.answer.strip()):
-            lines = [answer]
+        if self.current is not None and (answer := self.current.answer.rstrip()):
+            for passage in reversed(list_passages(self.current.exchange)):
+                quote = passage.quote or ""
+                if (log := strip_log_indent(quote)) != quote:
+                    answer = f"{answer[: passage.start]}```\n{log}\n```{answer[passage.end :]}"
+            lines = [answer.strip()]
             if sources := format_sources(self.current.exchange):
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")

@@ -287,13 +287,14 @@ class SelectedText(NamedTuple):
 
 
 def list_selected_lines(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[SelectedText]:
-    """List the selected part of each line between two positions, without page marks."""
+    """List the selected part of each line between two positions, without page marks and margins of code."""
     selected: list[SelectedText] = []
     for y in range(start[1], min(end[1] + 1, len(lines))):
         located = lines.get_line(y)
         if located and not located.line.is_page_mark:
             line = located.line
             first = start[0] if y == start[1] else 0
+            first = max(first, line.prefix_length) if line.is_code else first
             last = end[0] if y == end[1] else len(line.text)
             selected.append(SelectedText(line, first, last))
     return selected

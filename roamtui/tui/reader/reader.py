@@ -21,7 +21,7 @@ from textual.style import Style
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import parse_document, strip_log_indent
 from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, measure_runs
 from roamtui.outline.labels import PATH_STEP
@@ -330,7 +330,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._document_view.is_generated:
             return document.text
         span = self._library.node(self.section_id).content_span
-        text = self._library.text_at(span)
+        text = strip_log_indent(self._library.text_at(span))
         page = document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
 

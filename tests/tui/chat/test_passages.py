@@ -107,6 +107,16 @@ async def test_a_passage_that_stands_in_the_answer_above_is_shown_again_only_if_
         )
 
 
+async def test_a_passage_of_a_log_is_copied_as_it_stands_there() -> None:
+    log = "10:00 ERROR the pump lost pressure"
+    library = build_library(RawText(text=log, source="a.log", name="a.log", is_markdown=False))
+    async with running(make_app(library=library, model=NoModel(), searcher=KeywordSearcher), LARGE) as (app, pilot):
+        await show_cards(pilot, app, "When did the pump lose pressure?")
+        await press_until(pilot, lambda: bool(app.clipboard), "y")
+    assert f"\n\n```\n{log}\n```\n\n[" in app.clipboard
+    assert ': "10:00 ERROR' in app.clipboard
+
+
 async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_statement_which_alone_is_marked() -> None:
     statement = "A bicycle costs 2 crowns."
     others = [f"On deck {number} one waits for the bell and looks at the sea." for number in range(60)]

@@ -173,6 +173,16 @@ async def test_a_match_in_a_log_is_shown_on_its_line_below_its_own_hour() -> Non
         assert reader.section_id == find_id(library, "2024-03-01 02:00")
 
 
+async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code() -> None:
+    log = "10:00 ERROR lost\n  at frame 1\n\n10:01 INFO restart\n"
+    library = build_library(RawText(text=log, source="a.log", name="a.log", is_markdown=False))
+    async with _run(library) as (app, reader, _pilot):
+        reader.action_copy()
+        assert app.clipboard == log
+        app.screen.selections = {reader: Selection(Offset(0, 0), Offset(20, 1))}
+        assert reader.get_selected_or_section_text().startswith("10:00 ERROR lost\n  at frame 1\n\n(")
+
+
 async def test_a_quote_has_a_bar_at_its_edge_and_code_in_it_keeps_its_ground() -> None:
     quote = f"one\n\n```\nx = {'1 + ' * 30}1\n```\n\ntwo"
     text = f"# A\n\nzero\n\nhalf {quote}\n\nthree\n"
