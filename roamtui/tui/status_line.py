@@ -28,7 +28,7 @@ _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
-_CUT = "   …"
+_CUT = " …"
 """Stands after the last hint if there is no room for the others."""
 _MORE_HINTS = ("global.find", "global.choose_model")
 """Actions whose keys are shown after those of the focused part, if there is room."""
