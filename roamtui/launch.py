@@ -28,7 +28,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, list_saved, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
-from roamtui.paths import config_path, is_standard_input
+from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.source_names import split_sources
@@ -67,6 +67,7 @@ class AppServices(Services):
             services=self,
             theme=settings.theme,
             keys={action: (keys,) for action, keys in settings.keys.items()},
+            themes_dirs=(themes_path(),),
         )
 
     @override

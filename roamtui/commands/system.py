@@ -54,6 +54,7 @@ def _add_doctor_arguments(parser: CommandParser) -> None:
 def _run_doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
     from roamtui.headless.doctor import clear_cache, run_doctor
+    from roamtui.paths import themes_path
     from roamtui.settings import Settings, list_overrides, load_settings
     from roamtui.tui.actions import build_keymap
     from roamtui.tui.themes import load_themes
@@ -67,7 +68,7 @@ def _run_doctor(args: Namespace) -> int:
         settings = Settings()
         fault = str(error)
     keymap = build_keymap({action: (key,) for action, key in settings.keys.items()})
-    *_, theme_problems = load_themes(settings.theme)
+    *_, theme_problems = load_themes((themes_path(),), settings.theme)
     if args.fetch_model:
         from roamtui.models.embedder_download import install_default_embedder
         from roamtui.output import confirm, write_notice

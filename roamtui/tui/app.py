@@ -63,7 +63,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self, options: TuiOptions, first: AppContext | tuple[Table, TablePlan] | None = None
     ) -> None:
         """Show `first`, or let the person choose a document."""
-        self.available_themes, theme, theme_problems = load_themes(options.theme)
+        self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
         # before the style sheet is made: a change later would parse it again
         self.set_reactive(App.theme, theme)
         super().__init__()

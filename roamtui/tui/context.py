@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -105,6 +106,8 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
+    themes_dirs: tuple[Path, ...] = ()
+    """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()
     """Questions proposed in an empty conversation."""
 

@@ -1,15 +1,17 @@
-"""Themes: TOML files with ten colours each."""
+"""Themes: TOML files with ten colours each, validated when they are read."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from roamtui.errors import format_nearest_name
+from roamtui.errors import RoamtuiError, format_nearest_name, format_reason
 from roamtui.paths import get_resource_dir
 
 DEFAULT_THEME = "dusk"
@@ -20,27 +22,78 @@ TEXTUAL_THEMES = {name: BUILTIN_THEMES[name] for name in ("ansi-dark", "ansi-lig
 _MUTED_PERCENT_MIN = 10
 """Minimum percentage of background in the colour of muted text, even if text is hardly readable."""
 
+_Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
-def load_themes(name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
-    """Return all themes by name, the name of the one to use, and a sentence if there is none called `name`.
 
-    Without a name, the default theme is used.
+class _Colours(msgspec.Struct, forbid_unknown_fields=True):
+    primary: _Colour
+    secondary: _Colour
+    accent: _Colour
+    foreground: _Colour
+    background: _Colour
+    surface: _Colour
+    panel: _Colour
+    success: _Colour
+    warning: _Colour
+    error: _Colour
+
+
+class _ThemeFile(msgspec.Struct, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9_-]*$")]
+    dark: bool
+    colors: _Colours
+    variables: dict[str, _Colour] = {}
+
+
+class ThemeError(RoamtuiError):
+    """A theme file is invalid."""
+
+
+def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
+    """Return all themes by name, the name of the one to use, and a sentence for each problem.
+
+    Args:
+        folders: Folders with a person's own theme files. Later themes replace earlier ones of the same name.
+        name: The wanted theme, or None for the default.
     """
-    own = map(read_theme, sorted(get_resource_dir("themes").glob("*.toml")))
-    themes = {**TEXTUAL_THEMES, **{theme.name: theme for theme in own}}
-    if name is None or name in themes:
-        return themes, name or DEFAULT_THEME, ()
-    nearest = format_nearest_name(name, themes)
-    problem = f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.'
-    return themes, DEFAULT_THEME, (problem,)
+    own: dict[str, Theme] = {}
+    problems = []
+    for folder in (get_resource_dir("themes"), *folders):
+        for file in sorted(folder.glob("*.toml")):
+            try:
+                theme = read_theme(file)
+            except ThemeError as error:
+                problems.append(str(error))
+            else:
+                own[theme.name] = theme
+    themes = {**TEXTUAL_THEMES, **own}
+    if name is not None and name not in themes:
+        nearest = format_nearest_name(name, themes)
+        problems.append(f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.')
+    usable = (each for each in (name, DEFAULT_THEME, *themes) if each in themes)
+    return themes, next(usable), tuple(problems)
 
 
 def read_theme(file: Path) -> Theme:
-    """Read a theme from a file."""
-    theme = tomllib.loads(file.read_text("utf-8"))
-    colors = theme["colors"]
-    variables = derive_variables(colors) | theme.get("variables", {})
-    return Theme(name=theme["name"], dark=theme["dark"], variables=variables, **colors)
+    """Read a theme from a file.
+
+    Raises:
+        ThemeError: The file is invalid. The message names the file and the key.
+    """
+    try:
+        theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
+    except OSError as error:
+        raise ThemeError(
+            f"The theme {file} cannot be read: {format_reason(error)}. Check its permissions."
+        ) from error
+    except msgspec.ValidationError as error:
+        raise ThemeError(f"The theme {file} is not valid: {error}. Fix or delete it.") from error
+    except ValueError as error:
+        raise ThemeError(f"The theme {file} is not valid TOML: {error}. Fix or delete it.") from error
+    colours = msgspec.structs.asdict(theme.colors)
+    return Theme(
+        name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours
+    )
 
 
 def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:

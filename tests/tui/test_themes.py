@@ -1,4 +1,4 @@
-"""Themes: all can be read by everybody."""
+"""Themes: bundled ones can be read by everybody, broken ones are told and left out."""
 
 from pathlib import Path
 
@@ -6,12 +6,14 @@ import pytest
 from textual.color import Color
 
 from roamtui.paths import get_resource_dir
-from roamtui.tui.themes import CONTRAST_MIN, TEXTUAL_THEMES, contrast, read_theme
+from roamtui.tui.themes import CONTRAST_MIN, TEXTUAL_THEMES, ThemeError, contrast, read_theme
+from tests.case_files import read_case, read_rows
 from tests.fakes.services import make_options
 from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GROUNDS = ("background", "surface", "panel")
+GOOD = read_case("plum_theme.toml")
 
 
 @pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)
@@ -36,3 +38,25 @@ async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_
         assert muted < text
         assert muted >= min(CONTRAST_MIN, 0.75 * text)
     assert contrast(colours["faint"], colours["background"]) < contrast(colours["muted"], colours["background"])
+
+
+def test_muted_text_is_softer_than_the_text_of_a_persons_theme_that_is_hard_to_read(tmp_path: Path) -> None:
+    file = tmp_path / "plum.toml"
+    file.write_text(GOOD.replace('foreground = "#f0f0f0"', 'foreground = "#707070"'), "utf-8")
+    theme = read_theme(file)
+    text, muted = (
+        contrast(Color.parse(colour), Color.parse(str(theme.background)))
+        for colour in (str(theme.foreground), theme.variables["muted"])
+    )
+    assert muted < text < CONTRAST_MIN
+
+
+@pytest.mark.parametrize(("before", "after", "told"), read_rows("tui/themes", "broken"))
+def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, after: str, told: str) -> None:
+    file = tmp_path / "plum.toml"
+    assert before in GOOD
+    file.write_text(GOOD.replace(before, after), "utf-8")
+    with pytest.raises(ThemeError) as raised:
+        read_theme(file)
+    assert str(file) in str(raised.value)
+    assert told in str(raised.value)
