@@ -298,6 +298,7 @@ ACTIONS: tuple[Action, ...] = (
         "In any pane: show only the reader, as one column.",
         "screen.focus_mode",
     ),
+    _hinted_action("reader.edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     _unlisted_action("saved.choose", "enter", "choose", "Show the conversation, or what the note is on."),
     _unlisted_action("saved.edit", "e", "edit", "Edit the title of the conversation, or your comment."),
     _unlisted_action(

@@ -1,8 +1,8 @@
 """`KeyQueue`: handles one key at a time, so that each takes effect before the next.
 
 Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as
-over a slow connection, the letters after `/` would be commands of the pane instead of a search: `q` would
-go to the question box.
+over a slow connection, the letters after `/` would be commands of the pane instead of a search: `e` would
+start an editor.
 """
 
 from __future__ import annotations

@@ -240,6 +240,8 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HOME", *(f"XDG_{name}_HOME" for name in ("DATA", "CONFIG", "CACHE", "STATE"))):
             patch.setenv(name, str(folder / "home"))
+        patch.delenv("EDITOR", raising=False)
+        patch.delenv("VISUAL", raising=False)
         patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
         disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace", "lock"))
         try:

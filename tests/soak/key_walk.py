@@ -219,6 +219,8 @@ def walk_all(folder: Path, steps: int, seed: int, tell: Callable[[str], object])
         with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(dir=folder) as name, chdir(name):
             for variable in ("HOME", *(f"XDG_{kind}_HOME" for kind in ("DATA", "CONFIG", "CACHE", "STATE"))):
                 patch.setenv(variable, str(Path(name) / "home"))
+            patch.delenv("EDITOR", raising=False)
+            patch.delenv("VISUAL", raising=False)
             patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
             patch.setattr("roamtui.tui.screens.picture.open_in_viewer", lambda _path: False)
             walk = KeyWalk(Path(name), size, seed)

@@ -1,7 +1,8 @@
 """From the first paint to the end: what is shown first, started, kept, and told when it fails."""
 
 import gc
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -22,12 +23,14 @@ from roamtui.conversation.events import QuoteState, StopReason, Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.search.base import Progress
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import ExchangeView
@@ -37,6 +40,7 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import (
     EXAMPLES,
+    TEXT,
     ask,
     expand,
     find_id,
@@ -45,6 +49,7 @@ from tests.tui.driving import (
     make_context,
     model_of,
     press_until,
+    run,
     running,
     screen_text,
     wait_until,
@@ -127,11 +132,34 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         assert app.main_screen.conversation.state.exchanges[-1].stopped is stopped
 
 
-async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
-    first_id = app.main_screen.conversation.state.id
-    await press_until(pilot, lambda: app.main_screen.conversation.state.id != first_id, "ctrl+n")
-    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group != "keys"))
-    await pilot.pause()
+@pytest.mark.parametrize("suffix", [".md", ".html"])
+async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    file = tmp_path / f"bakery{suffix}"
+    file.write_text(TEXT, "utf-8")
+    called: list[list[str]] = []
+    resumed: list[bool] = []
+
+    @contextmanager
+    def suspend() -> Iterator[None]:
+        yield
+        resumed.append(True)  # as in Textual, not after an error
+
+    library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
+    async with running(make_app(library=library), (120, 35)) as (app, pilot):
+        monkeypatch.setattr(app, "suspend", suspend)
+        await pilot.press("escape")
+        await run(pilot, "tree.unfold_all")
+        monkeypatch.setenv("EDITOR", str(tmp_path / "vim"))
+        await press_until(pilot, "Could not start", "G", "k", "enter", "enter", "e")
+        assert resumed == [True]
+        monkeypatch.setenv("EDITOR", "vim")
+        monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
+        await press_until(pilot, lambda: len(resumed) == 2, "e")
+    line = TEXT.splitlines().index("### Starter") + 1
+    # the reader counts the lines of the text that a page was converted to
+    assert called == [["vim", *([f"+{line}"] if suffix == ".md" else []), str(file)]]
 
 
 async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:

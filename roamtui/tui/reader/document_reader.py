@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import dataclass
 from functools import partial
 
 from textual import on, work
+from textual.app import SuspendNotSupported
 from textual.message import Message
 from textual.timer import Timer
 from typing_extensions import override
@@ -20,12 +22,15 @@ from roamtui.document.links import (
     SectionLink,
     WebLink,
     find_fragment,
+    locate_section,
     resolve_link,
 )
+from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
 from roamtui.tui.messages import (
@@ -271,6 +276,36 @@ class DocumentReader(Reader):
         self.open(target.section_id, highlight=target.span)
         if link is None:
             self.post_message(StatusMessage(f'This document has no heading for the link "#{anchor}"'))
+
+    def action_edit(self) -> None:
+        """Open the document at the current section in the person's editor."""
+        if self.section_id is not None and (problem := self._edit(self.section_id)):
+            self._warn(problem)
+
+    def _edit(self, section_id: str) -> str:
+        own = locate_section(self.state.library, section_id)
+        if own is None:
+            return "Only local files can be edited."
+        file = own.path
+        if file.suffix.lower() in SLOW_SUFFIXES:
+            return f"{file.name} is not a text file. Edit it in another program, then reload the document."
+        editor = find_editor()
+        if not editor:
+            return "No editor configured. Set $EDITOR."
+        line = 0
+        if file.suffix.lower() not in CONVERTED_SUFFIXES:  # else lines are counted in the converted text
+            line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
+        try:
+            with self.app.suspend():
+                try:
+                    command = build_editor_command(editor, file.absolute(), line)
+                    subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+                except (OSError, ValueError) as error:
+                    # Caught here, because Textual does not resume after an error.
+                    return f"Could not start {editor}: {error}."
+        except SuspendNotSupported:
+            return "This terminal cannot suspend the app for an editor."
+        return ""
 
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
