@@ -1,34 +1,90 @@
-"""What python-calamine does not read of a workbook: text boxes and raised figures."""
+"""What python-calamine does not read of a workbook: links, text boxes and raised figures."""
 
 from __future__ import annotations
 
+import html
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
+from msgspec import Struct
 
+from roamtui.sources.convert.html_tree import make_absolute_href
 from roamtui.sources.convert.xml_elements import get_attribute, join_text
-from roamtui.sources.convert.zip_package import ZipPackage
+from roamtui.sources.convert.zip_package import Relation, ZipPackage
 
 _XML_BYTES_MAX = 20_000_000
 """The tree of a larger part does not fit into the memory of the subprocess."""
+_LINKED_CELLS_MAX = 10_000
+"""Maximum number of cells of an area that has one link."""
+_LINK = re.compile(r"<(?:\w+:)?hyperlink\s[^>]*>")
+_LINK_FORMULA = re.compile(
+    r'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}[0-9]{1,7})"[^>]*>\s*<(?:\w+:)?f[^>]*>'
+    r'HYPERLINK\((?:&quot;|")([^"<]{1,2000}?)(?:&quot;|")'
+)
+_ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')
 RAISED_START, RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell."""
+_ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
 
-def read_text_boxes(package: ZipPackage) -> dict[str, list[str]]:
-    """Return the paragraphs in the text boxes of each sheet of an Excel workbook, by the sheet's name."""
+class SheetExtras(Struct, frozen=True, kw_only=True):
+    """Links and text boxes of a sheet."""
+
+    links: dict[tuple[int, int], str] = {}
+    """Targets by 0-based row and column."""
+    boxes: tuple[str, ...] = ()
+    """The paragraphs of its text boxes."""
+
+
+def read_extras(package: ZipPackage) -> dict[str, SheetExtras]:
+    """Return what each sheet of an Excel workbook has besides cells, by the name of the sheet."""
     parts = package.read_relations("xl/workbook.xml")
-    boxes: dict[str, list[str]] = {}
+    extras: dict[str, SheetExtras] = {}
     for sheet in package.parse("xl/workbook.xml").iter("{*}sheet"):
         entry = parts.get(get_attribute(sheet, "id"))
-        relations = package.read_relations(entry.target).values() if entry else ()
-        drawings = [package.parse(each.target) for each in relations if each.kind == "drawing"]
-        paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
-        boxes[sheet.get("name", "")] = [text for each in paragraphs if (text := join_text(each, "{*}t"))]
-    return boxes
+        if entry:
+            content = package.read(entry.target)
+            relations = package.read_relations(entry.target)
+            drawings = [package.parse(each.target) for each in relations.values() if each.kind == "drawing"]
+            paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
+            extras[sheet.get("name", "")] = SheetExtras(
+                links=dict(_iter_links(content.decode("utf-8", "replace"), relations)),
+                boxes=tuple(text for each in paragraphs if (text := join_text(each, "{*}t"))),
+            )
+    return extras
+
+
+def _iter_links(content: str, relations: dict[str, Relation]) -> Iterator[tuple[tuple[int, int], str]]:
+    targets = _LINK_FORMULA.findall(content) if "HYPERLINK(" in content else []
+    for link in _LINK.findall(content):
+        attributes = {name.rpartition(":")[2]: value for name, value in _ATTRIBUTE.findall(link)}
+        relation = relations.get(attributes.get("id", ""))
+        if relation and relation.is_external:
+            targets.append((attributes.get("ref", ""), relation.target))
+    for area, target in targets:
+        if href := make_absolute_href(html.unescape(target), None):
+            yield from ((cell, href) for cell in _iter_cells(area))
+
+
+def _iter_cells(area: str) -> Iterator[tuple[int, int]]:
+    """Yield the 0-based row and column of each cell in an area such as `B2:C5`."""
+    corners = [(int(row) - 1, _read_column(column)) for column, row in _ADDRESS.findall(area)]
+    if corners:
+        top, left = corners[0]
+        bottom, right = corners[-1]
+        if (bottom - top + 1) * (right - left + 1) <= _LINKED_CELLS_MAX:
+            yield from ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
+
+
+def _read_column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
 
 
 def mark_raised(package: ZipPackage, data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet.
+"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: sections for sheets and named areas.
 
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
@@ -6,8 +6,10 @@ Formulas are not computed: the values that the spreadsheet program saved are rea
 from __future__ import annotations
 
 import contextlib
+import html
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -18,8 +20,9 @@ from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, 
 from roamtui.sources.convert.sheet_extras import (
     RAISED_END,
     RAISED_START,
+    SheetExtras,
     mark_raised,
-    read_text_boxes,
+    read_extras,
 )
 from roamtui.sources.convert.tables import MarkdownCell, is_header, write_cell, write_table
 from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
@@ -28,6 +31,10 @@ _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
+_NAMED_AREA = re.compile(
+    r'<(?:definedName|table|table:named-range)\s[^>]*?\bname="(?!_xlnm)([^"]*)"[^>]*?(?:(?:ref|range-address)="|>)([^"<]+)'
+)
+"""The name and the address of a table or an area, in the XML of Excel and of OpenDocument."""
 
 
 def convert_sheets(data: bytes, name: str) -> ConvertedText:
@@ -35,10 +42,10 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     texts: list[str] = []
     notes: list[str] = []
     package = ZipPackage(data, name, part_bytes_max=BYTES_MAX) if data.startswith(ZIP_START) else None
-    text_boxes: dict[str, list[str]] = {}
+    extras: dict[str, SheetExtras] = {}
     with contextlib.suppress(*ZIP_ERRORS):  # calamine reads the cells of some damaged files
         if package:
-            text_boxes = read_text_boxes(package)
+            extras = read_extras(package)
             data = mark_raised(package, data)
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     for entry in book.sheets_metadata:
@@ -47,11 +54,22 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         if sheet.total_height > row_count:
             notes.append(f"only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-        boxes = [escape_line_starts(escape_inline(text)) for text in text_boxes.get(entry.name, ())]
+        extra = extras.get(entry.name, SheetExtras())
+        _add_links(grid, extra.links)
+        boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
         if blocks := [*_write_blocks(grid), *boxes]:
             is_visible = entry.visible == SheetVisibleEnum.Visible
             title = escape_inline(entry.name) + ("" if is_visible else " (hidden)")
             texts += [write_heading(1, title), *blocks]
+    names = ("xl/workbook.xml", "xl/tables/", "content.xml")
+    parts = map(package.read, package.list_names(*names)) if package else ()
+    areas = [
+        f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
+        for part in parts
+        for area in _NAMED_AREA.finditer(part.decode("utf-8", "replace"))
+    ]
+    if areas:
+        texts += [write_heading(1, "Named areas"), "\n".join(areas)]
     return ConvertedText(
         text="\n\n".join(texts) + "\n", title=package.read_title() if package else "", notes=tuple(notes)
     )
@@ -78,6 +96,14 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
             return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
         case _:
             return str(value)
+
+
+def _add_links(grid: list[list[str]], links: Mapping[tuple[int, int], str]) -> None:
+    """Make links of the cells that have one."""
+    for (row, column), target in links.items():
+        cell = grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
+        if cell and cell != target:
+            grid[row][column] = MarkdownCell(f"[{write_cell(cell)}]({target})")
 
 
 def _write_blocks(grid: list[list[str]]) -> Iterator[str]:

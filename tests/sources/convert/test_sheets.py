@@ -1,4 +1,4 @@
-"""Workbooks as Markdown: every digit and text as it is in its cell, text boxes and raised figures."""
+"""Workbooks as Markdown: every digit and text as it is in its cell, links, text boxes and raised figures."""
 
 from roamtui.sources.convert.sheets import convert_sheets
 from tests.sources.convert.samples import pack
@@ -15,14 +15,14 @@ def _relate(**targets: str) -> str:
     return f'<Relationships xmlns="http://x">{"".join(entries)}</Relationships>'
 
 
-def _convert(rows: str, *, strings: str = "", **targets: str) -> str:
+def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -> str:
     parts: dict[str, str | bytes] = {
         "_rels/.rels": _relate(officeDocument="xl/workbook.xml"),
         "xl/workbook.xml": (
             f'<workbook {_MAIN}><sheets><sheet name="Fees" sheetId="1" r:id="worksheet"/></sheets></workbook>'
         ),
         "xl/_rels/workbook.xml.rels": _relate(worksheet="worksheets/a.xml", sharedStrings="sharedStrings.xml"),
-        "xl/worksheets/a.xml": f"<worksheet {_MAIN}><sheetData>{rows}</sheetData></worksheet>",
+        "xl/worksheets/a.xml": f"<worksheet {_MAIN}><sheetData>{rows}</sheetData>{after}</worksheet>",
         "xl/worksheets/_rels/a.xml.rels": _relate(**targets),
         "xl/sharedStrings.xml": f"<sst {_MAIN}>{strings}</sst>",
         "xl/drawings/d.xml": '<a:x xmlns:a="a"><a:txBody><a:p><a:t>In a </a:t><a:t>box</a:t></a:p></a:txBody></a:x>',
@@ -46,8 +46,16 @@ def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
 
 
-def test_text_boxes_are_kept() -> None:
-    text = _convert(_row(1, "Name", "Page"), drawing="../drawings/d.xml")
+def test_links_of_cells_and_text_boxes_are_kept() -> None:
+    formula = '<c r="B3" t="str"><f>HYPERLINK("https://example.org/a?b=1&amp;c=2","fees")</f><v>fees</v></c>'
+    text = _convert(
+        _row(1, "Name", "Page") + _row(2, "Oslo", "guide") + f'<row r="3">{formula}</row>',
+        after='<hyperlinks><hyperlink ref="B2" r:id="hyperlink"/></hyperlinks>',
+        hyperlink="https://example.org/guide.pdf",
+        drawing="../drawings/d.xml",
+    )
+    assert "| Oslo | [guide](https://example.org/guide.pdf) |" in text
+    assert "[fees](https://example.org/a?b=1&c=2)" in text
     assert text.endswith("\n\nIn a box\n")
 
 
