@@ -16,7 +16,7 @@ from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import open_web_source, parse_page
+from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
 from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
@@ -87,6 +87,7 @@ class Loader:
         self.options = options
         self.files = files or {}
         self.typed_origins = typed_origins
+        self._twins = TwinFinder()
         self._close: Callable[[], object] | None = None
 
     @cached_property
@@ -145,7 +146,7 @@ class Loader:
             if url in library.documents_by_key and not library.documents_by_key[url].problem:
                 return library.documents_by_key[url]
             try:
-                document = parse_page(fetch(url), key=url)
+                document = parse_page(self._twins.prefer(fetch, fetch(url)), key=url)
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
@@ -18,11 +19,16 @@ from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
+from roamtui.sources.web.head import find_markdown_link
 from roamtui.sources.web.page import FetchedPage, FetchError, OriginNotApprovedError
+from roamtui.sources.web.urls import origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
+_HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
+_TWIN_SUFFIXES = (".html.md", ".md")
+"""Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 
 Fetch = Callable[[str], FetchedPage]
 """Fetches the page at a URL. Raises `SourceError`."""
@@ -82,6 +88,53 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
     )
 
 
+class TwinFinder:
+    """Finds the Markdown twins of HTML pages: one that a page names, or one beside it. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._suffixes: dict[str, Sequence[str]] = {}
+        """Endings that are tried for the pages of an origin. None of them if its first page has no twin."""
+
+    def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
+        """Return the Markdown twin of an HTML page, or else the page itself."""
+        if detect_page_format(page) is not Format.HTML:
+            return page
+        named = find_markdown_link(page.body, page.charset, page.final_url)
+        if named is not None and not urlsplit(named).path.endswith("llms.txt"):
+            return _fetch_twin(fetch, named) or page
+        origin = origin_of(page.final_url)
+        for suffix in self._suffixes.get(origin, _TWIN_SUFFIXES):
+            url = _make_twin_url(page.final_url, suffix)
+            if url is None:
+                return page
+            twin = _fetch_twin(fetch, url)
+            if twin is not None:
+                self._suffixes[origin] = (suffix,)
+                return twin
+        self._suffixes.setdefault(origin, ())
+        return page
+
+
+def _make_twin_url(url: str, suffix: str) -> str | None:
+    """Return the URL of a page's possible Markdown twin, or None for a home page or no document."""
+    parts = urlsplit(url)
+    stem = re.sub(r"\.html?\Z", "", parts.path, flags=re.IGNORECASE)
+    is_file = stem == parts.path and "." in parts.path.rpartition("/")[2]
+    if parts.query or is_file or not stem.strip("/"):
+        return None
+    if stem.endswith("/"):
+        stem = f"{stem}index" if suffix == ".html.md" else stem.rstrip("/")
+    return urlunsplit((parts.scheme, parts.netloc, stem + suffix, "", ""))
+
+
+def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
+    """Fetch the Markdown at a URL, or return None if something else is there, such as "Not found"."""
+    with suppress(SourceError):
+        page = fetch(url)
+        return page if _is_text(page) and _HEADING.search(page.body) else None
+    return None
+
+
 def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if its site answers with something else.
 
@@ -117,6 +170,7 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
             if (library := _open_outline(fetch, url, page)) is not None:
                 return library
             notes.append(f"{page.url} has no llms.txt, so only this page is shown.")
+        page = TwinFinder().prefer(fetch, page)
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 

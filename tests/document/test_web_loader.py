@@ -77,6 +77,42 @@ def test_pages_are_converted_unless_the_site_offers_markdown() -> None:
         assert texts == [VARIANT, MARKDOWN.format("Q"), "# Page 1: A boat floats.\n\nA boat floats."]
 
 
+TWIN = "# Twin\n\nWords of the Markdown.\n"
+LINKED = HTML.replace("</head>", '<link rel="alternate" type="text/markdown" href="/raw/p.txt"></head>')
+
+
+@pytest.mark.parametrize(
+    ("page", "twin"),
+    [
+        ("/guide.html", "/guide.html.md"),
+        ("/guide.html", "/guide.md"),
+        ("/guide", "/guide.md"),
+        ("/guide/", "/guide/index.html.md"),
+        ("/guide/", "/guide.md"),
+        ("/p", "/raw/p.txt"),
+    ],
+)
+def test_the_markdown_twin_of_a_page_is_read_instead(page: str, twin: str) -> None:
+    html = LINKED if page == "/p" else HTML
+    other = SitePage(body=html.format("B"), media_type="text/html")
+    with FakeSite({page: SitePage(body=html.format("P"), media_type="text/html"), twin: TWIN, "/b": other}) as site:
+        _, batch = load(site, page)
+        assert [document.text for document in batch.values()] == [TWIN]
+        assert open_site(site, page).root.text == TWIN
+
+
+def test_a_site_without_twins_is_asked_for_them_only_once() -> None:
+    pages = {"/a.html": HTML.format("A"), "/b.html": HTML.format("B")}
+    no_twin = SitePage(body="Not found", media_type="text/plain")
+    with FakeSite({**pages, "/a.md": no_twin, "/a.html.md": SitePage(body=HTML.format("A"))}) as site:
+        library = make_library(site, *pages)
+        with open_loader(site) as loader:
+            for path in pages:
+                (document,) = loader.load_batch(library, find_all(library, path), frozenset()).values()
+                assert document.text == MARKDOWN.format(path[1].upper())
+        assert site.counts.paths == ["/a.html", "/a.html.md", "/a.md", "/b.html"]
+
+
 def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
     paths = [f"/p{number}.md" for number in range(20)]
     together = threading.Barrier(4, timeout=120)

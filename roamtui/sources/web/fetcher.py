@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import ssl
 import threading
 import time
@@ -13,10 +12,10 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from roamtui.sources.decode import decode_html, replace_surrogates
 from roamtui.sources.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.sources.web.backend import Deadline, Dial
 from roamtui.sources.web.cache import PageCache
+from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
 from roamtui.sources.web.page import (
     MISSING_STATUSES,
@@ -37,10 +36,6 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _RETRY_SECONDS_MAX = 10.0
 """Longest wait that a busy site may ask for."""
-_HEAD_LENGTH_MAX = 200_000
-_REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
-_REFRESH_SECONDS_MAX = 10
-"""A page that a person may read for longer is a page of its own."""
 
 
 class Fetcher:
@@ -94,7 +89,7 @@ class Fetcher:
                     target = resolve_href(current, response.location)
                 else:
                     is_html = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
-                    target = _find_refresh(response.body, response.charset, response.url) if is_html else None
+                    target = find_refresh(response.body, response.charset, response.url) if is_html else None
                     if target is None or target in visited:
                         break
                 if target is None:
@@ -166,27 +161,6 @@ def _read_retry_seconds(response: HttpResponse) -> float | None:
     value = response.headers.get("retry-after", "").strip()
     is_wait = response.status in _BUSY_STATUSES and value.isascii() and value.isdigit()
     return float(value[:9]) if is_wait else None
-
-
-def _find_refresh(body: bytes, charset: str | None, url: str) -> str | None:
-    """Return the URL that an HTML page leads to by `<meta http-equiv="refresh">`, or None.
-
-    One that is only for pages without scripts does not count.
-    """
-    head = body[:_HEAD_LENGTH_MAX]
-    if b"refresh" not in head.lower():
-        return None
-    from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few pages need it
-
-    text = replace_surrogates(decode_html(head, charset)[0])
-    root = fromstring(f"<html>{text}".encode(), HTMLParser(encoding="utf-8", huge_tree=True))
-    for meta in root.iter("meta"):
-        match = _REFRESH.match(meta.get("content", ""))
-        is_refresh = meta.get("http-equiv", "").strip().lower() == "refresh"
-        is_shown = next(meta.iterancestors("noscript", "template", "svg"), None) is None
-        if match and is_refresh and is_shown and int(match[1]) <= _REFRESH_SECONDS_MAX:
-            return resolve_href(url, match[2])
-    return None
 
 
 def _make_status_error(url: str, status: int) -> FetchError:
