@@ -1,11 +1,15 @@
-"""The command that opens a file in the person's own editor, which the environment names."""
+"""Starts the person's own programs: the editor that the environment names, and a file's viewer."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 _PLACES = {
     **dict.fromkeys(
@@ -32,6 +36,27 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
     words = _split_on_windows(editor) if os.name == "nt" else shlex.split(editor)
     places = _PLACES.get(Path(words[0]).stem) if words and line else None
     return [*words, *(place.format(file=file, line=line) for place in places or ("{file}",))]
+
+
+def open_in_viewer(file: Path) -> bool:
+    """Open a file in the system's program for it. Return False without a display or such a program."""
+    if sys.platform == "darwin":
+        command = ["open"]
+    elif sys.platform == "win32":
+        command = ["explorer"]
+    else:
+        command = ["xdg-open"] if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else []
+    program = shutil.which(command[0]) if command else None
+    if program is None:
+        return False
+    with suppress(OSError):
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(  # noqa: S603 - no shell
+            [program, str(file)], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+        Thread(target=process.wait, daemon=True).start()  # it may stay open for hours
+        return True
+    return False
 
 
 def _split_on_windows(editor: str) -> list[str]:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from math import ceil
 from pathlib import Path
-from threading import Thread
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -28,6 +23,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
+from roamtui.editor import open_in_viewer
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
@@ -257,24 +253,3 @@ def _read(file: PictureFile, size_max: int) -> bytes:
     if data := read_picture(file, size_max=size_max):
         return data
     raise SourceError(f"{file.name} is damaged or too large. Open it in another program.")
-
-
-def open_in_viewer(file: Path) -> bool:
-    """Open a file in the system's program for it. Return False without a display or such a program."""
-    if sys.platform == "darwin":
-        command = ["open"]
-    elif sys.platform == "win32":
-        command = ["explorer"]
-    else:
-        command = ["xdg-open"] if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else []
-    program = shutil.which(command[0]) if command else None
-    if program is None:
-        return False
-    with suppress(OSError):
-        quiet = subprocess.DEVNULL
-        process = subprocess.Popen(  # noqa: S603 - no shell
-            [program, str(file)], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-        Thread(target=process.wait, daemon=True).start()  # it may stay open for hours
-        return True
-    return False
