@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 from msgspec import Struct
 
-from roamtui.sources.convert.html_tree import make_absolute_href
+from roamtui.sources.convert.escaping import make_absolute_href
 from roamtui.sources.convert.xml_elements import get_attribute, join_text
 from roamtui.sources.convert.zip_package import Relation, ZipPackage
 
