@@ -162,12 +162,6 @@ ACTIONS: tuple[Action, ...] = (
         "global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."
     ),
     _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-    _action(
-        "global.recheck",
-        "",
-        "Check quotes again",
-        "Look up the quotes of all answers in the document as it is now.",
-    ),
     _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
     _hinted_action(
         "global.help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"

@@ -132,7 +132,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
             self.started.set()
-            self._check_quotes(is_asked=False)
+            self._check_quotes()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
             self.check_for_changes()
@@ -224,7 +224,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.questions.take_options()
             self._embed_ahead()
         if isinstance(event, DocumentReloaded | ConversationStarted):
-            self._check_quotes(is_asked=False)
+            self._check_quotes()
         for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
             part.show_event(event)
 
@@ -541,30 +541,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
             key = self.keys.first_keys["global.reload"]
             self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
 
-    def action_recheck(self) -> None:
-        self._check_quotes(is_asked=True)
-
     @work(group="verdicts", exclusive=True, exit_on_error=False)
-    async def _check_quotes(self, *, is_asked: bool) -> None:
-        """Look up the quotes of all answers in the current document. Say what changed, or all if asked."""
+    async def _check_quotes(self) -> None:
+        """Look up the quotes of all answers in the current document, and say how many changed."""
         from roamtui.quotes.recheck import check_answers_again
-        from roamtui.quotes.wording import format_verification
 
-        if not self.conversation.state.exchanges:
-            words = "No question yet" if is_asked else ""
-        else:
-            changed = await check_answers_again(self.conversation)
-            quotes = [
-                citation
-                for exchange in self.conversation.state.exchanges
-                for citation in exchange.citations
-                if citation.quote
-            ]
-            if changed:
-                self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
-            words = (format_verification(quotes) or "No quotes to check") if is_asked else ""
-        if words:
-            self.post_message(StatusMessage(words))
+        if changed := await check_answers_again(self.conversation):
+            self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
 
     @work(group="reloading", exit_on_error=False)
     async def action_reload(self) -> None:
