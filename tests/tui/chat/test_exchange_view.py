@@ -52,7 +52,7 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await pilot.click(offset=(rows[line].index("let in") + 2, line))
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == find_id(app, "Steam"))
         app.main_screen.panes.focus_scope(Scope.CHAT)
-        await pilot.pause()
+        await wait_until(pilot, lambda: "[1]" in screen_text(app).split("\n")[line])
         rows = screen_text(app).split("\n")
         await pilot.click(offset=(rows[line].index("[1]") + 1, line))
         await wait_until(pilot, lambda: app.main_screen.reader_pane.section_id == deck)
