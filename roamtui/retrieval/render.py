@@ -142,13 +142,20 @@ def _add_limits(
 
 
 def format_short_path(library: Library, section_id: str) -> str:
-    """Format the title of a section after that of its file or page, or else of the section above it."""
-    above = [node_id for node_id in library.node(section_id).ancestors if node_id != library.title_id]
-    files = [above_id for above_id in above if library.node(above_id).kind in (NodeKind.FILE, NodeKind.LINK)]
-    shown = (*(files or above)[-1:], section_id)
-    return PLAIN_PATH_STEP.join(
-        format_node_title(library.node(above_id), length_max=_TITLE_LENGTH_MAX) for above_id in shown
-    )
+    """Format the title of a section after that of its file or page, or else of the section above it.
+
+    The folder of a file stands before its name, because many folders have an `index.md`.
+    """
+    node = library.node(section_id)
+    above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]
+    files = [other for other in above if other.kind in (NodeKind.FILE, NodeKind.LINK)]
+    folders = [other for other in above if other.kind is NodeKind.FOLDER]
+    titles = [
+        format_node_title(shown, length_max=_TITLE_LENGTH_MAX) for shown in (*(files or above)[-1:], node)
+    ]
+    if files and folders:
+        titles[0] = f"{format_node_title(folders[-1], length_max=_TITLE_LENGTH_MAX)}/{titles[0]}"
+    return PLAIN_PATH_STEP.join(titles)
 
 
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:

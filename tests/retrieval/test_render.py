@@ -1,9 +1,11 @@
 """Search hits as the model reads them: with answers, exceptions and no noise."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.render import HitList, render_hits
@@ -63,6 +65,18 @@ def test_an_open_section_is_marked_without_an_excerpt() -> None:
     assert ", its text stands above)" in listed.text
     assert "Herons eat" not in listed.text
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
+
+
+def test_a_file_is_named_with_its_folder(tmp_path: Path) -> None:
+    for folder in ("birds", "boats"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "index.md").write_text(f"# Care\n\n## Food\n\nWhat {folder} need.\n")
+    library = open_library((str(tmp_path),))
+    found = [one for one in library.walk() if library.node(one).title == "Food"]
+    hits = [Hit(section_id=one, score=1.0, why="") for one in found]
+    text = render_hits(ModelView(library=library), hits, "need").text
+    assert "birds/index.md > Food (complete)" in text
+    assert "boats/index.md > Food (complete)" in text
 
 
 def test_only_what_opens_stands_above() -> None:

@@ -35,7 +35,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, PinSections
 from roamtui.document.library import Node
 from roamtui.outline.expansion import is_delivered
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested
@@ -131,6 +131,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         ending = title[-(room // 3) :] if is_twin and _TITLE_WIDTH_MIN < room < cell_len(title) else ""
         shown = Content.styled(title, style).truncate(room - cell_len(ending), ellipsis=True)
         shown += Content.styled(ending, style)
+        if not any(map(str.isalpha, title)):  # a number such as "2.1" says nothing
+            opening = extract_opening_words(self.lines.library, node.id, length_max=width)
+            shown = (shown + Content.styled(f" {opening}", "$muted")).truncate(room, ellipsis=True)
         mark = Content.styled(opened, "bold $text-accent")
         head = Content.assemble((guides, "$foreground 30%"), triangle, mark, shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)

@@ -109,6 +109,14 @@ def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_i
     assert lines == ["▾ Handbook", "├ ▸ ◆ Leave", "├ ▸ Security ◆2", "└ · Travel"]
 
 
+def test_a_title_that_is_only_a_number_is_followed_by_the_first_words_of_its_text() -> None:
+    state = make_state(
+        make_library("# Lease\n\n## 2.1\n\nThe **rent** is due on Mondays at noon.\n\n## 2.2\n\n### 2.2.1\n")
+    )
+    lines = [_text(state, line, width=30).rstrip() for line in (1, 2)]
+    assert lines == ["├ · 2.1 The rent is due on Mo…", "└ ▸ 2.2"]
+
+
 def test_titles_that_would_be_cut_to_the_same_words_keep_their_ends() -> None:
     titles = ("Amendments to the Constitution of 1848", "Amendments to the Constitution of 1874", "Revisions of 1891")
     state = make_state(make_library("".join(f"# {title}\n\nText.\n\n" for title in titles)))
