@@ -19,7 +19,7 @@ Answering
 nothing else.
 - Prove each claim: copy its words in "double quotation marks" (code in `backticks`), with the id of their \
 section in the same sentence: Late returns cost "2 euros a day" [a8a96034]. Code checks each quote: copy \
-text, not headings, exactly, without ids, from one section at a time.
+exactly, from one section at a time, without ids, and a title only if nothing else says it.
 - Your own result or judgement needs no quote, but its figures do: show the arithmetic (12.5 / 50.0 = 25 %). \
 FY2022 may be "fiscal 2022", or the year that ended in 2022.
 - If the text answers only in part, say what is missing; if not at all, begin with "{NOT_FOUND_START}" and \

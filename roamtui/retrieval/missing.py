@@ -19,8 +19,8 @@ _WORD = re.compile(r"[^\W_]+")
 _CAMEL_CASE = re.compile("[a-z][A-Z]")
 _NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
-_PERIOD = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?")
-"""A part of a year, which texts name in many ways."""
+_UNIT = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?|FY|USD|EUR|GBP|CHF|JPY")
+"""A part of a year or a currency, which texts name in many ways, such as `$`."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _GROUPED_MIN = 1_000
 _PLACEHOLDER = re.compile(r"(?:(?<=[={<])|(?=(?:my|your)[-_]))[^\W\d]+(?!\w)", re.IGNORECASE)
@@ -43,8 +43,8 @@ def list_missing_names(query: str, language: Language, library: Library) -> list
         is_name = (
             not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
         )
-        is_made_up = _PERIOD.fullmatch(word) or _PLACEHOLDER.match(query, match.start())
-        if is_name and not is_made_up:
+        is_spelt_otherwise = _UNIT.fullmatch(word) or _PLACEHOLDER.match(query, match.start())
+        if is_name and not is_spelt_otherwise:
             missing[word] = _compile_name(word)
     for piece in chain.from_iterable(map(_iter_pieces, texts)):
         if not missing:
