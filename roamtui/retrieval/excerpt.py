@@ -21,7 +21,6 @@ from roamtui.text import (
     Span,
     add_delivered,
     estimate_tokens,
-    subtract_bounds,
     subtract_delivered,
 )
 
@@ -221,18 +220,23 @@ class _Cutter:
 def is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt has all the text of a section."""
     whole = library.node(section_id).content_span
-    shown = ((span.start, span.end) for span in spans if span.doc == whole.doc)
-    left = subtract_bounds(whole.start, whole.end, shown)
-    return left != [(whole.start, whole.end)] and not any(
-        end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=whole.doc, start=start, end=end))
-        for start, end in left
-    )
+    shown: dict[str, list[Bounds]] = {}
+    add_delivered(shown, spans)
+    return _has_all_text(library, whole, shown)
 
 
 def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Return whether the model has all of a section's own text."""
-    own = library.node(section_id).own_content_span
-    return own.start < own.end and not subtract_delivered(own, delivered)
+    return _has_all_text(library, library.node(section_id).own_content_span, delivered)
+
+
+def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
+    """Return whether some of a span is delivered, and the rest has only headings."""
+    left = subtract_delivered(span, delivered)
+    return left != [(span.start, span.end)] and not any(
+        end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=span.doc, start=start, end=end))
+        for start, end in left
+    )
 
 
 def has_text(library: Library, span: Span) -> bool:
