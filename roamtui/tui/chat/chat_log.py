@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import work
 from textual.containers import Vertical, VerticalScroll
@@ -110,6 +110,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def on_mount(self) -> None:
         """Keep the place whenever the height changes."""
         self.watch(self, "virtual_size", self._keep_place_soon, init=False)
+
+    @override
+    def scroll_to(self, *args: Any, **options: Any) -> None:
+        """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""
+        super().scroll_to(*args, **{**options, "animate": False})
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

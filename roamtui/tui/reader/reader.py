@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from textual import events, on
 from textual.content import Content
@@ -459,6 +459,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             mark = Content.styled(_CONTINUED, _CONTINUED_STYLE).render_segments(self.visual_style)
             shown = Strip.join([shown.crop(0, width - 1), Strip(mark)])
         return shown.apply_offsets(left, line_y)
+
+    @override
+    def scroll_to(self, *args: Any, **options: Any) -> None:
+        """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""
+        super().scroll_to(*args, **{**options, "animate": False})
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

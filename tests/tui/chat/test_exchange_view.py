@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
+from textual.scrollbar import ScrollDown
 
 from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.notices import Severity
@@ -90,6 +91,17 @@ async def test_an_answer_that_is_not_drawn_yet_names_no_question_above() -> None
         log.scroll_to(y=20, animate=False, immediate=True)
         log._keep_place()
         assert not any(map(str.strip, map(str, log.question_line.lines)))
+
+
+async def test_a_click_below_the_thumb_of_the_scrollbar_leads_to_the_end() -> None:
+    async with running(make_app(), (80, 24)) as (app, pilot):
+        await answer(pilot, "\n\n".join(["A line."] * 40))
+        log = app.main_screen.chat_log
+        log.scroll_to(y=log.max_scroll_y - 2, animate=False, immediate=True)
+        log.vertical_scrollbar.post_message(ScrollDown())  # what the scrollbar sends
+        await wait_until(pilot, lambda: log.scroll_y == log.max_scroll_y)
+        await pilot.pause(0.1)
+        assert log.scroll_y == log.max_scroll_y
 
 
 def styles_of(content: Content, words: str) -> set[str]:

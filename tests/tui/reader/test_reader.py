@@ -64,6 +64,18 @@ def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
     return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]
 
 
+async def test_what_scrolls_the_reader_from_outside_goes_there_at_once() -> None:
+    uneven = "# Book\n\n" + "".join(
+        f"## Chapter {number}\n\n" + "A sentence that is long enough to be wrapped. " * (number % 40) + "\n\n"
+        for number in range(400)
+    )
+    async with _run(make_library(uneven)) as (_app, reader, pilot):
+        for share in (0.9, 0.1, 0.6, 0.2):
+            reader.scroll_to(y=round(share * reader.max_scroll_y), duration=0.04)
+            await pilot.pause(0.1)
+            assert abs(reader.scroll_y - share * reader.max_scroll_y) < 40, "only corrected by some lines"
+
+
 @pytest.mark.parametrize("title", ["Leave", "Sick leave", "Security"])
 async def test_a_section_stays_at_the_top_when_the_view_grows(title: str) -> None:
     async with _run(_LIBRARY, title, size=(54, 40)) as (_app, reader, pilot):
