@@ -62,6 +62,17 @@ class ItemList(OptionList, Generic[Item]):
         """Width of a line in cells."""
         return max(20, self.scrollable_content_region.width)
 
+    # in a list without room, moving by a page would crash the app
+    @override
+    def action_page_up(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    @override
+    def action_page_down(self) -> None:
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[no-untyped-call]
+
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
         """Replace the items. The one at `position` is chosen. Without items, show `empty`."""
         lines: list[tuple[Item | None, Content]] = []
@@ -231,9 +242,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
-        # in a list without room, moving by a page would crash the app
-        if self.list.scrollable_content_region:
-            (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
+        (self.list.action_page_down if pages > 0 else self.list.action_page_up)()
 
     def action_first(self) -> None:
         self.list.action_first()

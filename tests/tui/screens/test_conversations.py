@@ -69,6 +69,18 @@ async def test_while_one_types_the_foot_says_how_to_get_to_the_keys_of_the_list(
         assert listed(app), "what was typed still filters"
 
 
+@pytest.mark.parametrize("height", [1, 2, 5])
+async def test_a_list_without_room_for_a_line_takes_every_key(app: RoamApp, height: int) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await make_two(pilot)
+        await press_until(pilot, ConversationsScreen, "f4")
+        app.screen.query_one(OptionList).focus()
+        await pilot.resize_terminal(100, height)
+        await pilot.press("pagedown", "pageup", "down", "end", "home")
+        await pilot.pause()
+        assert isinstance(app.screen, ConversationsScreen)
+
+
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await press_until(pilot, "No conversations yet", "f4")
