@@ -23,6 +23,7 @@ from roamtui.conversation.events import QuoteState, StopReason, Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.launch import AppServices, run_until_exit
@@ -206,6 +207,14 @@ async def test_an_app_can_be_left_before_its_first_screen() -> None:
     app.call_later(app.exit)
     await app.run_async(headless=True)
     assert app.return_code == 0
+
+
+async def test_a_question_that_begins_while_the_app_ends_is_answered_without_an_error() -> None:
+    async with running(make_app([ScriptedReply(text="It is open.")])) as (app, _pilot):
+        main = app.main_screen
+        app.exit()
+        await main.agent.ask("Is it open?", AskOptions())
+    assert main.conversation.state.exchanges[-1].answer == "It is open."
 
 
 async def test_sections_with_one_title_are_shown_by_the_title_of_their_only_child() -> None:

@@ -189,7 +189,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
-        if event.state is WorkerState.ERROR:
+        if event.state is WorkerState.ERROR and self.is_attached:
             self.chat_log.add_notice(format_error(error), Severity.ERROR)
         if error is not None:
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
@@ -212,7 +212,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.message = event.words
 
     def _show_event(self, event: ConversationEvent) -> None:
-        """Pass the state and the event to all parts."""
+        """Pass the state and the event to all parts, unless the app ends."""
+        if not self.is_attached:
+            return
         state = self.conversation.state
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             self._shown_state = state
