@@ -311,7 +311,7 @@ def load_summaries(path: Path) -> dict[str, str]:
     try:
         # Not `mode=ro`, which cannot read a file whose writer was killed.
         with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", _START_SECONDS, uri=True)
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", timeout=_START_SECONDS, uri=True)
         ) as connection:
             return dict(connection.execute(_LOADED, (SUMMARIES,)))
     except sqlite3.Error as error:
