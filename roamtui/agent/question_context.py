@@ -128,8 +128,12 @@ def _choose_context(
         parts.append(render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens))
     else:
         tokens = compute_outline_budget(library, outline_max)
-        lead = NO_ROOM_LEAD if hits else NOTHING_LEAD
-        lead = FAILED_LEAD if found is None else lead
+        if found is None:
+            lead = FAILED_LEAD
+        elif hits:
+            lead = NO_ROOM_LEAD
+        else:
+            lead = NOTHING_LEAD
         parts = [lead, render_outline(library, budget_tokens=tokens).rstrip(), listed.text]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened

@@ -122,10 +122,19 @@ def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int
     That is its whole subtree if this is small, otherwise its first page.
     """
     own_tokens, tokens = library.count_tokens(section_id)
-    return tokens if opens_whole(library, section_id, page_tokens) else min(own_tokens, page_tokens)
+    return tokens if _opens_whole(library, section_id, page_tokens) else min(own_tokens, page_tokens)
 
 
-def opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
+def find_opened_span(library: Library, section_id: str, page_tokens: int) -> Span:
+    """Return what is delivered when a section is opened; see `estimate_delivery_tokens`."""
+    node = library.node(section_id)
+    if _opens_whole(library, section_id, page_tokens):
+        return node.content_span
+    own = node.own_content_span
+    return own.get_part(*split_pages(library.text_at(own), page_tokens)[0])
+
+
+def _opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
     """Return whether a section is so small that opening it gives all below it too."""
     return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, page_tokens)
 
@@ -173,7 +182,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         page_note = ""
         own = node.own_content_span
         tokens = self.library.count_tokens(node.id)[1]
-        if reference.page is None and opens_whole(self.library, node.id, self.page_tokens):
+        if reference.page is None and _opens_whole(self.library, node.id, self.page_tokens):
             wanted = node.content_span
         else:
             pages = split_pages(self.library.text_at(own), self.page_tokens)

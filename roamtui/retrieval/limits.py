@@ -28,7 +28,8 @@ _NAMED = re.compile(rf"(?:{_PART})\s*(?:{_LISTED})+", re.IGNORECASE)
 _LIMITING = re.compile(make_pattern("limits"), re.IGNORECASE)
 _DOCUMENT_LENGTH_MAX = 2_000_000
 """Maximum length, in characters, of a document that is searched for such sentences, which takes 0.3 s."""
-_CACHED_DOCUMENTS_MAX = 20
+_CACHED_DOCUMENTS_MAX = 8
+"""A question needs those of its first hits."""
 
 
 class Limit(Struct, frozen=True, kw_only=True):
@@ -81,6 +82,8 @@ def _list_numbers(library: Library, section_id: str) -> list[str]:
     numbers = [_parse_number(node.title)]
     if node.parent is not None and "." in (above := _parse_number(library.node(node.parent).title)):
         numbers.append(above)
+    if not any(numbers):  # as in most documents, whose titles need not be looked at
+        return []
     numbers_of_all = [*map(_parse_number, library.documents_by_key[node.own_span.doc].columns.titles)]
     return [number for number in numbers if number and numbers_of_all.count(number) == 1]
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.outline.expansion import insert_marks, list_id_marks, opens_whole
+from roamtui.outline.expansion import find_opened_span, insert_marks, list_id_marks
 from roamtui.outline.labels import PLAIN_PATH_STEP, escape, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.choose import ModelView
@@ -21,7 +21,7 @@ from roamtui.retrieval.limits import find_limits
 from roamtui.retrieval.missing import list_missing_names
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered, estimate_tokens, split_pages, subtract_delivered
+from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
 
 _KNOWN_MARK = "its text stands above"
 _TITLE_LENGTH_MAX = 60
@@ -70,15 +70,10 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     for hit in hits:
         hits_by_id.setdefault(get_canonical_id(library, hit.section_id), hit)
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
-    for section_id in opened:
-        node = library.node(section_id)
-        span = node.content_span
-        if not opens_whole(library, section_id, view.page_tokens):
-            own_text = library.text_at(node.own_content_span)
-            span = node.own_content_span.get_part(*split_pages(own_text, view.page_tokens)[0])
-        add_delivered(known, (span,))
-    chosen = choose_excerpts(replace(view, delivered=known), hits_by_id, matcher)
-    limited = _add_limits(replace(view, delivered=known), chosen, opened)
+    add_delivered(known, (find_opened_span(library, section_id, view.page_tokens) for section_id in opened))
+    view = replace(view, delivered=known)
+    chosen = choose_excerpts(view, hits_by_id, matcher)
+    limited = _add_limits(view, chosen, opened)
     lines: list[str] = []
     seen: set[str] = set()
     excerpts: list[Span] = []

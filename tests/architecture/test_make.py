@@ -83,7 +83,8 @@ def test_the_checks_run_without_the_private_documents_and_say_so(checks: Checks,
 def test_the_checks_run_and_install_missing_tools_only_where_all_checks_run(
     checks: Checks, tmp_path: Path, ci: str | None, told: str, *, can_install: bool
 ) -> None:
-    asked, missing = tmp_path / "asked", "chromium tesseract-ocr"
+    asked = tmp_path / "asked"
+    missing = "chromium tesseract-ocr"
     asked.touch()
     checks.add("tmux")
     checks.add("apt-get", f'echo "$*" >>"{asked}"; exit {int(not can_install)}')

@@ -141,7 +141,8 @@ class _Connection(BaseRequestHandler):
                     self._answer_all(safe)
 
     def _answer_all(self, sock: socket.socket) -> None:
-        client, rest = Client(self.fake, sock), b""
+        client = Client(self.fake, sock)
+        rest = b""
         while not self.fake.closing.is_set():
             while b"\r\n\r\n" not in rest:
                 data = sock.recv(65536)

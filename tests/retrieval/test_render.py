@@ -81,7 +81,8 @@ def test_a_file_is_named_with_its_folder(tmp_path: Path) -> None:
 
 def test_only_what_opens_stands_above() -> None:
     library = make_library(f"# A\n\nIntroduction.\n\n## Birds\n\n{_FILLER}\n\n### Owls\n\nOwls eat mice.\n")
-    birds, owls = id_of(library, "Birds"), id_of(library, "Owls")
+    birds = id_of(library, "Birds")
+    owls = id_of(library, "Owls")
     hits = [_hit(library, "Owls")]
     for page_tokens, is_sent in ((4_000, False), (1_000, True)):
         view = ModelView(library=library, page_tokens=page_tokens)

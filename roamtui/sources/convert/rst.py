@@ -82,7 +82,9 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
 def _read_title_style(lines: list[str], position: int) -> _TitleStyle | None:
     """Return the style of the title that starts at a line, or None if no title starts there."""
     before = lines[position - 1] if position > 0 else ""
-    line, below, closing = (*lines[position : position + 3], "", "")[:3]
+    line = lines[position]
+    below = lines[position + 1] if position + 1 < len(lines) else ""
+    closing = lines[position + 2] if position + 2 < len(lines) else ""
     if _ADORNMENT.fullmatch(line) and below.strip() and closing == line:
         return _TitleStyle(line[0], has_overline=True)
     is_underlined = _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN)
