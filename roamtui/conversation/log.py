@@ -206,9 +206,12 @@ class ConversationLog:
             StoreError: They could not be written. The next call tries again.
         """
         path = self._path
-        if path is None or self._saved_count == len(self.events):
+        if path is None:
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
+            # Only now: a save that waited here while the log was saved and closed must not lock it again.
+            if self._saved_count == len(self.events):
+                return
             if self._file is None:
                 self._file = LineFile(path)
             count = len(self.events)

@@ -1,10 +1,12 @@
 """Conversations on disk: what is written, read, listed, locked and refused."""
 
 import json
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import pytest
 
@@ -48,6 +50,29 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.close()
     assert store.read("c0ffee") == played.events
     assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 3}
+
+
+def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:
+    """Saves run in threads, and the program may close the log while some of them still wait for their turn."""
+    played = Recorder().ask("Why?")
+    log = store.start("c0ffee", played.events)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(100):
+            log.events.append(ConversationRenamed(title=f"Name {number}"))
+            late = [Thread(target=log.save) for _ in range(4)]
+            for thread in late:
+                thread.start()
+            log.save()
+            log.close()
+            for thread in late:
+                thread.join()
+            other, warning = store.open("c0ffee")
+            other.close()
+            assert warning == ""
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
