@@ -76,7 +76,7 @@ def read_book(name: str) -> Library:
 def documents(draw: st.DrawFn) -> str:
     """Draw a document of up to 40 sections, some of them long, in any nesting."""
     parts = [draw(st.sampled_from(["", "", "Before all.\n\n", "---\ntitle: T\n---\n"]))]
-    newline = draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    newline = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
     for index in range(draw(st.integers(0, 40))):
         level = draw(st.integers(1, 5))
         title = draw(st.sampled_from(["Fees", "FAQ", "Über uns", "標題", "", "Part"]))

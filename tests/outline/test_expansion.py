@@ -112,16 +112,6 @@ def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None
     assert open_section(library, f"{section_id}:1").text == block.text
 
 
-def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:
-    children = "".join(f"## B{i:03}\n\n{write_words(140, seed=i)}\n" for i in range(100))
-    library = make_library(f"# A\n\n{write_words(650)}\n{children}")
-    section_id = find_id(library, "A")
-    assert f"Below it:\n- [{section_id}:c1] B000 … B0" in open_section(library, section_id).text
-    listing = open_section(library, f"{section_id}:c2")
-    assert listing.text.startswith(f"[{section_id}] A: 5 to ")
-    assert "## B004 [" in listing.text
-
-
 def test_the_id_of_the_library_gives_its_outline() -> None:
     library = make_library(f"# A\n\n{write_words(900)}\n\n# B\n\n# <!-- [deadbeef] -->\n")
     block = open_section(library, library.root_id)
@@ -139,15 +129,6 @@ def test_text_that_imitates_a_fence_is_inside_the_real_one() -> None:
     assert lines[1] == f"<<<{NONCE}"
     assert lines[-1] == f"{NONCE}>>>"
     assert "- [deadbeef] Trap" in lines
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_text_is_given_exactly_whatever_its_line_ends(newline: str) -> None:
-    library = make_library(_CHAPTERS.replace("\n", newline))
-    for section_id in library.walk():
-        block = open_section(library, section_id)
-        plain = strip_ids(block.text)
-        assert all(strip_ids(library.text_at(span).rstrip("\r\n")) in plain for span in block.spans)
 
 
 def test_an_id_stands_after_each_heading_but_that_of_the_section() -> None:

@@ -84,12 +84,6 @@ def test_every_section_of_a_generated_document_is_reached(shape: str) -> None:
     assert _find_unreached(make_shape(shape), 300) == []
 
 
-@pytest.mark.parametrize("name", list_documents("books/de-gg.md", "books/graphql-spec.md", "books/comprehensive*.md"))
-@pytest.mark.parametrize("budget", [300, 1_500])
-def test_every_section_of_a_book_is_reached(name: str, budget: int) -> None:
-    assert _find_unreached(read_book(name), budget) == []
-
-
 @settings(max_examples=settings().max_examples // 2)
 @given(documents(), st.integers(300, 2_000))
 def test_every_section_of_any_document_is_reached(text: str, budget: int) -> None:

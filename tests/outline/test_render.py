@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
+from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.text import estimate_tokens
 from tests.outline.documents import documents, find_id, make_library, make_shape, write_words
 from tests.search.libraries import make_folder
@@ -47,25 +47,6 @@ def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> Non
     assert outline.count("] Small") == 40
     assert outline.count("] Chapter") == 9
     assert "] Part of" not in outline
-
-
-def test_long_titles_are_cut_to_60_characters_where_one_line_lists_several() -> None:
-    chapters = "".join(f"## Chapter {n}{' and so on' * 20}\n\n{write_words(900, seed=n)}\n" for n in range(9))
-    library = make_library(f"# Book\n\n{chapters}# Other\n\nText.\n")
-    titles = _find_line(render_outline(library, budget_tokens=200), "Book").partition("): ")[2].split("; ")
-    assert titles[0].startswith("Chapter 0 and so on")
-    assert len(titles) > 1
-    assert max(map(len, titles)) <= 60
-
-
-def test_one_more_call_leads_from_a_list_below_a_section_to_any_part() -> None:
-    parts = [[f"### Part {n}.{m}\n\n{write_words(60, seed=20 * n + m)}\n" for m in range(20)] for n in range(6)]
-    chapters = "".join(f"## Chapter {n}\n\n{''.join(texts)}" for n, texts in enumerate(parts))
-    library = make_library(f"# Book\n\n{chapters}")
-    book = find_id(library, "Book")
-    outline = "\n".join(fill_lines(library, library.children(book), 800, parent_id=book))
-    for chapter in library.children(book):
-        assert f"[{chapter}:c" in outline or f"[{library.children(chapter)[0]}]" in outline
 
 
 def test_vague_titles_are_followed_by_first_words() -> None:

@@ -1,54 +1,11 @@
 """Ranges of many children, and references: ids, almost-ids and suggestions."""
 
-from itertools import accumulate
 from pathlib import Path
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.outline.references import Reference, explain_unresolved, parse_reference, resolve_name, suggest_ids
-from roamtui.outline.structure import LISTED_MAX, ChildRanges
 from tests.outline.documents import find_id, make_library
-
-
-def _make_ranges(sizes: list[int]) -> ChildRanges:
-    return ChildRanges(make_library(""), tuple(map(str, range(len(sizes)))), [0, *accumulate(sizes)])
-
-
-_SIZES = st.one_of(
-    st.lists(st.integers(0, 9_000), max_size=400),
-    st.builds(lambda count, size: [size] * count, st.integers(0, 60_000), st.integers(1, 300)),
-)
-
-
-@given(_SIZES)
-def test_parts_cover_a_range_in_order(sizes: list[int]) -> None:
-    count = len(sizes)
-    parts = _make_ranges(sizes).split(0, count)
-    assert [start for start, _ in parts] == [0, *(end for _, end in parts[:-1])]
-    assert parts[-1][1] == count
-    assert len(parts) <= 64
-    if count > LISTED_MAX:
-        assert len(parts) > 1
-        assert all(start < end for start, end in parts)
-
-
-@given(_SIZES.filter(bool), st.data())
-def test_ranges_lead_to_any_child_in_a_few_steps(sizes: list[int], data: st.DataObject) -> None:
-    ranges = _make_ranges(sizes)
-    wanted = data.draw(st.integers(0, len(sizes) - 1))
-    steps: tuple[int, ...] = ()
-    while True:
-        bounds = ranges.get_bounds(steps)
-        assert bounds is not None
-        assert bounds[0] <= wanted < bounds[1]
-        if bounds[1] - bounds[0] <= LISTED_MAX:
-            break
-        number = next(n for n, (start, end) in enumerate(ranges.split(*bounds), start=1) if start <= wanted < end)
-        steps = (*steps, number)
-        assert len(steps) <= 2
 
 
 def test_the_form_of_ids() -> None:
