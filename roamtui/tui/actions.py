@@ -94,228 +94,193 @@ DIGITS = tuple("1234567890")
 """Keys that select a quote by its number."""
 
 
-def _action(action_id: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
-    """Make an action that calls the method named in its id, unless `call` names another."""
-    return Action(
-        action_id, tuple(keys.split()), label, sentence, call or action_id.partition(".")[2], **flags
-    )
+def _row(verb: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
+    """Make an action that calls the method of its name, unless `call` names another."""
+    return Action(verb, tuple(keys.split()), label, sentence, call or verb, **flags)
 
 
-_hinted_action = partial(_action, is_hinted=True)
-_unlisted_action = partial(_action, in_palette=False)
-_priority_action = partial(_action, in_palette=False, is_priority=True)
+_hinted = partial(_row, is_hinted=True)
+_unlisted = partial(_row, in_palette=False)
+_priority = partial(_row, in_palette=False, is_priority=True)
 """An action before which the focused widget gets no key. If it moves the focus, the next keys go there."""
-
-
-ACTIONS: tuple[Action, ...] = (
-    _priority_action("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
-    _priority_action(
-        "global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"
+_ROWS: Mapping[Scope, Sequence[Action]] = {
+    Scope.GLOBAL: (
+        _priority("next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
+        _priority("previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
+        _priority(
+            "back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
+        ),
+        _priority(
+            "copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."
+        ),
+        _row(
+            "new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."
+        ),
+        _row("conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
+        _row("choose_model", "f2", "Model", "Choose the model that answers."),
+        _row(
+            "find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."
+        ),
+        _row("notes", "f6", "Notes", "List your notes on this document."),
+        _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
+        _row("open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
+        _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
+        _row(
+            "next_document", "ctrl+t", "Next document", "Go to the next open document.", "app.next_document"
+        ),
+        _row(
+            "close_document",
+            "",
+            "Close document",
+            "Close the document. Its conversation is saved.",
+            "app.close_document",
+        ),
+        _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
+        _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
+        _row("go_question", "q", "Ask", "Go to the question box.", "go('input')"),
+        _row("go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
+        _row("go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
+        _row("go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
+        _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
+        _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
+        _row("choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
+        _hinted("help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"),
+        _row(
+            "commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean.", "app.commands"
+        ),
+        _row(
+            "suspend",
+            "ctrl+z",
+            "Suspend",
+            "Go to the shell, not on Windows or in a browser; fg returns. In a text field: undo typing.",
+            "app.suspend_process",
+        ),
+        _row("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
     ),
-    _priority_action(
-        "global.back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
+    Scope.MOVE: (
+        _unlisted("down", "j down", "", "Move down.", "move(1)"),
+        _unlisted("up", "k up", "", "Move up.", "move(-1)"),
+        _unlisted("page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
+        _unlisted("page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
+        _unlisted("first", "g home", "", "Go to the beginning."),
+        _unlisted("last", "G end", "", "Go to the end."),
+        _unlisted(
+            "right",
+            "l right",
+            "",
+            "Move right: unfold, or go to the next citation or column.",
+            "move_sideways(1)",
+        ),
+        _unlisted(
+            "left",
+            "h left",
+            "",
+            "Move left: fold, or go to the previous citation or column.",
+            "move_sideways(-1)",
+        ),
     ),
-    _priority_action(
-        "global.copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."
+    Scope.INPUT: (
+        _priority("send", "enter", "send", "Ask the question.", is_hinted=True),
+        _unlisted(
+            "page_down",
+            "pagedown",
+            "scroll down",
+            "Move the pane above down by a page.",
+            "screen.scroll_page(1)",
+        ),
+        _unlisted(
+            "page_up", "pageup", "scroll up", "Move the pane above up by a page.", "screen.scroll_page(-1)"
+        ),
+        _priority("insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
     ),
-    _action(
-        "global.new_conversation",
-        "ctrl+n",
-        "New conversation",
-        "Start a new conversation; this one is saved.",
+    Scope.TREE: (
+        _hinted("fold", "space", "fold", "Fold or unfold the section."),
+        _hinted("read", "enter", "read", "Show the section in the reader. The second time, go there."),
+        _row(
+            "unfold_all",
+            "",
+            "unfold all",
+            "Unfold everything below the section.",
+            "screen.apply('unfold_all')",
+        ),
+        _row("undo", "u", "undo", "Undo the last opening, closing or pinning, yours or the model's."),
     ),
-    _action(
-        "global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."
+    Scope.SECTION: (
+        _hinted("open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"),
+        _hinted(
+            "close",
+            "x",
+            "close",
+            "Close the section: the model no longer gets its text.",
+            "screen.apply('close')",
+        ),
+        _hinted("pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"),
+        _hinted("note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
+        _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     ),
-    _action("global.choose_model", "f2", "Model", "Choose the model that answers."),
-    _action(
-        "global.find",
-        "ctrl+f /",
-        "Find",
-        "Search the document. In an empty question box, “/” lists commands.",
+    Scope.CHAT: (
+        _unlisted("show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True),
+        _unlisted(
+            "select_citation",
+            " ".join(DIGITS),
+            "quote",
+            "In any pane: select a quote of the answer by its number.",
+            "screen.select_quote",
+            is_hinted=True,
+        ),
+        _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."),
+        _hinted("retry", "r", "ask again", "Ask the last question again."),
+        _row(
+            "open_and_ask",
+            "ctrl+r",
+            "read and ask",
+            "Anywhere: open the likely sections that were not read, and ask again.",
+            "screen.open_and_ask",
+        ),
+        _hinted("edit", "e", "edit question", "Edit the last question and ask it again."),
+        _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
+        _row("export", "w", "export", "Export this conversation in several formats."),
     ),
-    _action("global.notes", "f6", "Notes", "List your notes on this document."),
-    _action("global.table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
-    _action("global.open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
-    _action("global.add_source", "", "Add source", "Add a file, folder or site to this conversation."),
-    _action(
-        "global.next_document",
-        "ctrl+t",
-        "Next document",
-        "Go to the next open document.",
-        "app.next_document",
+    Scope.READER: (
+        _hinted("next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
+        _hinted("previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
+        _hinted("follow", "o enter", "links", "Show where a link leads: type the number at the link."),
+        _row("look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
+        _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
+        _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
+        _hinted(
+            "focus_mode",
+            "Z",
+            "focus",
+            "In any pane: show only the reader, as one column.",
+            "screen.focus_mode",
+        ),
+        _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     ),
-    _action(
-        "global.close_document",
-        "",
-        "Close document",
-        "Close the document. Its conversation is saved.",
-        "app.close_document",
+    Scope.SAVED: (
+        _unlisted("choose", "enter", "choose", "Show the conversation, or what the note is on."),
+        _unlisted("edit", "e", "edit", "Edit the title of the conversation, or your comment."),
+        _unlisted("delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
+        _unlisted("export", "w", "export", "Export the conversation, or all notes."),
+        _unlisted("search", "/", "search", "Search titles, questions and answers, or your notes."),
     ),
-    _action("global.next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
-    _action("global.previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
-    _action("global.go_question", "q", "Ask", "Go to the question box.", "go('input')"),
-    _action("global.go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
-    _action("global.go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
-    _action("global.go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
-    _action(
-        "global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."
+    Scope.TABLE: (
+        _unlisted("read", "enter", "quote", "Show the quote of the cell in its document."),
+        _unlisted("conversation", "c", "conversation", "Open the conversation of the cell."),
+        _unlisted("add_column", "+", "question", "Add a column by typing its question."),
+        _unlisted("delete_column", "d delete", "delete", "Delete the column. The app asks first."),
+        _unlisted("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
+        _unlisted("export", "w", "export", "Export the table as CSV, Markdown or JSON."),
     ),
-    _action("global.reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-    _action("global.choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
-    _hinted_action(
-        "global.help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"
+    Scope.PICTURE: (
+        _unlisted("zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
+        _unlisted("zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
+        _unlisted("fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."),
+        _unlisted("open_outside", "enter", "open outside", "Show the file in another program."),
     ),
-    _action(
-        "global.commands",
-        "ctrl+p",
-        "Commands",
-        "List commands, keys, and what the signs mean.",
-        "app.commands",
-    ),
-    _action(
-        "global.suspend",
-        "ctrl+z",
-        "Suspend",
-        "Go to the shell, not on Windows or in a browser; fg returns. In a text field: undo typing.",
-        "app.suspend_process",
-    ),
-    _action(
-        "global.quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True
-    ),
-    _unlisted_action("move.down", "j down", "", "Move down.", "move(1)"),
-    _unlisted_action("move.up", "k up", "", "Move up.", "move(-1)"),
-    _unlisted_action("move.page_down", "pagedown ctrl+d", "", "Move down by a page.", "page(1)"),
-    _unlisted_action("move.page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
-    _unlisted_action("move.first", "g home", "", "Go to the beginning."),
-    _unlisted_action("move.last", "G end", "", "Go to the end."),
-    _unlisted_action(
-        "move.right",
-        "l right",
-        "",
-        "Move right: unfold, or go to the next citation or column.",
-        "move_sideways(1)",
-    ),
-    _unlisted_action(
-        "move.left",
-        "h left",
-        "",
-        "Move left: fold, or go to the previous citation or column.",
-        "move_sideways(-1)",
-    ),
-    _priority_action("input.send", "enter", "send", "Ask the question.", is_hinted=True),
-    _unlisted_action(
-        "input.page_down",
-        "pagedown",
-        "scroll down",
-        "Move the pane above down by a page.",
-        "screen.scroll_page(1)",
-    ),
-    _unlisted_action(
-        "input.page_up", "pageup", "scroll up", "Move the pane above up by a page.", "screen.scroll_page(-1)"
-    ),
-    _priority_action(
-        "input.insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True
-    ),
-    _hinted_action("tree.fold", "space", "fold", "Fold or unfold the section."),
-    _hinted_action(
-        "tree.read", "enter", "read", "Show the section in the reader. The second time, go there."
-    ),
-    _action(
-        "tree.unfold_all",
-        "",
-        "unfold all",
-        "Unfold everything below the section.",
-        "screen.apply('unfold_all')",
-    ),
-    _action("tree.undo", "u", "undo", "Undo the last opening, closing or pinning, yours or the model's."),
-    _hinted_action(
-        "section.open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"
-    ),
-    _hinted_action(
-        "section.close",
-        "x",
-        "close",
-        "Close the section: the model no longer gets its text.",
-        "screen.apply('close')",
-    ),
-    _hinted_action(
-        "section.pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"
-    ),
-    _hinted_action(
-        "section.note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"
-    ),
-    _action(
-        "section.ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"
-    ),
-    _unlisted_action(
-        "chat.show_target", "enter", "show", "Show the selected section and its quote.", is_hinted=True
-    ),
-    _unlisted_action(
-        "chat.select_citation",
-        " ".join(DIGITS),
-        "quote",
-        "In any pane: select a quote of the answer by its number.",
-        "screen.select_quote",
-        is_hinted=True,
-    ),
-    _hinted_action(
-        "chat.toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."
-    ),
-    _hinted_action("chat.retry", "r", "ask again", "Ask the last question again."),
-    _action(
-        "chat.open_and_ask",
-        "ctrl+r",
-        "read and ask",
-        "Anywhere: open the likely sections that were not read, and ask again.",
-        "screen.open_and_ask",
-    ),
-    _hinted_action("chat.edit", "e", "edit question", "Edit the last question and ask it again."),
-    _hinted_action("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
-    _action("chat.export", "w", "export", "Export this conversation in several formats."),
-    _hinted_action("reader.next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
-    _hinted_action(
-        "reader.previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"
-    ),
-    _hinted_action(
-        "reader.follow", "o enter", "links", "Show where a link leads: type the number at the link."
-    ),
-    _action(
-        "reader.look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."
-    ),
-    _hinted_action("reader.back", "backspace", "back", "Go back, even to another document or a table."),
-    _hinted_action("reader.copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-    _hinted_action(
-        "reader.focus_mode",
-        "Z",
-        "focus",
-        "In any pane: show only the reader, as one column.",
-        "screen.focus_mode",
-    ),
-    _hinted_action("reader.edit", "e", "edit", "Edit the file in $EDITOR at this section."),
-    _unlisted_action("saved.choose", "enter", "choose", "Show the conversation, or what the note is on."),
-    _unlisted_action("saved.edit", "e", "edit", "Edit the title of the conversation, or your comment."),
-    _unlisted_action(
-        "saved.delete", "d delete", "delete", "Delete the conversation or note. The app asks first."
-    ),
-    _unlisted_action("saved.export", "w", "export", "Export the conversation, or all notes."),
-    _unlisted_action("saved.search", "/", "search", "Search titles, questions and answers, or your notes."),
-    _unlisted_action("table.read", "enter", "quote", "Show the quote of the cell in its document."),
-    _unlisted_action("table.conversation", "c", "conversation", "Open the conversation of the cell."),
-    _unlisted_action("table.add_column", "+", "question", "Add a column by typing its question."),
-    _unlisted_action("table.delete_column", "d delete", "delete", "Delete the column. The app asks first."),
-    _unlisted_action(
-        "table.run", "r", "run", "Ask the questions that failed, changed or have no answer yet."
-    ),
-    _unlisted_action("table.export", "w", "export", "Export the table as CSV, Markdown or JSON."),
-    _unlisted_action("picture.zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
-    _unlisted_action("picture.zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-    _unlisted_action(
-        "picture.fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."
-    ),
-    _unlisted_action("picture.open_outside", "enter", "open outside", "Show the file in another program."),
-    _priority_action("start.complete", "tab", "complete", "Complete the path."),
-)
+    Scope.START: (_priority("complete", "tab", "complete", "Complete the path."),),
+}
+ACTIONS = tuple(replace(row, id=f"{scope}.{row.id}") for scope, rows in _ROWS.items() for row in rows)
 
 
 _KEY_NAMES = {
