@@ -99,14 +99,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
-        Args:
-            sources: Paths or URLs.
-            load_all: Whether to load all files now, for instance to resume a conversation.
-            on_progress: Receives the progress of a conversion, or None for lines on stderr.
-
-        Raises:
-            UsageError: There is no source, or sources cannot be combined.
-            SourceError: A source cannot be read.
+        The progress of a conversion goes to `on_progress`, or else to stderr.
         """
         if not sources:
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
@@ -136,7 +129,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return library
 
     def open_added(self, name: str) -> tuple[Library, Loader | None]:
-        """Open a source that is added to a conversation, with all its files. Errors are as in `open`."""
+        """Open a source that is added to a conversation, with all its files."""
         if is_standard_input(name):
             raise UsageError("a document from standard input cannot be added. Save it as a file.")
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
@@ -152,30 +145,18 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
-        Args:
-            source: Its path or URL, as it was saved.
-            links: Links whose pages are needed.
-            approved: Origins of pages that a person approved.
-            is_own: Whether a person named the source. If a file did, the URL must be allowed.
-            added: All sources of the conversation, if a person added or removed any.
-
-        Raises:
-            SourceError: The source cannot be read.
-            UsageError: The source is not supported, or an allowed URL is invalid.
+        The pages of `links` are loaded too. Without `is_own`, a file named the source, so a URL must be
+        allowed. `added` are all sources of the conversation, if a person added or removed any.
         """
         if is_standard_input(source):
             raise SourceError(
                 "The document came from standard input, and was not kept. "
                 "To check the quotes of this conversation against a file, run `roamtui recheck ID --in FILE`."
             )
-        if (
-            is_url(source)
-            and not is_own
-            and (origin := origin_of(source)) not in self.loading.parse_allowed()
-        ):
+        if is_url(source) and not is_own and origin_of(source) not in self.loading.parse_allowed():
             raise SourceError(
                 "This web address was not fetched, because it comes from a file and not from you."
-                f" To allow it, add --allow-origin {origin}."
+                f" To allow it, add --allow-origin {origin_of(source)}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
         if added:
@@ -188,9 +169,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Of several files, only new ones and those with the keys in `changed` are read again. Each page is
         requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
         cache has no old version.
-
-        Raises:
-            SourceError: A source cannot be read.
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
@@ -205,9 +183,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         A private address is fetched only if the person typed its origin, for instance as the source of the
         document.
-
-        Raises:
-            SourceError: It cannot or must not be fetched.
         """
         typed_origins = frozenset({origin_of(source)}) if is_url(source) else frozenset()
         with closing(Loader(self.loading, typed_origins=typed_origins)) as loader:
@@ -215,11 +190,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return loader.fetch(url, loader.make_allowed_origins(approved)).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
-
-        Raises:
-            UsageError: The name or URL is invalid.
-        """
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
         if not name:
             name = self.settings.model
             api_base = self.settings.api_base
@@ -239,15 +210,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Conversation:
         """Start a conversation about a library, or resume one.
 
-        Args:
-            library: What it is about.
-            loader: Loads its files and pages.
-            conversation_id: The conversation to resume. An empty id means the latest answered one. For the
-                conversation of a table's cell, it is the path of its log.
-
-        Raises:
-            UsageError: There is no conversation to resume.
-            StoreError: The conversation cannot be read.
+        An empty id means the latest answered one. For the conversation of a table's cell, it is the path of
+        its log.
         """
         store = open_store()
         conversation = Conversation(
@@ -295,11 +259,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return conversation_id
 
     def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:
-        """Make the agent for a conversation. `model` replaces the model of the settings.
-
-        Raises:
-            UsageError: A choice is unavailable.
-        """
+        """Make the agent for a conversation. `model` replaces the model of the settings."""
         searcher = self.make_searcher_factory(keeps_vectors=True)(conversation.state.library)
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
@@ -310,9 +270,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
         keywords. With `keeps_vectors`, vectors for searches by meaning are stored on disk.
-
-        Raises:
-            UsageError: A choice is unavailable. The message says what to choose or install.
         """
         services = self.make_search_services(fails_without_vectors=fails_without_vectors)
         location = IndexLocation(
@@ -325,11 +282,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
         """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
 
-        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
-        keywords.
-
-        Raises:
-            UsageError: A choice is unavailable. The message says what to choose or install.
+        A choice that is unavailable raises `UsageError`, which says what to choose or install.
         """
         settings = self.settings
         options = settings.retrieval
@@ -370,20 +323,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
-        A table that exists is continued. Without questions, it asks those of all earlier runs. If its folder
-        is named, its rows stay. If its sources are named, their documents are listed again.
-
-        Args:
-            sources: Paths or URLs, or the folder of a table.
-            questions: Its questions.
-            file: A file of more questions, or None.
-            folder: Where to keep it, or None for the default folder of its sources.
-            jobs: Number of cells to fill at a time.
-
-        Raises:
-            SourceError: A source cannot be read.
-            UsageError: A choice is unavailable.
-            StoreError: The folder of the table cannot be read.
+        A table that exists is continued. Without questions, also in `file`, it asks those of all earlier
+        runs. If its folder is named in place of sources, its rows stay. Otherwise, the documents are listed
+        again, and the table is kept in `folder` or in the default folder of its sources. At most `jobs` cells
+        are filled at a time.
         """
         if len(sources) == 1 and is_table(Path(sources[0])):
             table = read_table(Path(sources[0]))

@@ -22,11 +22,11 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.log import open_store
 from roamtui.document.loader import is_url
-from roamtui.errors import EXIT_CANCELLED, UsageError
+from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
-from roamtui.offers import EXAMPLE, list_saved, make_offers
+from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
@@ -92,7 +92,11 @@ class AppServices(Services):
 
     @override
     def list_offers(self) -> tuple[StartOffer, ...]:
-        return make_offers(list_saved())
+        try:
+            summaries = open_store().list()
+        except StoreError:  # a document that is opened says why
+            summaries = ()
+        return make_offers(summaries)
 
     @override
     def open_source(
@@ -111,11 +115,7 @@ class AppServices(Services):
         model: Model | None = None,
         on_progress: PageReport | None = None,
     ) -> AppContext:
-        """Open a document for the app. `model` replaces the model of the settings.
-
-        Raises:
-            RoamtuiError: A source cannot be read, or an argument cannot be used.
-        """
+        """Open a document for the app. `model` replaces the model of the settings."""
         needs_vectors = self._bootstrap.settings.retrieval.needs_vectors
         # A resumed conversation and vector search need the text before the app starts.
         load_all = needs_vectors or conversation_id is not None

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.conversation.log import ConversationSummary, open_store
+from roamtui.conversation.log import ConversationSummary
 from roamtui.document.loader import is_url
-from roamtui.errors import StoreError
 from roamtui.models.recorded import RecordedModel
 from roamtui.paths import display_path, get_resource_dir, is_standard_input
 from roamtui.plain import format_count, sanitise_line
@@ -26,13 +24,6 @@ _EXAMPLES = (
     ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
     ("pages", "A small site", "a folder of eight short pages"),
 )
-
-
-def list_saved() -> Sequence[ConversationSummary]:
-    """List the saved conversations, or none if their folder cannot be read."""
-    with suppress(StoreError):  # a document that is opened says why
-        return open_store().list()
-    return ()
 
 
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:

@@ -94,9 +94,6 @@ def make_private_folder(folder: Path) -> None:
 
     `Path.mkdir` applies its mode only to the last folder: with a loose umask, anybody could write into its
     parents.
-
-    Raises:
-        OSError: A folder cannot be created, or the path is not a folder.
     """
     for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
         with suppress(FileExistsError):
@@ -106,36 +103,21 @@ def make_private_folder(folder: Path) -> None:
 
 
 def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
-    """Open a file in binary mode with flags of `os.open`. A new file is accessible only to its owner.
-
-    Raises:
-        OSError: The file cannot be opened.
-    """
+    """Open a file in binary mode with flags of `os.open`. A new file is accessible only to its owner."""
     return os.open(path, os.O_CREAT | _BINARY_FLAG | flags, _OWNER_ONLY_FILE)
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all bytes to an open file, because a single `os.write` may write fewer.
-
-    Raises:
-        OSError: Writing failed.
-    """
+    """Write all bytes to an open file, because a single `os.write` may write fewer."""
     while data:
         data = data[os.write(file, data) :]
 
 
 def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
-    """Replace a file atomically, so that a reader sees either the old version or the new one.
+    """Replace a file in an existing folder, so that a reader sees either the old version or the new one.
 
-    Args:
-        path: The file. Its folder must exist.
-        data: The whole content.
-        is_flushed: Whether to flush to disk before replacing. Data that can be regenerated is not worth the
-            wait.
-        suffix: Suffix of the temporary file's name.
-
-    Raises:
-        OSError: Writing failed. No temporary file is left.
+    With `is_flushed`, the data are on disk before that, and data that can be regenerated are not worth the
+    wait. The temporary file, whose name ends in `suffix`, is removed if writing fails.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{suffix}")
     file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)

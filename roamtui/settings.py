@@ -114,12 +114,7 @@ def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
     """Load the settings from a file. If it is missing, use the defaults. An empty text counts as not set.
 
-    Args:
-        overrides: Values from the command line, by their keys, such as ``limits.max_cost_usd``.
-        path: The file, by default `config_path()`.
-
-    Raises:
-        UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
+    `overrides` are values from the command line, by their keys, such as ``limits.max_cost_usd``.
     """
     path = path or config_path()
     try:
@@ -216,9 +211,6 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
 
     The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner
     can read it. An empty value clears a key of the file. If the file has no such key, none is added.
-
-    Raises:
-        RoamtuiError: The file cannot be read or written, or is not valid TOML.
     """
     import tomlkit  # noqa: PLC0415 - only needed to write
 

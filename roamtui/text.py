@@ -75,7 +75,7 @@ def measure_front_matter(text: str) -> int:
 
 
 def find_body_start(text: str) -> int:
-    """Return the offset after the front matter. The text may have any line ends."""
+    """Return the offset after the front matter of a text with any line ends."""
     normalised = normalise_line_ends(text)
     lines = normalised.count("\n", 0, measure_front_matter(normalised))
     if not lines:

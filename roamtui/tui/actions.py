@@ -354,12 +354,7 @@ class Keymap(Struct, frozen=True):
 
 
 def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[BindingType]:
-    """Make the bindings of the widget that owns some scopes. The app's keymap overrides the keys.
-
-    Args:
-        scopes: The scopes of the actions.
-        only: The ids of the actions to bind, or None for all actions of the scopes.
-    """
+    """Bind the actions of some scopes, or `only` those with some ids. The app's keymap overrides the keys."""
     bindings: list[BindingType] = []
     for action in ACTIONS:
         if action.scope in scopes and (only is None or action.id in only):
@@ -371,11 +366,9 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
 
 
 def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keymap:
-    """Return the actions with a person's own keys.
+    """Return the actions with a person's own keys, by action id.
 
-    Args:
-        overrides: Keys by action id. If another action of the same scope has one of the keys, it loses the
-            key, and a conflict is reported.
+    If another action of the same scope has one of the keys, it loses the key, and a conflict is reported.
     """
     actions = {action.id: action for action in ACTIONS}
     problems = []

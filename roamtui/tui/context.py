@@ -85,13 +85,9 @@ class Services(Protocol):
     def open_source(
         self, source: str, conversation_id: str | None, model: Model | None, on_progress: PageReport
     ) -> AppContext:
-        """Open a source, in a thread. Raises whatever `on_progress` raises.
+        """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
 
-        Args:
-            source: A path, as a person may type it, or a URL.
-            conversation_id: The conversation to resume, or None for a new one.
-            model: Replaces the model of the settings.
-            on_progress: Receives the progress.
+        `model` replaces the model of the settings. Called in a thread. Raises whatever `on_progress` raises.
         """
 
     def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
@@ -103,7 +99,6 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
 
     services: Services
     theme: str | None = None
-    """Name of the theme, or None for the default."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by action id, which replace the default ones."""
     themes_dirs: tuple[Path, ...] = ()

@@ -47,12 +47,8 @@ def encode_image(
 ) -> str:
     """Return the escape sequence that makes the terminal decode an image for a rectangle of placeholders.
 
-    Args:
-        image_id: The id, which is the colour of the placeholders.
-        data: A PNG file, or zlib-compressed pixels of three bytes each.
-        columns: Width of the rectangle in cells.
-        rows: Height of the rectangle in cells.
-        pixels: Width and height of the image if `data` are pixels.
+    The id is the colour of the placeholders. The data are a PNG file or, if the width and height of the image
+    are given as `pixels`, zlib-compressed pixels of three bytes each.
     """
     layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"
     # q=2: no answers, which could be read as keys

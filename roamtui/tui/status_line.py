@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from time import monotonic
 
 from textual.content import Content
-from textual.reactive import reactive
+from textual.reactive import Reactive, reactive
 from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
@@ -27,7 +27,7 @@ from roamtui.tui.actions import PANES, Action, Keymap, Scope, format_keys
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
 _GAP = "  "
-_HINT_GAP = "   "
+HINT_GAP = "   "
 _CUT = " …"
 """Stands after the last hint if there is no room for the others."""
 _MORE_HINTS = ("global.find", "global.choose_model")
@@ -43,9 +43,7 @@ _TITLES_WIDTH_MIN = 26
 class ClickableLine(Widget):
     """A line whose parts can be clicked."""
 
-    def __init__(self, id: str) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id)
-        self.auto_links = False
+    auto_links = Reactive(default=False)
 
 
 class StatusLine(ClickableLine):
@@ -60,7 +58,7 @@ class StatusLine(ClickableLine):
     """What is happening, or what waits for the person."""
 
     def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
-        super().__init__("status-line")
+        super().__init__(id="status-line")
         self.set_reactive(StatusLine.model, model)
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
@@ -131,7 +129,7 @@ class HintLine(ClickableLine):
     """Whether a search found matches to step through."""
 
     def __init__(self, keys: Keymap) -> None:
-        super().__init__("hint-line")
+        super().__init__(id="hint-line")
         self._keys = keys
 
     @override
@@ -141,12 +139,12 @@ class HintLine(ClickableLine):
         if self.scope is not Scope.INPUT:
             ids = [*(_MATCH_HINTS if self.has_matches else ()), "global.go_question", *ids]
         always = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted and action.keys]
-        right = _join_fitting(format_action_hints(always), self.size.width, _HINT_GAP)
-        room = self.size.width - right.cell_length - len(_HINT_GAP)
+        right = _join_fitting(format_action_hints(always), self.size.width, HINT_GAP)
+        room = self.size.width - right.cell_length - len(HINT_GAP)
         hints = [*format_action_hints(self._keys.get_bound([*ids, *_MORE_HINTS]))]
-        left = _join_fitting(hints, room, _HINT_GAP)
-        if left.cell_length < Content(_HINT_GAP).join(hints).cell_length and room >= len(_CUT):
-            left = _join_fitting(hints, room - len(_CUT), _HINT_GAP) + _CUT
+        left = _join_fitting(hints, room, HINT_GAP)
+        if left.cell_length < Content(HINT_GAP).join(hints).cell_length and room >= len(_CUT):
+            left = _join_fitting(hints, room - len(_CUT), HINT_GAP) + _CUT
         return left + " " * max(0, self.size.width - left.cell_length - right.cell_length) + right
 
 
@@ -169,12 +167,11 @@ class HeaderLine(ClickableLine):
     """Shows the program's name, the document's title and source, or a tab for each open document."""
 
     titles: reactive[tuple[str, ...]] = reactive(())
-    """The titles of all open documents."""
+    """The titles of all open documents. That of this one is at `index`."""
     index: reactive[int] = reactive(0)
-    """The index of this document among them."""
 
     def __init__(self, library: Library, keys: Keymap) -> None:
-        super().__init__("header-line")
+        super().__init__(id="header-line")
         self._library = library
         self._keys = keys
 

@@ -52,9 +52,7 @@ class ThemeError(RoamtuiError):
 def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
     """Return all themes by name, the name of the one to use, and a sentence for each problem.
 
-    Args:
-        folders: Folders with a person's own theme files. Later themes replace earlier ones of the same name.
-        name: The wanted theme, or None for the default.
+    Of themes with the same name, the last one counts: those of `folders` come after roamtui's own.
     """
     own: dict[str, Theme] = {}
     problems = []
@@ -75,11 +73,7 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
 
 
 def read_theme(file: Path) -> Theme:
-    """Read a theme from a file.
-
-    Raises:
-        ThemeError: The file is invalid. The message names the file and the key.
-    """
+    """Read a theme from a file. A `ThemeError` names the file and the key that is wrong."""
     try:
         theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
     except OSError as error:

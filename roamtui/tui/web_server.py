@@ -54,9 +54,6 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
     The URL that is printed contains a token, because every user and program of this machine can reach the
     port.
-
-    Raises:
-        RoamtuiError: The port is taken, or the system cannot pass an argument on.
     """
     try:
         make_web_server(arguments, port=port, title=title).serve()
@@ -66,11 +63,7 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
 
 def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
-    """Make the server without starting it.
-
-    Raises:
-        RoamtuiError: The system cannot pass an argument on.
-    """
+    """Make the server without starting it."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
     origins = tuple(f"http://{host}" for host in hosts)
@@ -143,12 +136,7 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
 
 
 def _quote_command(command: Sequence[str]) -> str:
-    """Quote a command for the system's shell.
-
-    Raises:
-        RoamtuiError: A word contains one of the two characters that cmd.exe interprets even inside quotation
-            marks.
-    """
+    """Quote a command for the system's shell. Refuse what cmd.exe interprets even inside quotation marks."""
     if os.name != "nt":
         return shlex.join(command)
     for word in command:

@@ -51,15 +51,12 @@ _QUESTION_SHARE = 0.5
 
 
 class _Top(NamedTuple):
-    """A place in the log."""
+    """A place in the log: a line of a part of a view, and all lines from the start of that part."""
 
     view: ContentView
     part: int
-    """Index of a part of the view."""
     lines: list[Content]
-    """The lines from the start of that part."""
     line: int
-    """Index of one of them."""
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
@@ -77,7 +74,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
         number: int
         open_first: tuple[str, ...] = ()
-        """Sections to open first."""
         is_edited: bool = False
         """Whether the person edits the question first. It is the last one."""
         needs_model: bool = False
@@ -101,11 +97,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.current: ExchangeView | None = None
         """The running exchange, or the last one."""
         self._selected: ContentView | None = None
-        """The view with the selected target."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view, a long answer with its start."""
         self._top: _Top | None = None
-        """What stays at the top."""
 
     def on_mount(self) -> None:
         """Keep the place whenever the height changes."""
@@ -265,7 +259,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             case CitationsChecked(number=number):
                 for view in self._shown:
                     if view.exchange.number == number:
-                        view.show_checked(state.exchanges[number - 1], state.library)
+                        view.show_progress(state.exchanges[number - 1], state.library)
             case DocumentReloaded():
                 self._welcome.show_library(state.library)
             case QuestionAnswered() if current is not None:

@@ -75,7 +75,6 @@ class ExchangeView(ContentView):
         """
         super().__init__()
         self.exchange = exchange
-        """The exchange so far."""
         self._above = above
         about = ""
         if exchange.within is not None:
@@ -96,7 +95,6 @@ class ExchangeView(ContentView):
         self.answer_line: int | None = None
         """The line where the answer or its passages start, or None if there is no answer yet."""
         self.step_lines = range(0)
-        """The lines of the model's actions."""
         self._status = _WAITING
         """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
         self._actions: list[Notice] = []
@@ -107,7 +105,7 @@ class ExchangeView(ContentView):
         self._sources: list[Content] = []
         self._is_drawing_due = False
         self._drawing_seconds = 0.0
-        self._show_progress(exchange, library)
+        self.show_progress(exchange, library)
 
     def show_event(self, event: ConversationEvent, state: ConversationState) -> None:
         """Show an event of this exchange. Passages are not shown before it has ended."""
@@ -127,16 +125,12 @@ class ExchangeView(ContentView):
                 self._status = sanitise_line(before + text)[-_STATUS_LENGTH:]
                 self.invalidate()
             case _:
-                self._show_progress(exchange, state.library)
+                self.show_progress(exchange, state.library)
                 if isinstance(event, QuestionAnswered):
                     for target in self.citation_targets[:1]:
                         self.post_message(TargetSelected(target))
 
-    def show_checked(self, exchange: Exchange, library: Library) -> None:
-        """Show an exchange whose quotes were looked up again."""
-        self._show_progress(exchange, library)
-
-    def _show_progress(self, exchange: Exchange, library: Library) -> None:
+    def show_progress(self, exchange: Exchange, library: Library) -> None:
         """Show what the model did so far, or all once the exchange has ended.
 
         Text that the model wrote before an action is one of its actions, as it continues to work.

@@ -68,13 +68,9 @@ class PassageCards:
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
-        """Show an exchange's passages, or the nearest sections.
+        """Show the passages of an answer without a model, or the nearest sections.
 
-        Args:
-            exchange: A question that was answered without a model.
-            library: The document.
-            ask_key: The key that asks a model.
-            above: The exchange before it on the screen, if any.
+        `ask_key` asks a model. `above` is the exchange before it on the screen, if any.
         """
         self._ask_key = ask_key
         self._lead, nearest_ids = split_lead(exchange, library)

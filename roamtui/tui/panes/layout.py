@@ -22,21 +22,14 @@ class PaneLayout(Struct, frozen=True, kw_only=True):
     """The visible panes, and what surrounds them."""
 
     shown: frozenset[Scope]
-    """The visible panes."""
     reader_padding: int = 0
     """Cells at each side of the reader."""
     has_question_box: bool = True
-    """Whether the question box is visible."""
 
     @property
     def is_single(self) -> bool:
         """Whether only one pane is visible."""
         return len(self.shown) == 1
-
-    @property
-    def has_right_side(self) -> bool:
-        """Whether a pane beside the outline is visible, or in its place."""
-        return self.shown != {Scope.TREE}
 
     def list_tabs(self, pane: Scope) -> list[Scope]:
         """List a pane and those that it hides, in order. Beside others, the outline hides none."""
@@ -45,13 +38,10 @@ class PaneLayout(Struct, frozen=True, kw_only=True):
 
 
 def compute_layout(columns: int, *, active: Scope, main: Scope, is_focus_mode: bool = False) -> PaneLayout:
-    """Compute what is visible.
+    """Compute what is visible on so many `columns`.
 
-    Args:
-        columns: Width of the terminal in cells.
-        active: The pane with the focus, or the chat if the question box has it.
-        main: The pane next to the outline if there is room for one: chat or reader.
-        is_focus_mode: Whether only the reader is visible, in the middle.
+    `active` is the pane with the focus, or the chat if the question box has it. `main` is the pane next to
+    the outline if there is room for one: chat or reader. In focus mode, only the reader is visible.
     """
     if is_focus_mode:
         padding = max(0, columns - _FOCUS_MODE_WIDTH) // 2

@@ -275,7 +275,7 @@ class PaneSwitcher(Horizontal):
             pane.display = scope in layout.shown
             pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in layout.list_tabs(scope))
             pane.title_line.is_active = scope is focus_scope
-        self._right.display = layout.has_right_side
+        self._right.display = layout.shown != {Scope.TREE}
         self._tree.set_class(layout.is_single, "-alone")
         self._reader.styles.padding = (0, layout.reader_padding)
         self._questions.display = layout.has_question_box

@@ -20,21 +20,20 @@ from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import ReadingPositionChanged
-from roamtui.tui.status_line import format_action_hints, format_key_hint
+from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
     from roamtui.tui.pictures import FullScreenRequested
     from roamtui.tui.reader.document_reader import DocumentReader
 
-_HINT_GAP = "   "
 _NOTE_GAP = 3
 """Minimum width between the tabs and a note, in cells."""
 _NOTE_WIDTH_MIN = 8
 """In less room, no note is shown."""
 
 
-class PaneTitle(Widget):
+class PaneTitle(ClickableLine):
     """The title line of a pane: its name and those of hidden panes as tabs, and a note at the right."""
 
     note: reactive[str] = reactive("")
@@ -46,7 +45,6 @@ class PaneTitle(Widget):
 
     def __init__(self, scope: Scope) -> None:
         super().__init__()
-        self.auto_links = False
         self._scope = scope
 
     @override
@@ -95,8 +93,8 @@ class PaneKeys(ContentView):
     def draw(self, width: int) -> list[Content]:
         lines: list[Content] = []
         for hint in self._hints:
-            if lines and lines[-1].cell_length + len(_HINT_GAP) + hint.cell_length <= width:
-                lines[-1] += _HINT_GAP + hint
+            if lines and lines[-1].cell_length + len(HINT_GAP) + hint.cell_length <= width:
+                lines[-1] += HINT_GAP + hint
             else:
                 lines.append(hint)
         return lines
@@ -107,7 +105,6 @@ class TreePane(TitledPane):
 
     def __init__(self, state: ConversationState) -> None:
         self.outline = OutlineTree(state, id="tree")
-        """The tree widget."""
         super().__init__(Scope.TREE, self.outline)
 
     @on(events.Mount)

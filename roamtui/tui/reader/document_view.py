@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import update_fence
 from roamtui.outline.labels import format_node_title
-from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
+from roamtui.text import find_body_start
 
 _FRONT_MATTER_LENGTH_MAX = 50_000
 """In characters. The end of front matter is not looked for beyond this length."""
@@ -38,7 +38,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         """Split the text into chunks that are laid out one by one: at blocks."""
         text = self.document.text
         columns = self.document.columns
-        first = self._measure_front_matter()
+        first = find_body_start(text[:_FRONT_MATTER_LENGTH_MAX])
         end = len(text)
         front = [TextChunk(start=0, end=first, prefix="```yaml\n")] if first else []
         rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
@@ -51,20 +51,9 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         ]
         return [*front, *chunks]
 
-    def _measure_front_matter(self) -> int:
-        text = self.document.text[:_FRONT_MATTER_LENGTH_MAX]
-        normalised = normalise_line_ends(text)
-        line_count = normalised.count("\n", 0, measure_front_matter(normalised))
-        starts = compute_line_starts(text)
-        return starts[line_count] if line_count < len(starts) else len(text)
-
 
 def make_document_view(library: Library, section_id: str) -> DocumentView:
-    """Return the view of a node: its document, opened there. A loaded file or link has its own.
-
-    Raises:
-        UnknownSectionError: No loaded node has this id.
-    """
+    """Return the view of a node: its document, opened there. A loaded file or link has its own."""
     node = library.node(section_id)
     generated = node.problem
     if node.kind is NodeKind.FOLDER:

@@ -110,9 +110,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Scroll to a section, or to a span to highlight. If necessary, show another document first.
 
         `offset` is the number of characters from the start of the section to the top of the view.
-
-        Raises:
-            UnknownSectionError: The library has no such section.
         """
         view = make_document_view(library, section_id)
         previous_view = self._document_view

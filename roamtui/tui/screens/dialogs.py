@@ -213,13 +213,10 @@ class ExportDialog(PromptDialog):
     """
 
     def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[Path], str]]) -> None:
-        """Propose a file in the current folder.
+        """Propose a file with the name `stem` in the current folder.
 
-        Args:
-            heading: Title of the dialog.
-            stem: Name of the file, without suffix.
-            renderers: Functions that return the text for a file, by its suffix. The first is the default.
-                They are called in a thread, and raise RoamtuiError if that file must not be written.
+        The `renderers` return the text for a file, by its suffix. The first is the default. They are called
+        in a thread, and raise `RoamtuiError` if that file must not be written.
         """
         default = next(iter(renderers))
         choice = f"the ending {' or '.join(renderers)} chooses the format · " if len(renderers) > 1 else ""

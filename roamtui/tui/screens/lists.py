@@ -116,15 +116,9 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         current: Item | None = None,
         preview: Widget | None = None,
     ) -> None:
-        """Show a list between `title`, which may be empty, and `foot`.
+        """Show a list between `title`, which may be empty, and the keys in `foot`.
 
-        Args:
-            title: The heading.
-            foot: The keys.
-            placeholder: Says what to type.
-            typed: The text in the field.
-            current: The item to choose at first.
-            preview: Shows the chosen item, beside the list.
+        At first, `current` is chosen. The widget `preview` stands beside the list.
         """
         super().__init__()
         self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title

@@ -53,16 +53,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         model: Model | None = None,
         title: str = "",
     ) -> None:
-        """Offer the sources that `services` lists.
+        """Open the source of `request`, or offer those that `services` lists.
 
-        Args:
-            services: Lists offers and opens sources.
-            keys: The current keys.
-            request: Names the source to open now, or none.
-            is_open: Returns whether a document is open already. Then its request is the result. None if
-                nothing is to be opened, and the request is always the result.
-            model: The model for the opened document, or None for the model of the settings.
-            title: The heading. If it is empty, this is the first screen, which introduces the program.
+        A request for a document for which `is_open` returns true is the result. Without `is_open`, nothing is
+        opened, and the request is always the result. `model` replaces that of the settings. Without a title,
+        this is the first screen, which introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
