@@ -97,5 +97,4 @@ def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]
 
 
 def _make_style(cell: bytes) -> Style:
-    """Return the style of a half cell: the colour of its upper pixel, then of its lower one."""
     return Style.from_color(Color.from_rgb(*cell[:3]), Color.from_rgb(*cell[3:]))

@@ -244,7 +244,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(StatusMessage(status))
 
     def _show_change(self, event: ConversationEvent) -> None:
-        """Change the exchanges."""
         current = self.current
         state = self._conversation.state
         match event:
@@ -396,7 +395,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return True
 
     def action_copy(self) -> None:
-        """Copy the last answer with its sources, as Markdown."""
         if self.current is not None and (answer := self.current.answer.rstrip()):
             for passage in reversed(list_passages(self.current.exchange)):
                 quote = passage.quote or ""

@@ -246,7 +246,6 @@ class QuestionArea(Container):
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:
-        """List the questions that wait, below the box."""
         waiting = self._sent[1:] if self._is_first_received else self._sent
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:

@@ -278,7 +278,6 @@ class DocumentReader(Reader):
             self.post_message(StatusMessage(f'This document has no heading for the link "#{anchor}"'))
 
     def action_edit(self) -> None:
-        """Open the document at the current section in the person's editor."""
         if self.section_id is not None and (problem := self._edit(self.section_id)):
             self._warn(problem)
 

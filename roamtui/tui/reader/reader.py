@@ -173,7 +173,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 self._jump_to(max(0, y - _JUMP_MARGIN))
 
     def action_move_sideways(self, direction: int) -> None:
-        """Scroll right (1) or left (-1)."""
         self.scroll_to(x=self.scroll_offset.x + _SIDEWAYS_COLUMNS * direction, animate=False, force=True)
 
     def action_follow(self) -> None:
@@ -355,7 +354,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return format_full_path(self._library, section_id)
 
     def action_move(self, lines: int) -> None:
-        """Scroll down by `lines`, or up if negative."""
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
     def action_page(self, pages: int) -> None:
@@ -366,7 +364,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_last(self) -> None:
-        """Scroll to the last lines of the document."""
         # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
         chunk = len(self.lines.chunks) - 1
         height = 0

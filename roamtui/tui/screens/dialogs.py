@@ -190,7 +190,6 @@ class PromptDialog(Dialog[str | None]):
 
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        """Accept the line, or say what is wrong with it."""
         value = sanitise_line(self.query_one(Input).value).strip()
         if problem := self._check(value):
             self.show_message(problem, is_problem=True)

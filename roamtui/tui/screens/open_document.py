@@ -177,8 +177,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         open_source = self._services.open_source
         self.finish(await asyncio.to_thread(open_source, source, conversation_id, model, report))
 
-    def _on_opening_ended(self) -> None:
-        """Show the offers again."""
+    def _show_offers_again(self) -> None:
         self._opening = None
         self.remove_class("-named")
         self.show_message("")
@@ -186,7 +185,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @on(Worker.StateChanged)
     def _on_opening_failed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._on_opening_ended()  # the message of the dialog about the failure comes after this one
+            self._show_offers_again()  # the message of the dialog about the failure comes after this one
 
     @override
     def action_leave(self) -> None:
@@ -198,7 +197,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         if self.has_class("-named"):
             self.dismiss(None)
         else:
-            self._on_opening_ended()
+            self._show_offers_again()
 
 
 _FILES_SHOWN_MAX = 6

@@ -29,6 +29,10 @@ _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Needs an API key"
 
 
+def _make_choice(name: str, note: str, group: str, sign: str = "") -> PickerItem[str]:
+    return PickerItem(value=name, label=name, note=note, group=group, sign=sign)
+
+
 class PickerDialog(ListDialog[str, str | None]):
     """Lets a person choose a value. The result is None if they leave."""
 
@@ -67,12 +71,11 @@ class ThemePicker(PickerDialog):
         themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
         themes.sort(key=lambda theme: (theme.name in TEXTUAL_THEMES, theme.name))
         choices = [
-            PickerItem(
-                value=theme.name,
-                label=theme.name,
-                note="dark" if theme.dark else "light",
-                group="From Textual" if theme.name in TEXTUAL_THEMES else "roamtui",
-                sign="●" if theme.name == self._original else "",
+            _make_choice(
+                theme.name,
+                "dark" if theme.dark else "light",
+                "From Textual" if theme.name in TEXTUAL_THEMES else "roamtui",
+                "●" if theme.name == self._original else "",
             )
             for theme in themes
         ]
@@ -113,24 +116,14 @@ class ModelPicker(PickerDialog):
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, or lack a key."""
         current = self._current
-        choices = [
-            PickerItem(
-                value=current, label=current, note=self._describe_current(), group=_READY_GROUP, sign="●"
-            )
-        ]
+        choices = [_make_choice(current, self._describe_current(), _READY_GROUP, "●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
             sign = "✓" if offer.is_known_to_work else ""
-            choices.append(
-                PickerItem(value=offer.name, label=offer.name, note=offer.note, group=_READY_GROUP, sign=sign)
-            )
-        choices.append(
-            PickerItem(
-                value=_OTHER_MODEL, label=_OTHER_MODEL, note="enter its name, URL and key", group=_READY_GROUP
-            )
-        )
+            choices.append(_make_choice(offer.name, offer.note, _READY_GROUP, sign))
+        choices.append(_make_choice(_OTHER_MODEL, "enter its name, URL and key", _READY_GROUP))
         choices += [
-            PickerItem(value=report.name, label=report.name, note=report.reason, group=_MISSING_KEY_GROUP)
+            _make_choice(report.name, report.reason, _MISSING_KEY_GROUP)
             for report in inspect_providers(self._environ)
             if not report.is_usable and report.name != current and report.name not in self._offers
         ]
@@ -155,7 +148,7 @@ class ModelPicker(PickerDialog):
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         """List the models that match or, if none does, the typed name."""
-        unlisted = PickerItem(value=typed, label=typed, note="not in the list; enter its URL and key")
+        unlisted = _make_choice(typed, "not in the list; enter its URL and key", "")
         return super().list_rows(typed) or lay_out_columns([unlisted], "")
 
     @override
@@ -223,7 +216,6 @@ class ModelPicker(PickerDialog):
         return model
 
     async def _offer_default(self, offer: ModelOffer) -> None:
-        """Offer to use a model at the next start, too."""
         question = "Make this model the default? Saves its name and URL in config.toml, never the key."
         dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
         if await self.app.push_screen_wait(dialog):
@@ -245,30 +237,20 @@ class ModelDialog(Dialog[None]):
 
     @override
     def compose(self) -> ComposeResult:
+        fields = {
+            "Name (litellm provider/model)": Input(self._name, "openai/gpt-4.1-mini", id="model-name"),
+            "URL (empty for the provider's default)": Input("", "http://localhost:8000/v1", id="model-url"),
+            "API key (this run only, never saved)": Input(
+                "", "optional if none is needed or one is set", password=True, id="model-key"
+            ),
+        }
         with Vertical():
             yield Static(Content.styled("Other model", "bold $primary"))
-            yield Static(Content("Name (litellm provider/model)"), classes="label")
-            yield Input(
-                self._name,
-                placeholder="openai/gpt-4.1-mini",
-                id="model-name",
-                select_on_focus=False,
-                compact=True,
-            )
-            yield Static(Content("URL (empty for the provider's default)"), classes="label")
-            yield Input(
-                placeholder="http://localhost:8000/v1",
-                id="model-url",
-                select_on_focus=False,
-                compact=True,
-            )
-            yield Static(Content("API key (this run only, never saved)"), classes="label")
-            yield Input(
-                password=True,
-                placeholder="optional if none is needed or one is set",
-                id="model-key",
-                compact=True,
-            )
+            for label, field in fields.items():
+                field.compact = True
+                field.select_on_focus = False
+                yield Static(Content(label), classes="label")
+                yield field
             yield self.message
             yield make_foot("tab for the next field, enter to test with one token, esc to cancel")
 

@@ -128,7 +128,6 @@ class PictureScreen(Screen[None]):
 
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
-        """Draw the part in view to fit the available space."""
         cell = CELL_PIXELS if self._has_images else (1, 2)
         columns, rows = (max(1, min(length, CELLS_MAX)) for length in self._canvas.size)
         request = DrawingRequest(

@@ -115,7 +115,6 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
             self.update_cell(cell.row, cell.column, drawn)
 
     def _draw(self, cell: Cell | None) -> Text:
-        """Draw the value of a cell, and the sign of its state."""
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)

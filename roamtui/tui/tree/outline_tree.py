@@ -184,7 +184,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 pass
 
     def action_undo(self) -> None:
-        """Go back one change of what is open or pinned."""
         self.post_message(CommandRequested(self._make_undo_command))
 
     def _make_undo_command(self, state: ConversationState) -> Command | str:
