@@ -413,7 +413,7 @@ class Agent:
         """
         conversation = self.conversation
         limit = self._make_budget(run).messages_max
-        may_retry = True
+        refusal: ModelError | None = None
         while True:
             context = self._build_prompt_context(run)
             context = replace(context, budget=replace(context.budget, messages_max=limit))
@@ -427,7 +427,7 @@ class Agent:
             tokens = estimate_message_tokens(request.messages)
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
-                raise ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
+                raise refusal or ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
             sent_tokens = tokens + self._get_tools_tokens(run)
             if not await self._confirm_spending(run, sent_tokens):
                 return False
@@ -438,9 +438,9 @@ class Agent:
             try:
                 await self._stream_reply(request, run)
             except ModelError as error:
-                if not (may_retry and error.overflow):
+                if refusal is not None or not error.overflow:
                     raise
-                may_retry = False
+                refusal = error
                 limit = self._learn_from_refusal(run, error, tokens, sent_tokens)
             else:
                 usage = run.step.usage
@@ -521,7 +521,10 @@ class Agent:
                     case ToolCallReceived(call):
                         call_id = make_unique_id(call.id, call_ids)
                         call_ids.add(call_id)
-                        call = replace(call, id=call_id, arguments=call.arguments[:ARGUMENTS_LENGTH_MAX])
+                        # servers leave what surrounds it, as in functions.expand_sections
+                        name = next((name for name in run.tools if name in call.name), call.name)
+                        arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
+                        call = replace(call, id=call_id, name=name, arguments=arguments)
                         use = ToolUse(call=call, result=CALL_NOT_RUN)
                         run.step = replace(run.step, uses=(*run.step.uses, use))
                     case UsageReported(usage):

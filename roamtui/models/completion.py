@@ -120,7 +120,7 @@ def build_arguments(job: Job, resolved: ResolvedModel) -> dict[str, Any]:
 
 
 def _build_common_arguments(resolved: ResolvedModel) -> dict[str, Any]:
-    arguments: dict[str, Any] = {"model": resolved.model, "max_retries": 0}
+    arguments: dict[str, Any] = {"model": resolved.model, "max_retries": 0, "drop_params": True}
     if resolved.api_base:
         arguments["api_base"] = resolved.api_base
     if resolved.missing_keys:

@@ -22,23 +22,25 @@ _JSON_MESSAGE = re.compile(
 )
 _ERROR_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
 _OVERFLOW = re.compile(
-    r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
-    r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
+    r"context.{0,20}(length|window|size|limit)|maximum.{0,20}tokens|too many (input )?tokens|max_seq_len"
+    r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)"
+    r"|reduce the length|(model|prompt|input|max) length|model token limit|`inputs` (tokens|must)",
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(
     r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
 )
 _WINDOW_SIZE = re.compile(
-    r"(?:n_ctx\W+|context (?:length|size|window)(?: is| of)?(?: only)?\W+|tokens (?:>|exceeds[^\d]{0,60})\s*"
-    r"|tokens allowed\W+)(?P<size>\d{3,9})\b",
+    r"(?:n_ctx\W+|max_seq_len\W+|(?:context|model) (?:length|size|window)(?: is| of)?(?: only)?\W+"
+    r"|prompt length is |[<>]=?\s*|\bexceeds?\b[^\d(\"]{0,60}|cannot exceed "
+    r"|tokens allowed\W+|less than |model with |max (?:size|input tokens)\W+|(?:limit|model)(?: is|:) )"
+    r"(?P<size>\d{3,9})\b(?! \+)",
     re.IGNORECASE,
 )
 """The size of the window in what servers say of a request that is too long."""
 _REQUEST_SIZE = re.compile(
     r"(?:n_prompt_tokens\W+|resulted in |too long: |request has |requested[^(]{0,40}\(|token count(?: of)?\W+"
-    r"|request \()"
-    r"(?P<size>\d{3,9})\b",
+    r"|(?:request|input) \(|given: |received |contains |passed )(?P<size>\d{3,9})\b",
     re.IGNORECASE,
 )
 _DETAIL_LENGTH_MAX = 200
@@ -74,10 +76,16 @@ _CAUSES = (
         "Ask again, or choose another model with --model.",
         False,
     ),
+    (
+        "AttributeError JSONDecodeError KeyError TypeError UnicodeDecodeError ValidationError",
+        "{who} sent a reply that cannot be read",
+        "Ask again, or choose another model with --model.",
+        False,
+    ),
 )
 """Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
-The first row with a matching cause counts.
+The first row with a matching cause counts, unless the server sent a status.
 """
 
 
@@ -94,7 +102,7 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(cause, RedirectRefusedError):
             return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
-    for kinds, reason, advice, is_transient in _CAUSES:
+    for kinds, reason, advice, is_transient in () if "HTTPStatusError" in names else _CAUSES:
         if not names.isdisjoint(kinds.split()):
             where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
@@ -119,7 +127,7 @@ def _explain_status(
     is_too_long = status == 413 or (may_be_too_long and _OVERFLOW.search(text) is not None)
     is_busy = False
     advice = "Check the key, or choose another model with --model."
-    window = request = None
+    window = request = wait = None
     if is_too_long:
         window = _find_size(_WINDOW_SIZE, text)
         request = _find_size(_REQUEST_SIZE, text)
@@ -129,7 +137,7 @@ def _explain_status(
     elif status in (401, 403):
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
-    elif status == 404:
+    elif status == 404 and "support tool" not in text:
         reason = f'{who} has no model "{model}"'
         advice = "Check the name, or choose another model with --model."
         if resolved.is_ollama:
@@ -143,13 +151,19 @@ def _explain_status(
         else:
             reason = f"{who} is unavailable ({status}{_find_own_reason(chain, environ)})"
         is_busy = True
-        advice = "Wait a minute and ask again, or choose another model with --model."
+        wait = _get_retry_after(chain)
+        minutes = math.ceil((wait or 0) / 60)
+        when = f"Wait {minutes} minutes" if minutes > 1 else "Wait a minute"
+        advice = f"{when} and ask again, or choose another model with --model."
+    elif "tool_use_failed" in text:
+        reason = f'{who} could not read a tool call of "{model}"'
+        is_busy = True
+        advice = "Ask again, or choose another model with --model."
     else:
         failed = f"The request to {who} failed"
         refused = failed if status is None else f"{who} refused the request ({status})"
         reason = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}"
         advice = "Choose another model with --model."
-    wait = _get_retry_after(chain) if is_busy else None
     return ModelFailure(
         reason=reason,
         advice=advice,
@@ -183,6 +197,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
     """Return what a server says of its failure, after a colon; empty if it only repeats the status."""
     message = _find_json_message(" ".join(map(str, chain)))
+    if not message and not any("HTTPStatusError" in type(error).__name__ for error in chain):
+        message = str(chain[-1])  # sent within a reply
     words = _clean(_ERROR_PREFIX.sub("", message), environ).rstrip(".")
     return f": {words}" if words else ""
 

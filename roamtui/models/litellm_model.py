@@ -19,7 +19,7 @@ from roamtui.models.written_calls import remove_tools
 _TOOL_REFUSAL = re.compile(
     r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
     r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
-    r"|requires --enable-auto-tool-choice|tools param requires",
+    r"|support tool use|requires --enable-auto-tool-choice|tools param requires",
     re.IGNORECASE,
 )
 """Messages of servers whose model has no tool calls."""

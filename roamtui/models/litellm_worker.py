@@ -157,7 +157,6 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
     litellm: Any = importlib.import_module("litellm")
     refuse_redirects()
     litellm.suppress_debug_info = True
-    litellm.drop_params = True
     litellm.telemetry = False
     return litellm
 

@@ -21,6 +21,8 @@ from roamtui.models.repetition import RepetitionGuard
 from roamtui.models.reply_reader import ReplyReader
 
 _BYTES_PER_TOKEN = 4
+_WINDOW_TOKENS_MAX = 1_000_000
+"""A reply that is longer does not end."""
 
 
 async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -87,10 +89,9 @@ def _count_bytes(text: str) -> int:
 
 def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
     """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
-    if model.answer_tokens_max is None:
-        return False
-    is_over_window = model.window_tokens is not None and reply_length > _BYTES_PER_TOKEN * model.window_tokens
-    return is_over_window or answer_length > _BYTES_PER_TOKEN * model.answer_tokens_max
+    window_tokens = model.window_tokens or _WINDOW_TOKENS_MAX
+    answer_tokens = model.answer_tokens_max or window_tokens
+    return max(reply_length / window_tokens, answer_length / answer_tokens) > _BYTES_PER_TOKEN
 
 
 async def complete_once(model: Model, system: str, question: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from roamtui.conversation.events import Message, Role, ToolCall
 from roamtui.models.base import ModelRequest
@@ -28,29 +29,31 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 """What may stand around calls."""
-_NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
-"""A name directly before its arguments."""
-_TAGGED = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
-"""A call as Qwen's models write it, with a tag around each argument, or JSON in place of these."""
-_PARAMETER = re.compile(r"<parameter=(?P<key>[\w-]+)>\s*(?P<value>.*?)\s*</parameter>", re.DOTALL)
+_ARGUMENT = re.compile(
+    r"\b(?P<key>section_ids?|query|within|limit|offset)\\?[\"']?\s*(?:[=:>]|</arg_key>)"
+    r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
+)
+"""An argument of one of our tools, as a keyword, in tags, or in JSON that cannot be read."""
+_ARGUMENTS_AHEAD = 80
+"""Maximum number of characters between the name of a tool and its arguments."""
 _DECODER = json.JSONDecoder(strict=False)
 
 
 def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
-    """Parse the calls at the start of a text. Return them, without ids, and the text after them."""
+    """Parse a line of ids, or calls in JSON, at the start of a text.
+
+    Return the calls, without ids, and the text after them.
+    """
     if read := _READ_LINE.match(text):
         ids = SECTION_ID.findall(read["ids"].lower())
         calls = (_make_call(READ_TOOL, {"section_ids": ids}),) if ids else ()
         return calls, text[read.end() :]
-    if tagged := [*_TAGGED.finditer(text)]:
-        return tuple(_make_call(match["name"], _parse_tags(match["body"])) for match in tagged), ""
     decoded_calls: list[ToolCall] = []
     position = _skip_between(text, 0)
     while position < len(text):
-        named = _NAME.match(text, position)
         try:
-            value, end = _DECODER.raw_decode(text, named.end() if named else position)
-            decoded = [_make_call(named["name"], value)] if named else [*_iter_calls(value)]
+            value, end = _DECODER.raw_decode(text, position)
+            decoded = [*_iter_calls(value)]
         except (ValueError, RecursionError):
             break
         if not decoded:
@@ -58,6 +61,24 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
         decoded_calls += decoded
         position = _skip_between(text, end)
     return tuple(decoded_calls), text[position:]
+
+
+def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    """Find calls in whatever form a model knows: the name of a tool, and soon after it its arguments."""
+    calls: list[ToolCall] = []
+    found = [*re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text)] if names else []
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    for name, end in zip(found, ends, strict=False):
+        ahead = min(end, name.end() + _ARGUMENTS_AHEAD)
+        arguments: object = None
+        with suppress(ValueError, RecursionError):
+            arguments = _DECODER.raw_decode(text, text.index("{", name.end(), ahead))[0]
+        if not isinstance(arguments, dict) and _ARGUMENT.search(text, name.end(), ahead):
+            pairs = _ARGUMENT.finditer(text, name.end(), end)
+            arguments = {pair["key"]: _parse_value(pair["value"]) for pair in pairs}
+        if isinstance(arguments, dict):
+            calls.append(_make_call(name[0], arguments))
+    return tuple(calls)
 
 
 def remove_tools(request: ModelRequest) -> ModelRequest:
@@ -130,14 +151,11 @@ def _iter_calls(value: object) -> Iterator[ToolCall]:
             yield _make_call(name, arguments)
 
 
-def _parse_tags(body: str) -> object:
-    arguments: dict[str, object] = {}
-    for parameter in _PARAMETER.finditer(body):
-        try:
-            arguments[parameter["key"]] = json.loads(parameter["value"])
-        except (ValueError, RecursionError):
-            arguments[parameter["key"]] = parameter["value"]
-    return arguments or body.strip() or {}
+def _parse_value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
 
 
 def _make_call(name: str, arguments: object) -> ToolCall:

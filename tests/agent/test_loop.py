@@ -273,6 +273,12 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert "Herons?" in text
 
 
+async def test_a_refusal_that_no_smaller_request_avoids_is_told_as_it_is() -> None:
+    agent = make_agent([OVERFLOW, OVERFLOW])
+    last = await answer(agent)
+    assert (last.stopped, last.error) == (StopReason.ERROR, "The request is too long for this model.")
+
+
 async def test_one_step_fills_at_most_half_of_the_room() -> None:
     text = "".join(f"# Bird {number}\n\n{WORDS * 90}\n\n" for number in range(20))
     agent = make_agent(text=text, window_tokens=24_000)

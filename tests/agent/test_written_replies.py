@@ -100,6 +100,24 @@ async def test_a_written_call_is_run(form: str) -> None:
     assert "{" not in step.text
 
 
+@pytest.mark.parametrize("name", ["functions.expand_sections", "expand_sections<|channel|>commentary"])
+async def test_marks_that_a_server_leaves_around_the_name_of_a_tool_do_not_matter(name: str) -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(ScriptedReply(calls=((name, {"section_ids": [fees]}),)), saying("Not found: no."))
+    await answer(agent)
+    assert tuple(agent.conversation.state.open_sections) == (fees,)
+
+
+async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() -> None:
+    agent = make_agent(window_tokens=4_000)
+    words = " ".join(f"word{number}" for number in range(10_000))
+    model_of(agent).add_replies(saying(f"Not found: {words}"))
+    last = await answer(agent)
+    assert "The answer is cut off here" in last.answer
+    assert len(last.answer) < len(words) / 2
+
+
 async def test_a_call_that_cannot_be_read_is_reminded_of_once() -> None:
     agent = make_agent([saying('<tool_call>{"name": "expand_sec'), saying("Not found: no.")])
     last = await answer(agent)

@@ -47,6 +47,22 @@ def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bo
     assert explain(cause).is_transient is is_transient
 
 
-@pytest.mark.parametrize(("text", "is_overflow"), read_rows("models/failures", "too_long"))
-def test_ways_to_say_that_a_request_is_too_long(text: str, *, is_overflow: bool) -> None:
-    assert explain(HTTPStatusError(400, text)).is_overflow is is_overflow
+@pytest.mark.parametrize(("text", "window_tokens"), read_rows("models/failures", "too_long"))
+def test_ways_to_say_that_a_request_is_too_long_and_for_which_window(text: str, window_tokens: int) -> None:
+    failure = explain(HTTPStatusError(400, text))
+    assert (failure.is_overflow, failure.window_tokens or 0) == (True, window_tokens)
+
+
+@pytest.mark.parametrize("text", read_rows("models/failures", "not_too_long"))
+def test_another_limit_of_tokens_is_not_the_window(text: str) -> None:
+    assert not explain(HTTPStatusError(400, text)).is_overflow
+
+
+def test_who_must_wait_for_hours_is_told() -> None:
+    failure = explain(HTTPStatusError(429, retry_after="7200"))
+    assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
+
+
+@pytest.mark.parametrize("cause", [TypeError("x"), KeyError("x"), UnicodeDecodeError("utf-8", b"", 0, 1, "x")])
+def test_a_reply_that_cannot_be_read_is_told_without_the_words_of_python(cause: Exception) -> None:
+    assert explain(cause).reason == "Groq sent a reply that cannot be read"

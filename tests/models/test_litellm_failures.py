@@ -62,6 +62,11 @@ async def fail(model: LitellmModel) -> ModelError:
             openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
             "HOST refused the request (400): Bad ␛[31mthing with [redacted]. Choose another model with --model.",
         ),
+        (
+            422,
+            openai_error("No such field."),
+            "HOST refused the request (422): No such field. Choose another model with --model.",
+        ),
         (418, {"detail": "No tea."}, "HOST refused the request (418): No tea. Choose another model with --model."),
     ],
 )
@@ -96,6 +101,14 @@ async def test_a_passing_fault_is_tried_again(
     assert str(status) in first.reason
     assert second.wait_seconds == 2 * first.wait_seconds
     assert join_text(events) == "Now."
+
+
+async def test_a_call_that_the_provider_could_not_read_is_asked_for_again(
+    model: LitellmModel, openai_server: FakeOpenAIServer
+) -> None:
+    failed = openai_error("Failed to call a function.", code="tool_use_failed")
+    openai_server.reset(FakeReply(status=400, error=failed), FakeReply(text="Now."))
+    assert join_text(await collect(model)) == "Now."
 
 
 @pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])
