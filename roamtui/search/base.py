@@ -23,6 +23,8 @@ VectorRows: TypeAlias = "ArrayLike"
 """Numbers in rows of the same length."""
 Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
+_EMBEDDED_LENGTH_MAX = 2_000
+"""Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 
 
 class SearchMode(StrEnum):
@@ -87,6 +89,11 @@ class Ranking(Struct, frozen=True, kw_only=True):
     """Finds the terms of the query, and likely corrections of mistyped words."""
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
+
+    def add_topic(self, query: str) -> str:
+        """Return a query as it is embedded: after the title of its strongest topic, and not too long."""
+        titles = [self.library.node(topic_id).title for topic_id in self.topics[:1]]
+        return ": ".join([*titles, query])[:_EMBEDDED_LENGTH_MAX]
 
 
 class Searcher(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,8 +19,6 @@ from roamtui.search.lance import LanceStore
 from roamtui.search.meaning import SECONDS_MAX, MeaningOrder
 from roamtui.search.vectors import VectorIndex
 
-_QUERY_LENGTH_MAX = 2_000
-"""Maximum embedded characters of a query. Embedders use only the first few hundred words."""
 _CLARITY_RANK = 10
 """The score at this rank, or the last, as a share of the best shows how clear a search is."""
 _VECTOR_WEIGHT = 0.4
@@ -70,13 +68,6 @@ class RankedList(NamedTuple):
     """In the fusion."""
     section_ids: Sequence[str]
     """Best first."""
-
-
-class FoundSection(NamedTuple):
-    """The score of a section, and how it was found."""
-
-    score: float
-    why: str
 
 
 class HybridSearcher:
@@ -181,22 +172,19 @@ class HybridSearcher:
     def _list_rankings(
         self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
     ) -> list[RankedList]:
-        """Return the rankings by words and by vectors, with their weights."""
         mode = self._options.mode
         lists: list[RankedList] = []
         if mode is not SearchMode.VECTOR:
             lists.append(RankedList("text", 1.0, [hit.section_id for hit in ranking.hits]))
         if vectors is None:
             return lists
-        topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
-        text = f"{topic}: {query}" if topic else query
         try:
-            vector_ids = [*vectors.rank(text[:_QUERY_LENGTH_MAX], limit=CANDIDATES, within=within)]
+            vector_ids = [*vectors.rank(ranking.add_topic(query), limit=CANDIDATES, within=within)]
         except RoamtuiError as error:
             self._services.warn_of_fallback(error, mode)
             return lists
         weight = _FOLLOW_UP_WEIGHT
-        if not topic:
+        if not ranking.topics:
             # If the keyword scores fall steeply, the words distinguish the sections well.
             share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
             weight = _VECTOR_WEIGHT * share**2
@@ -207,15 +195,15 @@ class HybridSearcher:
     ) -> tuple[Hit, ...]:
         """Return the hits of several rankings and their neighbours. Named statements come first."""
         library = ranking.library
-        scores = fuse_by_reciprocal_rank(lists)
+        found = fuse_by_reciprocal_rank(lists)
         inside = frozenset(library.walk(within)) if within is not None else None
-        scores |= collect_neighbours(library, scores, self._options.neighbour_count, inside)
+        found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
         named = {hit.section_id for hit in ranking.hits if hit.is_named}
-        order = sorted(scores, key=lambda section_id: (section_id not in named, -scores[section_id].score))
-        descending = sorted((found.score for found in scores.values()), reverse=True)
+        descending = sorted((hit.score for hit in found.values()), reverse=True)
+        ordered = sorted(found.values(), key=lambda hit: (hit.section_id not in named, -hit.score))
         return tuple(  # the scores still fall from hit to hit
-            Hit(section_id=section_id, score=score, why=scores[section_id].why, is_named=section_id in named)
-            for section_id, score in zip(order[:limit], descending, strict=False)
+            replace(hit, score=score, is_named=hit.section_id in named)
+            for hit, score in zip(ordered[:limit], descending, strict=False)
         )
 
     def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -223,10 +211,9 @@ class HybridSearcher:
         assert self._services.reranker is not None
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
-            path = " > ".join(library.node(hit.section_id).path)
-            texts.append(
-                f"{path}\n{library.text_at(library.node(hit.section_id).own_span)[:_RERANKED_LENGTH]}".strip()
-            )
+            node = library.node(hit.section_id)
+            text = library.text_at(node.own_span)[:_RERANKED_LENGTH]
+            texts.append(f"{' > '.join(node.path)}\n{text}".strip())
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:
@@ -241,8 +228,8 @@ class HybridSearcher:
         return tuple(reranked)
 
 
-def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, FoundSection]:
-    """Return the sum of weighted reciprocal ranks of each section, highest first.
+def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, Hit]:
+    """Return the sections with the sums of their weighted reciprocal ranks, highest first.
 
     Sections with the same sum stay in the order of the lists.
     """
@@ -252,24 +239,25 @@ def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, FoundSecti
         for rank, section_id in enumerate(section_ids if weight > 0 else (), start=1):
             scores[section_id] += weight / (_FUSION_K + rank)
             reasons[section_id].append(f"{name} rank {rank}")
-    order = sorted(scores, key=lambda section_id: -scores[section_id])
     return {
-        section_id: FoundSection(scores[section_id], " · ".join(reasons[section_id])) for section_id in order
+        section_id: Hit(section_id=section_id, score=score, why=" · ".join(reasons[section_id]))
+        for section_id, score in sorted(scores.items(), key=lambda item: -item[1])
     }
 
 
 def collect_neighbours(
-    library: Library, sections: dict[str, FoundSection], count: int, within: Collection[str] | None = None
-) -> dict[str, FoundSection]:
+    library: Library, found: Mapping[str, Hit], count: int, within: Collection[str] | None = None
+) -> dict[str, Hit]:
     """Return up to `count` parents, children and siblings that were not found, best first."""
-    added: dict[str, FoundSection] = {}
-    for origin, found in sections.items():
+    added: dict[str, Hit] = {}
+    for origin, hit in found.items():
         for neighbour_id, relation in _iter_relations(library, origin):
             if len(added) == count:
                 return added
-            if neighbour_id not in sections and (within is None or neighbour_id in within):
-                why = f"{relation} of {origin}"
-                added.setdefault(neighbour_id, FoundSection(_NEIGHBOUR_WEIGHT * found.score, why))
+            if neighbour_id not in found and (within is None or neighbour_id in within):
+                score = _NEIGHBOUR_WEIGHT * hit.score
+                neighbour = Hit(section_id=neighbour_id, score=score, why=f"{relation} of {origin}")
+                added.setdefault(neighbour_id, neighbour)
     return added
 
 

@@ -8,7 +8,6 @@ and the weights, were measured on questions that were not used to choose them: s
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
@@ -21,7 +20,15 @@ from roamtui.document.library import Library
 from roamtui.search.base import Embedder, Hit, Ranking
 from roamtui.search.lexicon import Language
 from roamtui.search.terms import TermMatcher, detect_language, extract_phrases
-from roamtui.search.vectors import VectorIndex, VectorStore, make_chunks, make_section_chunks, normalise_rows
+from roamtui.search.vectors import (
+    STORED_TYPE,
+    VectorIndex,
+    VectorStore,
+    compute_vectors,
+    make_chunks,
+    make_section_chunks,
+    normalise_rows,
+)
 
 _HITS_MAX = 30
 """Maximum number of hits that are ordered anew."""
@@ -39,7 +46,6 @@ _FOLLOW_UP_WEIGHT = 0.85
 """Weight of meaning for a follow-up to a known topic, whose words say little."""
 SECONDS_MAX = 0.7
 """Longest time after which a search goes on with what has been embedded."""
-_QUERY_LENGTH_MAX = 2_000
 _LENGTH_MAX = 60_000
 """Number of characters of a section that are divided into pieces."""
 _AHEAD_LENGTH_MAX = 2_000_000
@@ -82,8 +88,7 @@ class MeaningOrder:
         named = [hit for hit in ranking.hits if hit.is_named]
         others = [hit for hit in ranking.hits if not hit.is_named]
         proposed = others[:_HITS_MAX]
-        topic = ranking.library.node(ranking.topics[0]).title if ranking.topics else ""
-        text = (f"{topic}: {query}" if topic else query)[:_QUERY_LENGTH_MAX]
+        text = ranking.add_topic(query)
         with self._lock:
             if self._whole is not None and self._ahead_library is ranking.library:
                 similarities = self._whole.rank(text, within=within)
@@ -95,7 +100,7 @@ class MeaningOrder:
                 similarities = self._compare(text, ranking, proposed, store)
         if not proposed or max(similarities.values(), default=0.0) <= 0:
             return ranking.hits
-        weight = _FOLLOW_UP_WEIGHT if topic else _compute_weight(ranking)
+        weight = _FOLLOW_UP_WEIGHT if ranking.topics else _compute_weight(ranking)
         ordered = _mix_scores(proposed, similarities, weight)
         known = {hit.section_id for hit in ordered}
         lowest = ordered[-1].score
@@ -112,16 +117,16 @@ class MeaningOrder:
             if self._ahead_library is not library:
                 self._ahead_library = library
                 self._whole = None
-                self._ahead = (
-                    make_chunks(library, self._chunk_size) if self._is_worth_embedding(library) else iter(())
-                )
+                self._ahead = make_chunks(library, self._chunk_size)
+            if self._whole is not None or not self._is_worth_embedding(library):
+                return False
             known = self._load_known(store)
             pieces = (piece for _, piece in self._ahead)
             missing = ((digest, piece) for piece in pieces if (digest := hash_text(piece)) not in known)
             batch = dict(islice(missing, _AHEAD_BATCH_SIZE))
             if batch:
                 self._embed_new(batch, store)
-            elif self._whole is None and self._is_worth_embedding(library):
+            else:
                 self._whole = VectorIndex(library, self._chunk_size, store, self._embedder)
             return bool(batch)
 
@@ -138,8 +143,7 @@ class MeaningOrder:
 
     def _embed_new(self, pieces: Mapping[str, str], store: VectorStore) -> None:
         """Embed pieces, which have their digests as keys, and keep their vectors."""
-        rows = normalise_rows(self._embedder.embed([*pieces.values()]))
-        new = dict(zip(pieces, (row.astype("<f2").tobytes() for row in rows), strict=True))
+        new = compute_vectors(pieces, self._embedder)
         self._load_known(store).update(new)
         store.save(self._embedder.name, new)
 
@@ -151,24 +155,20 @@ class MeaningOrder:
 
         start = monotonic()
         known = self._load_known(store)
-        pieces = [*_choose_pieces(ranking.library, ranking.matcher, hits, self._chunk_size)]
+        chosen = _choose_pieces(ranking.library, ranking.matcher, hits, self._chunk_size)
+        pieces = [*islice(chosen, _PIECES_MAX)]
         query = normalise_rows(self._embedder.embed([text], is_query=True))[0]
         similarities: dict[str, float] = {}
         for first in range(0, len(pieces), _BATCH_SIZE):
             batch = pieces[first : first + _BATCH_SIZE]
             is_late = self._seconds_max is not None and monotonic() - start > self._seconds_max
-            digests = [hash_text(piece) for _, piece in batch]
-            missing = {
-                digest: piece
-                for digest, (_, piece) in zip(digests, batch, strict=True)
-                if digest not in known
-            }
+            missing = {digest: piece for digest, _, piece in batch if digest not in known}
             if missing and not is_late:
                 self._embed_new(missing, store)
-            for digest, (section_id, _) in zip(digests, batch, strict=True):
+            for digest, section_id, _ in batch:
                 if digest in known:
-                    cosine = float(np.frombuffer(known[digest], dtype="<f2").astype(np.float32) @ query)
-                    similarities[section_id] = max(cosine, similarities.get(section_id, -1.0))
+                    vector = np.frombuffer(known[digest], dtype=STORED_TYPE).astype(np.float32)
+                    similarities[section_id] = max(float(vector @ query), similarities.get(section_id, -1.0))
         return dict(sorted(similarities.items(), key=itemgetter(1), reverse=True))
 
 
@@ -215,16 +215,10 @@ def _list_nearest(hits: Iterable[Hit], similarities: Mapping[str, float]) -> Ite
 
 def _choose_pieces(
     library: Library, matcher: TermMatcher, hits: Sequence[Hit], chunk_size: int
-) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of each hit that have most terms of the query, with the id of their section."""
-    count = 0
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the pieces of each hit that have most terms of the query: digest, id of the section, and text."""
     for hit in hits:
         pieces = [*make_section_chunks(library, hit.section_id, chunk_size, _LENGTH_MAX)]
-        terms: dict[int, int] = defaultdict(int)
-        for number, piece in enumerate(pieces):
-            terms[number] = len({term for _, _, term in matcher.locate(piece)})
-        for number in sorted(range(len(pieces)), key=lambda number: -terms[number])[:_PIECES_OF_HIT_MAX]:
-            if count == _PIECES_MAX:
-                return
-            count += 1
-            yield hit.section_id, pieces[number]
+        pieces.sort(key=lambda piece: len({term for *_, term in matcher.locate(piece)}), reverse=True)
+        for piece in pieces[:_PIECES_OF_HIT_MAX]:
+            yield hash_text(piece), hit.section_id, piece

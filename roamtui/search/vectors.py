@@ -22,7 +22,7 @@ _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 _BATCH_SIZE = 64
 _SAVED_AT_ONCE = 512
 """Number of vectors that are saved together. Each time takes several requests to object storage."""
-_STORED_TYPE = "<f2"
+STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
@@ -137,7 +137,7 @@ def embed_texts(
     import numpy as np  # noqa: PLC0415 - an extra
 
     if not texts:
-        return np.zeros((0, 0), dtype=_STORED_TYPE)
+        return np.zeros((0, 0), dtype=STORED_TYPE)
     digests = [*map(hash_text, texts)]
     known = store.load(embedder.name)
     missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
@@ -149,8 +149,7 @@ def embed_texts(
     try:
         for start in range(0, len(waiting), _BATCH_SIZE):
             batch = waiting[start : start + _BATCH_SIZE]
-            rows = normalise_rows(embedder.embed([missing[digest] for digest in batch]))
-            new |= zip(batch, (row.astype(_STORED_TYPE).tobytes() for row in rows), strict=True)
+            new |= compute_vectors({digest: missing[digest] for digest in batch}, embedder)
             if len(new) >= _SAVED_AT_ONCE:
                 store.save(embedder.name, new)
                 known |= new
@@ -161,9 +160,14 @@ def embed_texts(
         if new:
             store.save(embedder.name, new)
     known |= new
-    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED_TYPE).reshape(
-        len(texts), -1
-    )
+    data = b"".join(known[digest] for digest in digests)
+    return np.frombuffer(data, dtype=STORED_TYPE).reshape(len(texts), -1)
+
+
+def compute_vectors(texts: Mapping[str, str], embedder: Embedder) -> dict[str, bytes]:
+    """Return the unit vector of each text as it is stored, by the digest of the text."""
+    rows = normalise_rows(embedder.embed([*texts.values()]))
+    return dict(zip(texts, (row.astype(STORED_TYPE).tobytes() for row in rows), strict=True))
 
 
 def normalise_rows(matrix: VectorRows) -> VectorArray:

@@ -137,7 +137,7 @@ _LISTS = st.lists(st.builds(RankedList, st.just("x"), st.sampled_from([0.0, 0.5,
 @given(_LISTS)
 def test_fusion_returns_all_sections_of_weighted_lists_best_first(lists: list[RankedList]) -> None:
     found = fuse_by_reciprocal_rank(lists)
-    scores = [score for score, _ in found.values()]
+    scores = [hit.score for hit in found.values()]
     assert set(found) == {section_id for _, weight, section_ids in lists if weight for section_id in section_ids}
     assert scores == sorted(scores, reverse=True)
     assert all(score > 0 for score in scores)
