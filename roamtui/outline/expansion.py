@@ -21,9 +21,8 @@ from msgspec.structs import replace
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.labels import (
-    TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
-    escape,
+    format_library_title,
     format_line_range,
     format_node_title,
     format_path,
@@ -31,7 +30,6 @@ from roamtui.outline.labels import (
 from roamtui.outline.references import Reference, explain_unresolved, parse_reference
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
-from roamtui.plain import shorten
 from roamtui.text import (
     PAGE_TOKENS,
     Delivered,
@@ -60,8 +58,8 @@ _URL_LENGTH_SHOWN = 60
 class ExpandedBlock(Struct, frozen=True, kw_only=True):
     """The answer to a request for one id."""
 
-    section_id: str | None
-    """Id of the section, or None if no section was found."""
+    section_id: str | None = None
+    """None if no section was found."""
     text: str
     spans: tuple[Span, ...] = ()
     """Text of sections that no earlier block has delivered."""
@@ -96,23 +94,19 @@ def render_section(
             return writer.make_range_block(reference)
         tokens = min(compute_outline_budget(library, None), page_tokens)
         outline = render_outline(library, budget_tokens=tokens).rstrip()
-        return ExpandedBlock(section_id=None, text=outline, is_listing=True)
+        return ExpandedBlock(text=outline, is_listing=True)
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         reason = explain_unresolved(library, requested)
         problem = f"{reason[:1].upper()}{reason[1:]}."
-        return ExpandedBlock(
-            section_id=None, text=f"{problem} Nearest: {suggested}." if suggested else problem
-        )
+        return ExpandedBlock(text=f"{problem} Nearest: {suggested}." if suggested else problem)
     reference = replace(reference, section_id=library.current_id(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return writer.make_range_block(reference)
     if node.kind in LOADED_ON_DEMAND and not node.is_loaded:
-        reason = node.problem or "It is not loaded."
-        return ExpandedBlock(
-            section_id=node.id, text=f"[{node.id}] {format_path(library, node.id)}: {reason}", is_failed=True
-        )
+        text = f"[{node.id}] {format_path(library, node.id)}: {node.problem or 'It is not loaded.'}"
+        return ExpandedBlock(section_id=node.id, text=text, is_failed=True)
     return writer.make_section_block(node, reference)
 
 
@@ -148,11 +142,7 @@ def render_open_section(
     nonce: str,
     page_tokens: int = PAGE_TOKENS,
 ) -> str:
-    """Render the block of an open section again, with the text in `spans`.
-
-    `delivered` has the text in the blocks above this one. For `nonce` and `page_tokens`, see
-    `render_section`.
-    """
+    """Render the block of an open section again, with the text in `spans`. See `render_section`."""
     node = library.node(section_id)
     own = node.own_content_span
     wanted = node.content_span if spans and spans[-1].end > own.end else own
@@ -190,8 +180,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             count = len(pages)
             if not 1 <= number <= count:
                 pages_there = f"{count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]"
-                problem = f"[{node.id}] has no such page. It has {pages_there}."
-                return ExpandedBlock(section_id=None, text=problem)
+                return ExpandedBlock(text=f"[{node.id}] has no such page. It has {pages_there}.")
             wanted = own.get_part(*pages[number - 1])
             if count > 1:
                 rest = f"The next is [{node.id}:{number + 1}]." if number < count else "It is the last."
@@ -220,27 +209,24 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         children = ranges.children
         bounds = ranges.get_bounds(steps)
         if not children:
-            return ExpandedBlock(section_id=None, text=f"[{parent_id}] has nothing below it.")
+            return ExpandedBlock(text=f"[{parent_id}] has nothing below it.")
         if bounds is None:
             count = len(ranges.split(0, len(children)))
             ends = f"[{parent_id}:c1] to [{parent_id}:c{count}]"
-            problem = f"[{parent_id}] has no such range of subsections. It has {count}: {ends}."
-            return ExpandedBlock(section_id=None, text=problem)
+            return ExpandedBlock(
+                text=f"[{parent_id}] has no such range of subsections. It has {count}: {ends}."
+            )
         is_root = parent_id == library.root_id
-        name = (
-            shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else format_path(library, parent_id)
-        )
+        name = format_library_title(library) if is_root else format_path(library, parent_id)
         start, end = bounds
         head = f"[{parent_id}] {name}: {start + 1} to {end} of {len(children)} below it"
         size = ranges.tokens_before[end] - ranges.tokens_before[start]
         is_small = size <= min(WHOLE_TOKENS_MAX, self.page_tokens)
         if steps and not is_root and is_small and library.node(children[start]).kind is NodeKind.SECTION:
             documents = {library.node(child).span.doc for child in children[start:end] if library.grafts}
-            in_one_document = len(documents) <= 1
             first = library.node(children[start]).span
-            last = library.node(children[end - 1]).span
-            whole = Span(doc=first.doc, start=first.start, end=last.end)
-            if in_one_document and (new := self._compute_undelivered_spans(whole)):
+            whole = replace(first, end=library.node(children[end - 1]).span.end)
+            if len(documents) <= 1 and (new := self._compute_undelivered_spans(whole)):
                 text = self._render_text(parent_id, whole, new)
                 return self._make_block(parent_id, [head, *text], new)
         if end - start > LISTED_MAX:
@@ -249,9 +235,8 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             tokens = _RANGE_LIST_TOKENS if steps else _LIST_TOKENS
             tokens = tokens if self.page_tokens == PAGE_TOKENS else min(tokens, self.page_tokens)
             lines = fill_lines(library, children[start:end], tokens, parent_id=parent_id)
-        return ExpandedBlock(
-            section_id=None if is_root else parent_id, text="\n".join([head, *lines]), is_listing=True
-        )
+        listing = "\n".join([head, *lines])
+        return ExpandedBlock(section_id=None if is_root else parent_id, text=listing, is_listing=True)
 
     def render_block(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
         """Render the lines of a section's block that has the text in `spans` of a wanted range."""
@@ -265,25 +250,25 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
 
     def _compute_undelivered_spans(self, wanted: Span) -> tuple[Span, ...]:
         bounds = subtract_delivered(wanted, self.delivered)
-        spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in bounds)
+        spans = (replace(wanted, start=start, end=end) for start, end in bounds)
         return tuple(span for span in spans if self.library.text_at(span).strip())
 
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
         lines: list[str] = []
         position = wanted.start
         for span in spans:
-            lines += self._render_gap(Span(doc=wanted.doc, start=position, end=span.start))
+            lines += self._render_gap(replace(wanted, start=position, end=span.start))
             text = annotate_with_ids(self.library, span, section_id=section_id)
             lines += [f"<<<{self.nonce}", text, f"{self.nonce}>>>"]
             position = span.end
-        return lines + self._render_gap(Span(doc=wanted.doc, start=position, end=wanted.end))
+        return lines + self._render_gap(replace(wanted, start=position))
 
     def _render_gap(self, gap: Span) -> list[str]:
         """Render a line for each part of a gap between texts: text given above, and text not given at all."""
         missing = subtract_delivered(gap, self.delivered)
         lines = []
         for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
-            part = Span(doc=gap.doc, start=start, end=end)
+            part = replace(gap, start=start, end=end)
             if self.library.text_at(part).strip():
                 is_given = (start, end) not in missing
                 first, last, *_ = self.library.get_place(part)
@@ -332,18 +317,15 @@ def _format_section_names(library: Library, part: Span) -> list[str]:
     starts = document.columns.starts
     first = bisect_right(starts, part.start) - 1
     rows = list(takewhile(lambda row: starts[row] < part.end, range(first, len(document.columns))))
-    names = [
-        f"[{document.ids[row]}] {format_node_title(library.node(document.ids[row]))}"
-        for row in rows[:_NAMES_MAX]
-    ]
+    ids = (document.ids[row] for row in rows[:_NAMES_MAX])
+    names = [f"[{node_id}] {format_node_title(library.node(node_id))}" for node_id in ids]
     return [*names, f"+{len(rows) - _NAMES_MAX} more"] if len(rows) > _NAMES_MAX else names
 
 
 def annotate_with_ids(library: Library, span: Span, *, section_id: str | None = None) -> str:
     """Render a span as a model reads it, with ids after headings and links, except `section_id`."""
-    text = insert_marks(
-        library.clean_text(span).rstrip(), list_id_marks(library, span, skipped_id=section_id)
-    )
+    marks = list_id_marks(library, span, skipped_id=section_id)
+    text = insert_marks(library.clean_text(span).rstrip(), marks)
     return _LONG_URL.sub(lambda match: f"{match.group()[:_URL_LENGTH_SHOWN]}…", text)
 
 

@@ -59,6 +59,11 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     return _format_title(title, length_max)
 
 
+def format_library_title(library: Library) -> str:
+    """Format the title of a library whose title is not that of a section."""
+    return shorten(escape(library.title), TITLE_LENGTH_MAX)
+
+
 def format_node_and_heading(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Format a node's title. For a file, add the title of its text, unless the file's name says it."""
     name = format_node_title(node, length_max=length_max)

@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
-from roamtui.outline.structure import list_outline_children, list_roots, make_entry
+from roamtui.outline.structure import list_outline_children, list_roots, make_entries
 from roamtui.text import estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
@@ -49,9 +49,8 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
     seen = {*section_ids}
     for section_id in section_ids:
         parent_id = library.node(section_id).parent or library.root_id
-        siblings = (
-            list_outline_children(library, parent_id) if parent_id != library.root_id else list_roots(library)
-        )
+        is_top = parent_id == library.root_id
+        siblings = list_roots(library) if is_top else list_outline_children(library, parent_id)
         at = siblings.index(section_id) if section_id in siblings else 0
         is_whole = library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX  # opening it gives all below it
         below = [] if is_whole else list_outline_children(library, section_id)[:_NEAR_MAX]
@@ -68,27 +67,22 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
 
 def _refer(library: Library, section_id: str, named: Container[str]) -> str:
     """Name a section, with its id and size unless they are given above."""
-    if section_id in named:
-        return format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
-    return f"[{section_id}] {_name(library, section_id)}"
+    title = _format_title(library, section_id)
+    return title if section_id in named else f"[{section_id}] {title} ({format_size(library, section_id)})"
 
 
 def _format_top(library: Library, tokens_max: int) -> str:
     """Name the root, whose id opens the outline, and as much of the top level as fits."""
-    entries = [entry for entry in (make_entry(library, node_id) for node_id in list_roots(library)) if entry]
+    entries = make_entries(library, list_roots(library))
+    titles = [_format_title(library, entry.section_id) for entry in entries]
     line = f"[{library.root_id}]"
-    for count in range(len(entries), 0, -1):
-        titles = (
-            format_node_title(library.node(entry.section_id), length_max=_TITLE_LENGTH_MAX)
-            for entry in entries[:count]
-        )
-        rest = f"; +{len(entries) - count}" if count < len(entries) else ""
-        longer = f"{line} ({'; '.join(titles)}{rest})"
+    for count in range(len(titles), 0, -1):
+        rest = f"; +{len(titles) - count}" if count < len(titles) else ""
+        longer = f"{line} ({'; '.join(titles[:count])}{rest})"
         if estimate_tokens(_HEAD.format(top=longer)) <= tokens_max:
             return longer
     return line
 
 
-def _name(library: Library, section_id: str) -> str:
-    title = format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
-    return f"{title} ({format_size(library, section_id)})"
+def _format_title(library: Library, section_id: str) -> str:
+    return format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)

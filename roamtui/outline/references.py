@@ -12,10 +12,7 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
-from roamtui.outline.labels import (
-    PATH_STEP,
-    PLAIN_PATH_STEP,
-)
+from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
 
@@ -98,11 +95,9 @@ def _list_named(library: Library, text: str) -> list[str]:
         names = next(filter(None, (_list_titles(library, start) for start in starts)), [])
     named: dict[str, None] = {}
     for section_id in (found for name in names for found in library.ids_by_name.get(name, ())):
-        # The nodes above must have the other names in this order. The iterator skips other nodes between
-        # them.
-        titles = iter(
-            [fold_name(library.node(node_id).title) for node_id in library.node(section_id).ancestors]
-        )
+        # The nodes above must have the other names in this order. The iterator skips the nodes between them.
+        nodes = map(library.node, library.node(section_id).ancestors)
+        titles = iter([fold_name(node.title) for node in nodes])
         if all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in above):
             named[get_canonical_id(library, section_id)] = None
     return [*named]
@@ -145,10 +140,8 @@ def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
         return ()
     links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
     unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
-    return tuple(
-        unread[index]
-        for index, _ in _rank_similar(query, [library.node(page_id).title for page_id in unread])
-    )
+    titles = [library.node(page_id).title for page_id in unread]
+    return tuple(unread[index] for index, _ in _rank_similar(query, titles))
 
 
 def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
@@ -159,10 +152,8 @@ def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
     # In parts, because rapidfuzz lets no other thread run, such as the one that draws the screen.
     for start in range(0, len(texts), _COMPARED_AT_ONCE):
         part = texts[start : start + _COMPARED_AT_ONCE]
-        score_min = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
-        ranked = process.extract(
-            wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=score_min
-        )
+        cutoff = best[-1][1] if len(best) == _SUGGESTED_MAX else 0.0
+        ranked = process.extract(wanted, part, scorer=fuzz.WRatio, limit=_SUGGESTED_MAX, score_cutoff=cutoff)
         best += [(start + index, score) for _, score, index in ranked]
         best = sorted(best, key=lambda entry: -entry[1])[:_SUGGESTED_MAX]
     return best

@@ -18,15 +18,21 @@ from roamtui.document.clauses import parse_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.labels import (
-    TITLE_LENGTH_MAX,
     WHOLE_TOKENS_MAX,
     escape,
     extract_opening_words,
+    format_library_title,
     format_node_title,
     format_size,
     has_own_text,
 )
-from roamtui.outline.structure import ChildRanges, OutlineEntry, list_outline_children, list_roots, make_entry
+from roamtui.outline.structure import (
+    ChildRanges,
+    OutlineEntry,
+    list_outline_children,
+    list_roots,
+    make_entries,
+)
 from roamtui.plain import shorten
 from roamtui.text import estimate_tokens
 
@@ -114,7 +120,7 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
     roots = list_roots(library)
     outside_title: tuple[str, ...] = ()
     if title_id is None:
-        name = shorten(escape(library.title), TITLE_LENGTH_MAX)
+        name = format_library_title(library)
     else:
         node = library.node(title_id)
         name = f"[{title_id}] {format_node_title(node)} ({format_size(library, title_id)})"
@@ -122,14 +128,9 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
         outside_title = tuple(takewhile(lambda root: library.node(root).parent is None, roots))
     head = [f"Outline of {name}", _LEGEND]
     budget = compute_outline_budget(library, None) if budget_tokens is None else budget_tokens
-    lines = fill_lines(
-        library,
-        roots,
-        budget - _estimate_lines(head),
-        parent_id=title_id or library.root_id,
-        outside_parent=outside_title,
-        is_whole=True,
-    )
+    parent_id = title_id or library.root_id
+    left = budget - _estimate_lines(head)
+    lines = fill_lines(library, roots, left, parent_id=parent_id, outside_parent=outside_title, is_whole=True)
     return "\n".join([*head, *(lines or ["(Nothing in it has text.)"])]) + "\n"
 
 
@@ -194,8 +195,8 @@ class _Outline(Struct):
         """Make a line for each node with text, and subtract their tokens. Return None if they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.tokens_left:
             return None
-        entries = (make_entry(self.library, node_id) for node_id in node_ids)
-        lines = [self._make_line(entry, depth, name_length_max) for entry in entries if entry is not None]
+        entries = make_entries(self.library, node_ids)
+        lines = [self._make_line(entry, depth, name_length_max) for entry in entries]
         cost = _estimate_lines(line.text for line in lines)
         if cost > self.tokens_left:
             return None
@@ -243,9 +244,8 @@ class _Outline(Struct):
 
     def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
         """Return a sort key, lowest for the most useful line to expand, or None if expanding is useless."""
-        unread = sum(
-            not self.library.node(node_id).is_loaded for node_id in line.entry.below[:_RANGE_CHILDREN]
-        )
+        below = map(self.library.node, line.entry.below[:_RANGE_CHILDREN])
+        unread = sum(not node.is_loaded for node in below)
         tokens = line.tokens + unread * _ASSUMED_PAGE_TOKENS  # the size of an unread page is unknown
         if not line.entry.below or tokens < _EXPANDED_TOKENS_MIN:
             return None
@@ -316,8 +316,8 @@ def _render(lines: Sequence[_Line]) -> Iterator[str]:
 def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[str]) -> list[str]:
     """Render ranges of nodes, whose titles are shortened until they fit."""
     library = outline.library
-    entries = (make_entry(library, node_id) for node_id in outside_parent)
-    named = [f"- [{entry.section_id}] {entry.name}" for entry in entries if entry is not None]
+    entries = make_entries(library, outside_parent)
+    named = [f"- [{entry.section_id}] {entry.name}" for entry in entries]
     ranges = ChildRanges.for_section(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
@@ -346,9 +346,8 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
         if node.title
         and (node.has_children or has_own_text(library, node.id) or len(parse_number(node.title)) == 1)
     ]
-    titled.sort(
-        key=lambda node: node.kind not in (NodeKind.FILE, NodeKind.FOLDER) and _is_generic(node.title)
-    )
+    files = (NodeKind.FILE, NodeKind.FOLDER)
+    titled.sort(key=lambda node: node.kind not in files and _is_generic(node.title))
     titles = dict.fromkeys(format_node_title(node, length_max=_PREVIEW_TITLE_LENGTH_MAX) for node in titled)
     total = len(children) - len(titled) + len(titles)
     kept: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from msgspec import Struct
@@ -43,12 +43,17 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     """Ids of the children that an outline lists below it."""
 
 
-def make_entry(library: Library, node_id: str) -> OutlineEntry | None:
-    """Make the entry of a node, or return None if neither the node nor anything below it has text.
+def make_entries(library: Library, node_ids: Iterable[str]) -> list[OutlineEntry]:
+    """Make the entries of nodes, but for those without text in and below them.
 
     A file with a single title is opened by the id of the section with that title, so that one text has one
     id. A node without own text and with a single child shares a line with that child.
     """
+    entries = (_make_entry(library, node_id) for node_id in node_ids)
+    return [entry for entry in entries if entry is not None]
+
+
+def _make_entry(library: Library, node_id: str) -> OutlineEntry | None:
     first_id = node_id
     names: list[str] = []
     below: tuple[str, ...] = ()
@@ -112,9 +117,8 @@ class ChildRanges(Struct, frozen=True):
         """Make the ranges of the outline children of a section."""
         children = list_outline_children(library, section_id)
         if library.grafts or not children:
-            return cls(
-                library, children, [0, *accumulate(library.count_tokens(child)[1] for child in children)]
-            )
+            tokens = (library.count_tokens(child)[1] for child in children)
+            return cls(library, children, [0, *accumulate(tokens)])
         first = library.node(children[0])
         before = first.document.tokens_before
         rows = first.document.rows_by_id
@@ -130,12 +134,8 @@ class ChildRanges(Struct, frozen=True):
             parts: list[tuple[int, int]] = []
             position = start
             while position < end and len(parts) <= _RANGES_MAX:
-                fitting = (
-                    bisect_right(
-                        self.tokens_before, self.tokens_before[position] + tokens, lo=position + 1, hi=end + 1
-                    )
-                    - 1
-                )
+                limit = self.tokens_before[position] + tokens
+                fitting = bisect_right(self.tokens_before, limit, lo=position + 1, hi=end + 1) - 1
                 stop = max(position + 1, min(fitting, position + size, end))
                 parts.append((position, stop))
                 position = stop
@@ -173,15 +173,13 @@ class ChildRanges(Struct, frozen=True):
         lines = []
         for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
             ends = [self.library.node(self.children[index]) for index in dict.fromkeys((start, end - 1))]
-            names = (
-                [format_node_title(node, length_max=title_length_max) for node in ends]
-                if title_length_max
-                else []
-            )
+            shown: list[str] = []
+            if title_length_max:
+                shown = [" … ".join(format_node_title(node, length_max=title_length_max) for node in ends)]
             count = format_count(end - start, "section")
             size = f"({count}, {format_tokens(self.tokens_before[end] - self.tokens_before[start])})"
             reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
             if end - start == 1:
                 reference = get_canonical_id(self.library, self.children[start])
-            lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))
+            lines.append(" ".join((f"- [{reference}]", *shown, size)))
         return lines

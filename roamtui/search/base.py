@@ -183,16 +183,9 @@ class SearchServices(Struct, frozen=True, kw_only=True):
             self.on_warning(sentence)
 
     def warn_of_fallback(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Warn that the search uses only keywords because of `error`.
-
-        Raises:
-            RoamtuiError: `error` itself, if keywords must not replace vectors, or the index cannot be used.
-        """
-        if (
-            mode is not SearchMode.HYBRID
-            or self.fails_without_vectors
-            or isinstance(error, (IndexLostError, UsageError))
-        ):
+        """Warn of a search without vectors, or raise `error` if it needs them or the index cannot be used."""
+        needs_vectors = mode is not SearchMode.HYBRID or self.fails_without_vectors
+        if needs_vectors or isinstance(error, (IndexLostError, UsageError)):
             raise error
         self.warn_once(f"Searched by words only, because search by meaning failed: {error}")
 

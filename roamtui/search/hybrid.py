@@ -52,9 +52,7 @@ def make_searcher(
         location = replace(location, stores_small=True)
     words = KeywordSearcher(library, location=location)
     services = services or SearchServices()
-    has_extras = (
-        options.neighbour_count or options.rerank == "on" or options.limit or services.meaning is not None
-    )
+    has_extras = options.neighbour_count or options.rerank == "on" or options.limit or services.meaning
     if not options.needs_vectors and not has_extras:
         return words
     return HybridSearcher(library, words, options, services)
@@ -129,9 +127,8 @@ class HybridSearcher:
         ranking = self._order_by_meaning(query, ranking, within)
         lists = self._list_rankings(query, ranking, vectors, within)
         if options.rerank == "on" and self._services.reranker is not None:
-            hits = self._rerank(
-                query, ranking.library, self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT))
-            )
+            fused = self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT))
+            hits = self._rerank(query, ranking.library, fused)
         elif options.mode is SearchMode.KEYWORD and not options.neighbour_count:
             hits = ranking.hits
         else:
@@ -217,9 +214,8 @@ class HybridSearcher:
         try:
             chosen = self._services.reranker.rerank(query, texts) if len(texts) > 1 else ()
         except RoamtuiError as error:
-            self._services.warn_once(
-                f"The search results stay in their usual order, because ranking failed: {error}"
-            )
+            reason = f"because ranking failed: {error}"
+            self._services.warn_once(f"The search results stay in their usual order, {reason}")
             return hits
         reranked = []
         for rank, index in enumerate(dict.fromkeys((*chosen, *range(len(hits))))):

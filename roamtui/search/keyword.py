@@ -187,18 +187,13 @@ class KeywordSearcher:
             return _rank(self.prepare(), query, limit, within, earlier)
 
     def _use_memory(self, error: IndexLostError) -> None:
-        """Keep the index in memory from now on, because that on disk cannot be used.
-
-        Raises:
-            IndexLostError: It was in memory already.
-        """
+        """Keep the index in memory from now on. If it was there already, raise `error`."""
         if self._location is None:
             raise error
         if self._store is not None:
             self._store.close()
-        self._location.on_warning(
-            f"The search index on disk cannot be used ({error}), so a new one is kept in memory."
-        )
+        warning = f"The search index on disk cannot be used ({error}), so a new one is kept in memory."
+        self._location.on_warning(warning)
         self._location = self._store = self._index = None
 
 
@@ -235,9 +230,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
         )
         for number in list(dict.fromkeys((*named, *scores)))[:limit]
     )
-    topic_ids = tuple(
-        index.numbering.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])
-    )
+    topic_ids = tuple(map(index.numbering.id_of, topics))
     matcher = TermMatcher(query.terms, query.language)
     return Ranking(library=index.library, hits=hits, matcher=matcher, topics=topic_ids)
 

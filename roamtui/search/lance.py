@@ -48,14 +48,10 @@ class LanceStore:
         import pyarrow as pa  # noqa: PLC0415 - the same
 
         self._arrow: Any = pa
-        variables = (
-            {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
-            if uri.startswith("db://")
-            else {}
-        )
-        cloud = {
-            name: os.environ[variable] for name, variable in variables.items() if os.environ.get(variable)
-        }
+        cloud: dict[str, str] = {}
+        if uri.startswith("db://"):
+            settings = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
+            cloud = {name: os.environ[key] for name, key in settings.items() if os.environ.get(key)}
         with self._convert_errors():
             self._connection = lancedb.connect(self._uri, **cloud)
 
@@ -83,9 +79,8 @@ class LanceStore:
         for pause in (*_PAUSES, None):
             try:
                 with self._convert_errors():
-                    self._connection.create_table(_name_table(kind), schema=rows.schema, exist_ok=True).add(
-                        rows
-                    )
+                    create = self._connection.create_table
+                    create(_name_table(kind), schema=rows.schema, exist_ok=True).add(rows)
             except IndexLostError:
                 if pause is None:
                     raise
@@ -96,11 +91,8 @@ class LanceStore:
     def delete(self) -> bool:
         """Delete the tables of vectors, but no others. Return whether there was one."""
         with self._convert_errors():
-            names = [
-                name
-                for name in self._connection.list_tables(limit=_TABLES_MAX).tables
-                if name.startswith(_TABLE)
-            ]
+            listed = self._connection.list_tables(limit=_TABLES_MAX).tables
+            names = [name for name in listed if name.startswith(_TABLE)]
             for name in names:
                 self._connection.drop_table(name)
         return bool(names)
@@ -111,9 +103,8 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            reason = (
-                shorten(sanitise_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
-            )
+            message = sanitise_line(str(error).partition(", /")[0])
+            reason = shorten(message, _REASON_LENGTH) or type(error).__name__
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
             name = shorten(sanitise_line(self._uri), 80)
             raise IndexLostError(f"The index {name} cannot be used: {reason.rstrip('.')}.{advice}") from error

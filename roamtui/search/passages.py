@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import log
 
 from msgspec import Struct
@@ -110,13 +111,9 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     for unit in split_sentences(text):
         if not passage[0] <= unit.start < passage[1] or (spans and unit.start < spans[-1][1]):
             continue
-        block = find_block(text, unit.start)
-        if (
-            block is not None
-            and block.kind in _CODE
-            and estimate_tokens(text[block.start : block.end]) <= tokens_max
-        ):
-            spans.append((block.start, block.end))
+        code = _find_code(text, unit.start)
+        if code is not None and estimate_tokens(text[code.start : code.end]) <= tokens_max:
+            spans.append((code.start, code.end))
         else:  # the marks of a row or an item belong to it
             line_start = max(passage[0], text.rfind("\n", 0, unit.start) + 1)
             is_first_in_line = not spans or spans[-1][1] <= line_start
@@ -129,11 +126,8 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
         is_growing = False
         for above, below in ((0, 1), (1, 0)):
             low, high = first - above, last + below
-            if (
-                low >= 0
-                and high < len(spans)
-                and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max
-            ):
+            is_inside = low >= 0 and high < len(spans)
+            if is_inside and estimate_tokens(text[spans[low][0] : spans[high][1]]) <= tokens_max:
                 first = low
                 last = high
                 is_growing = True
@@ -147,11 +141,9 @@ def find_related_words(
 
     `present` are the terms that the texts contain.
     """
-    words = (
-        sorted({word for text in texts for word in tokenise(text)})
-        if len(present) < len(matcher.terms)
-        else []
-    )
+    words: list[str] = []
+    if len(present) < len(matcher.terms):
+        words = sorted({word for text in texts for word in tokenise(text)})
     related = {}
     for term in matcher.terms:
         corrections = list_similar_words(term, words) if term not in present else ()
@@ -194,9 +186,8 @@ def _rank_sentences(
     units = find_units(text)
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
-        counts = Counter(
-            term for places in terms_by_unit.values() for term in {located for *_, located in places}
-        )
+        by_unit = ({term for *_, term in places} for places in terms_by_unit.values())
+        counts = Counter(chain.from_iterable(by_unit))
         weights = {term: log(1 + (len(units) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
     total = sum(weights[term] for term in matcher.terms)
     ranked: dict[str, RankedSentence] = {}
@@ -322,8 +313,7 @@ def _cut_words(text: str, bounds: Bounds, tokens_max: int) -> Bounds:
 def _leave_out_code(text: str, passage: Bounds, offset: int) -> Bounds:
     """Return a passage without the code at its end, unless `offset` is in that code."""
     block = find_block(text, offset)
-    last_block = find_block(text, passage[1] - 1)
-    if block is None or last_block is None or last_block.kind not in _CODE or block.kind in _CODE:
+    if block is None or block.kind in _CODE or not is_in_code(text, passage[1] - 1):
         return passage
     return passage[0], block.end
 
@@ -339,23 +329,24 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         return []
     if block.kind in _CODE:
         lines = [_get_line(text, end, end) for end in (block.start, block.end - 1)]
-        return [
-            (start, end) for start, end in lines if text[start:end].lstrip("> \t").startswith(("```", "~~~"))
-        ]
+        return [line for line in lines if text[slice(*line)].lstrip("> \t").startswith(("```", "~~~"))]
     unit = block.units[bisect_right(block.units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW:
         return []
     heads = [other for other in block.units if other.kind is UnitKind.TABLE_HEAD]
-    totals = [
-        other for other in block.units if other.start > unit.start and _TOTAL_ROW.match(text, other.start)
-    ]
+    below = (other for other in block.units if other.start > unit.start)
+    totals = [other for other in below if _TOTAL_ROW.match(text, other.start)]
     return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
 
 
 def is_in_code(text: str, offset: int) -> bool:
     """Return whether a block of code is at an offset."""
+    return _find_code(text, offset) is not None
+
+
+def _find_code(text: str, offset: int) -> Block | None:
     block = find_block(text, offset)
-    return block is not None and block.kind in _CODE
+    return block if block is not None and block.kind in _CODE else None
 
 
 def _get_line(text: str, start: int, end: int) -> Bounds:

@@ -42,14 +42,8 @@ SUMMARIES = "summary"
 """Kind of a saved summary. The kind of a vector is the name of its embedder."""
 _SCHEMA = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS sections USING fts5(title, path, body, tokenize='{TOKENIZER}')",
-    (
-        "CREATE TABLE IF NOT EXISTS indexed (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL "
-        "UNIQUE)"
-    ),
-    (
-        "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB NOT NULL, PRIMARY KEY (kind, "
-        "digest))"
-    ),
+    "CREATE TABLE IF NOT EXISTS indexed (number INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT UNIQUE)",
+    "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB, PRIMARY KEY (kind, digest))",
     f"PRAGMA user_version = {VERSION}",
 )
 _LISTED_LINE = re.compile(r"\n[^\n]{4,300}?\d[ \t|]*(?=\n)")
@@ -60,6 +54,8 @@ _CONTENTS_ROWS = 4
 _NON_LETTERS = re.compile(r"[\W\d_]+")
 ROW_BITS = 32
 """The id of a row has the number of its document above these bits, and the row of the document in them."""
+_INSERTED = "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)"
+_INSERTED = "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)"
 _LOADED = "SELECT digest, value FROM saved WHERE kind = ?"
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
@@ -108,16 +104,8 @@ class IndexedDocument(Struct, frozen=True):
             row for row in rows if len(numbering.subtree(numbering.number_of(document, row))) > 1
         )
         digest = blake2b(digest_size=16)
-        names = (
-            str(VERSION),
-            document.key,
-            document.content_hash,
-            *above,
-            "",
-            *columns.titles,
-            "",
-            *map(str, sorted(loaded)),
-        )
+        names = [str(VERSION), document.key, document.content_hash, *above, "", *columns.titles, ""]
+        names += map(str, sorted(loaded))
         digest.update("\x1f".join(names).encode("utf-8", "surrogatepass"))
         digest.update(array("Q", columns.starts).tobytes())
         for row in range(len(columns)) if summaries else ():
@@ -207,9 +195,8 @@ class SectionStore:
             self._digests = frozenset(document.digest for document in indexed)
             for digest in numbers.keys() - self._digests:
                 first = numbers.pop(digest) << ROW_BITS
-                execute(
-                    "DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, first + (1 << ROW_BITS) - 1)
-                )
+                last = first + (1 << ROW_BITS) - 1
+                execute("DELETE FROM sections WHERE rowid BETWEEN ? AND ?", (first, last))
                 execute("DELETE FROM indexed WHERE digest = ?", (digest,))
             missing = [document for document in indexed if document.digest not in numbers]
             done = 0
@@ -219,9 +206,7 @@ class SectionStore:
                     on_progress(done, total)
                 number = execute("INSERT INTO indexed(digest) VALUES(?)", (document.digest,)).lastrowid or 0
                 rows = (((number << ROW_BITS) + row, *columns) for row, columns in document.make_rows())
-                connection.executemany(
-                    "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)", rows
-                )
+                connection.executemany(_INSERTED, rows)
                 numbers[document.digest] = number
                 done += len(document)
         if on_progress is not None and total:
@@ -303,16 +288,10 @@ class SectionStore:
 
 
 def load_summaries(path: Path) -> dict[str, str]:
-    """Return the summaries in the index at `path`, without a change to it.
-
-    Raises:
-        IndexLostError: The file cannot be used.
-    """
+    """Return the summaries in the index at `path`, without a change to it, or raise an `IndexLostError`."""
+    url = f"{path.absolute().as_uri()}?mode=rw"  # `ro` cannot read a file whose writer was killed
     try:
-        # Not `mode=ro`, which cannot read a file whose writer was killed.
-        with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", timeout=_START_SECONDS, uri=True)
-        ) as connection:
+        with closing(sqlite3.connect(url, timeout=_START_SECONDS, uri=True)) as connection:
             return dict(connection.execute(_LOADED, (SUMMARIES,)))
     except sqlite3.Error as error:
         raise IndexLostError(str(error)) from error

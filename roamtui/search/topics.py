@@ -22,10 +22,10 @@ _TOPIC_WEIGHT = 2.0
 
 
 def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> dict[int, float]:
-    """Return the sections that earlier messages mention, with strengths from 0 to 1, later ones stronger.
+    """Return the sections that earlier messages mention, strongest first, with strengths from 0 to 1.
 
-    If the query itself mentions a section, all strengths are lower, because it may be about something
-    new.
+    Later mentions are stronger. If the query itself mentions a section, all strengths are lower, because it
+    may be about something new.
     """
     strengths: dict[int, float] = {}
     for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):

@@ -130,9 +130,8 @@ class _UnitReader:
         normal = normalise_line_ends(text)
         front = normal[: measure_front_matter(normal)]
         # Blank lines replace the front matter, so that line numbers do not change.
-        source = _NOT_LINE_END.sub("", front) + normal[len(front) :].replace(
-            "\0", "\N{REPLACEMENT CHARACTER}"
-        )
+        rest = normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
+        source = _NOT_LINE_END.sub("", front) + rest
         self._lines = source.split("\n")
         self.tokens = parse_blocks(source, {})
 
