@@ -9,10 +9,8 @@ from roamtui.commands.arguments import (
     MISSING_EXTRA,
     Command,
     CommandParser,
+    add_answering_arguments,
     add_conversation_arguments,
-    add_model_arguments,
-    add_reading_arguments,
-    add_search_arguments,
     add_source,
     make_bootstrap,
     open_sources,
@@ -24,17 +22,12 @@ from roamtui.errors import RoamtuiError, UsageError
 def add_app_options(parser: CommandParser) -> None:
     """Add the options of the app, without its sources, in whose place a shell completes commands."""
     add_conversation_arguments(parser)
-    add_reading_arguments(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
-    parser.add_argument(
-        "--plain", action="store_true", help="plain text, for screen readers and simple terminals"
-    )
-    parser.add_argument("--watch", action="store_true", help="reload the document when it changes on disk")
-    parser.add_argument(
-        "--print-completion", choices=("bash", "zsh"), help="print a script that completes commands"
-    )
-    parser.add_argument("--version", action="store_true", help="print the version")
+    add_answering_arguments(parser)
+    parser.add_flag("--plain", "plain text, for screen readers and simple terminals")
+    parser.add_flag("--watch", "reload the document when it changes on disk")
+    help_text = "print a script that completes commands"
+    parser.add_argument("--print-completion", choices=("bash", "zsh"), help=help_text)
+    parser.add_flag("--version", "print the version")
 
 
 def run_app(args: Namespace) -> int:
@@ -57,8 +50,7 @@ def _run_demo(args: Namespace) -> int:
     return make_demo(make_bootstrap(args)).run()
 
 
-def _add_serve_arguments(parser: CommandParser) -> None:
-    add_source(parser)
+def _add_port(parser: CommandParser) -> None:
     parser.add_argument("--port", type=parse_count, default=8000, metavar="N", help="port on this machine")
 
 
@@ -78,5 +70,5 @@ def _run_serve(args: Namespace) -> None:
     run_server(["--", args.source], port=args.port, title=title)
 
 
-DEMO = Command("demo", _run_demo, lambda _: None, "")
-SERVE = Command("serve", _run_serve, _add_serve_arguments, "handbook.md --port 8080")
+DEMO = Command("demo", _run_demo, "")
+SERVE = Command("serve", _run_serve, "handbook.md --port 8080", add_source, _add_port)

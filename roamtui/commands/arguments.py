@@ -40,10 +40,18 @@ class CommandParser(ArgumentParser):
         message = message.rstrip(".")
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
+    def add_flag(self, name: str, help_text: str) -> None:
+        """Add an option without a value."""
+        self.add_argument(name, action="store_true", help=help_text)
+
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
         """Add an argument that a shell completes with the names of files."""
         action = self.add_argument(*names, **options)
         action.complete = _FILES  # type: ignore[attr-defined]  # shtab reads it
+
+    def add_path(self, name: str, help_text: str, **options: Any) -> None:  # noqa: ANN401 - the same
+        """Add an argument that becomes a path."""
+        self.add_file_argument(name, type=to_path, help=help_text, **options)
 
     def add_words(self, name: str, help_text: str) -> None:
         """Add the argument that has several words, divided by a shell without quotation marks."""
@@ -58,13 +66,14 @@ class Command:
         self,
         name: str,
         run: Callable[[Namespace], int | None],
-        add_arguments: Callable[[CommandParser], None],
         example: str,
+        *adders: Callable[[CommandParser], None],
     ) -> None:
         self.name = name
         self.run = run
-        self.add_arguments = add_arguments
-        self.example = f"roamtui {name} {example}".rstrip()
+        self._example = f"roamtui {name} {example}".rstrip()
+        self._adders = adders
+        """Functions that add arguments, in this order."""
 
     @property
     def help(self) -> str:
@@ -76,12 +85,17 @@ class Command:
         parser = CommandParser(
             prog=f"roamtui {self.name}",
             description=self.help,
-            epilog=f"example:\n  {self.example}",
+            epilog=f"example:\n  {self._example}",
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )
         self.add_arguments(parser)
         return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments of this command."""
+        for add in self._adders:
+            add(parser)
 
 
 def add_source(parser: CommandParser) -> None:
@@ -97,7 +111,7 @@ def add_sources(parser: CommandParser, count: str = "+") -> None:
 
 def add_json(parser: CommandParser) -> None:
     """Add the choice of JSON."""
-    parser.add_argument("--json", action="store_true", help="as JSON, for other programs")
+    parser.add_flag("--json", "as JSON, for other programs")
 
 
 def add_conversation_arguments(parser: CommandParser) -> None:
@@ -107,46 +121,47 @@ def add_conversation_arguments(parser: CommandParser) -> None:
         "--continue", dest="conversation", action="store_const", const="", help="resume the last conversation"
     )
     resumed.add_argument("--conversation", metavar="ID", help="resume the one with this id")
-    parser.add_argument(
-        "--keep-open", choices=("keep", "fresh"), help="leave sections open between questions, or not"
-    )
+    help_text = "leave sections open between questions, or not"
+    parser.add_argument("--keep-open", choices=("keep", "fresh"), help=help_text)
     add_max_cost(parser)
 
 
 def add_max_cost(parser: CommandParser) -> None:
     """Add the spending limit."""
-    parser.add_argument(
-        "--max-cost", type=float, metavar="USD", help="spending limit of the conversation or table"
-    )
+    help_text = "spending limit of the conversation or table"
+    parser.add_argument("--max-cost", type=float, metavar="USD", help=help_text)
 
 
 def add_reading_arguments(parser: CommandParser) -> None:
     """Add how sources are fetched and read."""
-    parser.add_argument("--no-network", action="store_true", help="use cached pages only")
-    parser.add_argument(
-        "--allow-origin", action="append", default=[], metavar="URL", help="fetch it without asking"
-    )
-    parser.add_argument("--ocr", action="store_true", help="read scanned pages of PDFs with tesseract")
+    parser.add_flag("--no-network", "use cached pages only")
+    help_text = "fetch it without asking"
+    parser.add_argument("--allow-origin", action="append", default=[], metavar="URL", help=help_text)
+    parser.add_flag("--ocr", "read scanned pages of PDFs with tesseract")
 
 
 def add_model_arguments(parser: CommandParser) -> None:
     """Add the choice of a model and its server."""
-    parser.add_argument(
-        "--model", metavar="M", help='"offline" (default), or a model such as openai/gpt-4.1-mini'
-    )
+    help_text = '"offline" (default), or a model such as openai/gpt-4.1-mini'
+    parser.add_argument("--model", metavar="M", help=help_text)
     parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
 
 
 def add_search_arguments(parser: CommandParser) -> None:
     """Add how to search."""
     parser.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
-    parser.add_argument(
-        "--embedder", metavar="S", help="model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER"
-    )
-    parser.add_argument(
-        "--index", metavar="URI", help="a LanceDB database for vectors: a folder, s3://… or db://…"
-    )
+    embedders = "model for vectors: ollama/MODEL, openai/MODEL or local:FOLDER"
+    parser.add_argument("--embedder", metavar="S", help=embedders)
+    databases = "a LanceDB database for vectors: a folder, s3://… or db://…"
+    parser.add_argument("--index", metavar="URI", help=databases)
     parser.add_argument("--limit", type=parse_count, metavar="N", help="maximum number of search results")
+
+
+def add_answering_arguments(parser: CommandParser) -> None:
+    """Add how sources are read, which model answers, and how to search."""
+    add_reading_arguments(parser)
+    add_model_arguments(parser)
+    add_search_arguments(parser)
 
 
 def parse_count(text: str) -> int:
@@ -170,16 +185,15 @@ def to_path(text: str) -> Path:
 
 def make_bootstrap(args: Namespace) -> Bootstrap:
     """Make what opens sources and makes models, as the settings and the arguments of a command say."""
+    from functools import partial
+
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
 
-    settings = load_settings(list_overrides(vars(args)))
+    make = partial(Bootstrap, settings=load_settings(list_overrides(vars(args))))
     if "no_network" not in args:
-        return Bootstrap(settings=settings)
-    origins = tuple(args.allow_origin)
-    return Bootstrap(
-        settings=settings, is_offline=args.no_network, allowed_origins=origins, reads_scans=args.ocr
-    )
+        return make()
+    return make(is_offline=args.no_network, allowed_origins=tuple(args.allow_origin), reads_scans=args.ocr)
 
 
 def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:

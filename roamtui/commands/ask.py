@@ -8,38 +8,27 @@ from argparse import Namespace
 from roamtui.commands.arguments import (
     Command,
     CommandParser,
+    add_answering_arguments,
     add_conversation_arguments,
     add_max_cost,
-    add_model_arguments,
-    add_reading_arguments,
-    add_search_arguments,
     add_source,
     add_sources,
     decode,
     make_bootstrap,
     open_sources,
     parse_count,
-    to_path,
 )
 from roamtui.errors import UsageError
 
 
 def _add_ask_arguments(parser: CommandParser) -> None:
-    add_source(parser)
     parser.add_words("question", "in your own words, as one argument; put -- before one such as --help")
-    parser.add_argument(
-        "--within", metavar="ID", help="limit the question to this section and its subsections"
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="exit status 1 unless all quotes are in the text"
-    )
+    help_text = "limit the question to this section and its subsections"
+    parser.add_argument("--within", metavar="ID", help=help_text)
+    parser.add_flag("--strict", "exit status 1 unless all quotes are in the text")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
     form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")
-    add_conversation_arguments(parser)
-    add_reading_arguments(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
 
 
 def _run_ask(args: Namespace) -> int:
@@ -67,27 +56,13 @@ def _run_ask(args: Namespace) -> int:
 
 
 def _add_table_arguments(parser: CommandParser) -> None:
-    question_help = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
-    add_sources(parser)
-    parser.add_argument(
-        "-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=question_help
-    )
-    parser.add_file_argument(
-        "--questions", dest="file", type=to_path, metavar="FILE", help="a TOML file of more questions"
-    )
-    parser.add_file_argument(
-        "-o", dest="output", type=to_path, metavar="FILE", help="write FILE.csv, .md or .json"
-    )
-    parser.add_argument(
-        "--jobs", type=parse_count, default=1, metavar="N", help="questions to ask at a time (default 1)"
-    )
-    parser.add_file_argument(
-        "--folder", type=to_path, metavar="DIR", help="where to keep the table (default: by its sources)"
-    )
-    add_max_cost(parser)
-    add_reading_arguments(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
+    add = parser.add_argument
+    help_text = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
+    add("-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=help_text)
+    parser.add_path("--questions", "a TOML file of more questions", dest="file", metavar="FILE")
+    parser.add_path("-o", "write FILE.csv, .md or .json", dest="output", metavar="FILE")
+    add("--jobs", type=parse_count, default=1, metavar="N", help="questions to ask at a time (default 1)")
+    parser.add_path("--folder", "where to keep the table (default: by its sources)", metavar="DIR")
 
 
 def _run_table(args: Namespace) -> int:
@@ -96,10 +71,8 @@ def _run_table(args: Namespace) -> int:
     from roamtui.output import warn, write_notice
     from roamtui.table.columns import explain_unknown_type, parse_question
 
-    bootstrap = make_bootstrap(args)
-    table, plan = bootstrap.make_table(
-        args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
-    )
+    make_table = make_bootstrap(args).make_table
+    table, plan = make_table(args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs)
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
         write_notice(f"The table has these questions from earlier runs: {questions}")
@@ -108,7 +81,15 @@ def _run_table(args: Namespace) -> int:
     return run_table(table, plan, args.output)
 
 
-ASK = Command("ask", _run_ask, _add_ask_arguments, 'handbook.md "What does a late book cost?"')
+ASK = Command(
+    "ask",
+    _run_ask,
+    'handbook.md "What does a late book cost?"',
+    *(add_source, _add_ask_arguments, add_conversation_arguments, add_answering_arguments),
+)
 TABLE = Command(
-    "table", _run_table, _add_table_arguments, 'contracts/ -q "When does it end? [date]" -o ends.csv'
+    "table",
+    _run_table,
+    'contracts/ -q "When does it end? [date]" -o ends.csv',
+    *(add_sources, _add_table_arguments, add_max_cost, add_answering_arguments),
 )

@@ -10,7 +10,6 @@ from roamtui.commands.arguments import (
     add_json,
     add_reading_arguments,
     make_bootstrap,
-    to_path,
 )
 from roamtui.errors import UsageError
 
@@ -19,15 +18,10 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     actions = ("list", "show", "export", "delete")
     parser.add_argument("action", nargs="?", default="list", choices=actions)
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
-    parser.add_argument(
-        "--format",
-        choices=("md", "json", "html"),
-        help="md (default), or that of -o; html is a page that replays it",
-    )
-    parser.add_file_argument(
-        "-o", dest="output", type=to_path, metavar="FILE", help="export to FILE.md, .json or .html"
-    )
-    parser.add_argument("--all", action="store_true", help="list those of `roamtui ask` too")
+    help_text = "md (default), or that of -o; html is a page that replays it"
+    parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
+    parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
+    parser.add_flag("--all", "list those of `roamtui ask` too")
 
 
 def _run_conversations(args: Namespace) -> None:
@@ -51,11 +45,9 @@ def _run_conversations(args: Namespace) -> None:
 
 
 def _add_notes_arguments(parser: CommandParser) -> None:
-    parser.add_file_argument(
-        "source", metavar="SOURCE", nargs="?", help="the document, or its name as listed"
-    )
-    parser.add_argument("--delete", action="store_true", help="delete all notes on it permanently")
-    add_reading_arguments(parser)
+    help_text = "the document, or its name as listed"
+    parser.add_file_argument("source", metavar="SOURCE", nargs="?", help=help_text)
+    parser.add_flag("--delete", "delete all notes on it permanently")
 
 
 def _run_notes(args: Namespace) -> None:
@@ -72,15 +64,11 @@ def _run_notes(args: Namespace) -> None:
 
 
 def _add_recheck_arguments(parser: CommandParser) -> None:
-    parser.add_file_argument(
-        "targets", metavar="ID|FILE", nargs="*", help="conversations, tables, exports, texts with quotes"
-    )
-    parser.add_argument("--all", action="store_true", help="every saved conversation")
-    parser.add_argument(
-        "--in", dest="within", metavar="SOURCE", help="look in this source, not in the recorded one"
-    )
-    add_json(parser)
-    add_reading_arguments(parser)
+    help_text = "conversations, tables, exports, texts with quotes"
+    parser.add_file_argument("targets", metavar="ID|FILE", nargs="*", help=help_text)
+    parser.add_flag("--all", "every saved conversation")
+    help_text = "look in this source, not in the recorded one"
+    parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
 
 
 def _run_recheck(args: Namespace) -> int:
@@ -93,7 +81,12 @@ def _run_recheck(args: Namespace) -> int:
 
 
 CONVERSATIONS = Command(
-    "conversations", _run_conversations, _add_conversations_arguments, "export 3f9c12ab77de -o fees.html"
+    "conversations", _run_conversations, "export 3f9c12ab77de -o fees.html", _add_conversations_arguments
 )
-NOTES = Command("notes", _run_notes, _add_notes_arguments, "handbook.md")
-RECHECK = Command("recheck", _run_recheck, _add_recheck_arguments, "answer.md --in handbook.md")
+NOTES = Command("notes", _run_notes, "handbook.md", _add_notes_arguments, add_reading_arguments)
+RECHECK = Command(
+    "recheck",
+    _run_recheck,
+    "answer.md --in handbook.md",
+    *(_add_recheck_arguments, add_json, add_reading_arguments),
+)

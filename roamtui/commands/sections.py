@@ -7,6 +7,7 @@ from argparse import Namespace
 from roamtui.commands.arguments import (
     Command,
     CommandParser,
+    add_answering_arguments,
     add_json,
     add_model_arguments,
     add_reading_arguments,
@@ -15,15 +16,8 @@ from roamtui.commands.arguments import (
     add_sources,
     make_bootstrap,
     open_sources,
-    to_path,
 )
 from roamtui.errors import UsageError
-
-
-def _add_outline_arguments(parser: CommandParser) -> None:
-    add_sources(parser)
-    add_json(parser)
-    add_reading_arguments(parser)
 
 
 def _run_outline(args: Namespace) -> None:
@@ -34,13 +28,10 @@ def _run_outline(args: Namespace) -> None:
     print_outline(library, as_json=args.json)
 
 
-def _add_show_arguments(parser: CommandParser) -> None:
-    help_text = (
-        "a section, its page 2 (07f3277d:2) or a range below it (07f3277d:c2); a title, or 'Fees > Late fees'"
-    )
-    add_source(parser)
+def _add_ids(parser: CommandParser) -> None:
+    parts = "its page 2 (07f3277d:2) or a range below it (07f3277d:c2)"
+    help_text = f"a section, {parts}; a title, or 'Fees > Late fees'"
     parser.add_argument("ids", metavar="ID", nargs="+", help=help_text)
-    add_reading_arguments(parser)
 
 
 def _run_show(args: Namespace) -> None:
@@ -51,13 +42,8 @@ def _run_show(args: Namespace) -> None:
     print_sections(library, loader, args.ids)
 
 
-def _add_search_command_arguments(parser: CommandParser) -> None:
-    add_source(parser)
+def _add_query(parser: CommandParser) -> None:
     parser.add_words("query", "words")
-    add_json(parser)
-    add_reading_arguments(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
 
 
 def _run_search(args: Namespace) -> int:
@@ -77,15 +63,9 @@ def _run_search(args: Namespace) -> int:
 
 
 def _add_index_arguments(parser: CommandParser) -> None:
-    add_sources(parser)
-    parser.add_argument("--delete", action="store_true", help="delete the index")
-    parser.add_argument(
-        "--summaries", action="store_true", help="let the model describe each document; asks first"
-    )
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    add_reading_arguments(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
+    parser.add_flag("--delete", "delete the index")
+    parser.add_flag("--summaries", "let the model describe each document; asks first")
+    parser.add_flag("--yes", "do not ask for confirmation")
 
 
 def _run_index(args: Namespace) -> None:
@@ -103,21 +83,11 @@ def _run_index(args: Namespace) -> None:
 
 
 def _add_eval_arguments(parser: CommandParser) -> None:
-    parser.add_file_argument(
-        "questions", type=to_path, metavar="QUESTIONS", help="file with one JSON object per line"
-    )
-    parser.add_file_argument(
-        "--docs", type=to_path, metavar="DIR", required=True, help="folder of the documents"
-    )
-    parser.add_argument(
-        "--scope", choices=("doc", "all"), default="doc", help="search one document, or the folder"
-    )
-    parser.add_file_argument(
-        "--questions-out", type=to_path, metavar="FILE", help="a new file for the result of each question"
-    )
-    add_json(parser)
-    add_model_arguments(parser)
-    add_search_arguments(parser)
+    parser.add_path("questions", "file with one JSON object per line", metavar="QUESTIONS")
+    parser.add_path("--docs", "folder of the documents", metavar="DIR", required=True)
+    help_text = "search one document, or the folder"
+    parser.add_argument("--scope", choices=("doc", "all"), default="doc", help=help_text)
+    parser.add_path("--questions-out", "a new file for the result of each question", metavar="FILE")
 
 
 def _run_eval(args: Namespace) -> int:
@@ -138,8 +108,25 @@ def _run_eval(args: Namespace) -> int:
     return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
 
 
-OUTLINE = Command("outline", _run_outline, _add_outline_arguments, "handbook.md")
-SHOW = Command("show", _run_show, _add_show_arguments, 'handbook.md "Fees > Late fees"')
-SEARCH = Command("search", _run_search, _add_search_command_arguments, 'handbook.md "late fee"')
-INDEX = Command("index", _run_index, _add_index_arguments, "docs/ --embedder ollama/nomic-embed-text")
-EVAL = Command("eval", _run_eval, _add_eval_arguments, "questions.jsonl --docs docs/")
+OUTLINE = Command("outline", _run_outline, "handbook.md", add_sources, add_json, add_reading_arguments)
+SHOW = Command(
+    "show", _run_show, 'handbook.md "Fees > Late fees"', add_source, _add_ids, add_reading_arguments
+)
+SEARCH = Command(
+    "search",
+    _run_search,
+    'handbook.md "late fee"',
+    *(add_source, _add_query, add_json, add_answering_arguments),
+)
+INDEX = Command(
+    "index",
+    _run_index,
+    "docs/ --embedder ollama/nomic-embed-text",
+    *(add_sources, _add_index_arguments, add_answering_arguments),
+)
+EVAL = Command(
+    "eval",
+    _run_eval,
+    "questions.jsonl --docs docs/",
+    *(_add_eval_arguments, add_json, add_model_arguments, add_search_arguments),
+)

@@ -18,12 +18,6 @@ from roamtui.commands.arguments import (
 from roamtui.errors import RoamtuiError, UsageError
 
 
-def _add_mcp_arguments(parser: CommandParser) -> None:
-    add_sources(parser)
-    add_reading_arguments(parser)
-    add_search_arguments(parser)
-
-
 def _run_mcp(args: Namespace) -> None:
     """Serve the model's tools over the Model Context Protocol."""
     from roamtui.paths import is_standard_input
@@ -42,13 +36,8 @@ def _run_mcp(args: Namespace) -> None:
 
 
 def _add_doctor_arguments(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--clear-cache", action="store_true", help="first delete cached pages and converted files"
-    )
-    parser.add_argument(
-        "--fetch-model", action="store_true", help="first download the model for searches by meaning"
-    )
-    add_model_arguments(parser)
+    parser.add_flag("--clear-cache", "first delete cached pages and converted files")
+    parser.add_flag("--fetch-model", "first download the model for searches by meaning")
 
 
 def _run_doctor(args: Namespace) -> int:
@@ -85,5 +74,5 @@ def _run_doctor(args: Namespace) -> int:
     )
 
 
-MCP = Command("mcp", _run_mcp, _add_mcp_arguments, "handbook.md")
-DOCTOR = Command("doctor", _run_doctor, _add_doctor_arguments, "--model ollama/llama3.2")
+MCP = Command("mcp", _run_mcp, "handbook.md", add_sources, add_reading_arguments, add_search_arguments)
+DOCTOR = Command("doctor", _run_doctor, "--model ollama/llama3.2", _add_doctor_arguments, add_model_arguments)
