@@ -89,9 +89,8 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise SourceError(
-            f"could not read the questions in {path}: {format_reason(error)}. Check the path."
-        ) from None
+        reason = format_reason(error)
+        raise SourceError(f"could not read the questions in {path}: {reason}. Check the path.") from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -101,18 +100,13 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
             question = msgspec.convert(json.loads(line.decode("utf-8")), EvalQuestion)
             questions.append(msgspec.structs.replace(question, id=str(question.id) or f"line {number}"))
         except (ValueError, RecursionError):
-            problems.append(
-                f"{path.name}, line {number} was skipped. A question is written like this: {_FORM}"
-            )
+            place = f"{path.name}, line {number}"
+            problems.append(f"{place} was skipped. A question is written like this: {_FORM}")
     return tuple(questions), tuple(problems)
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
-    """Resolve the gold sections of a question to ids.
-
-    Args:
-        question: Locates gold sections by headings or lines.
-        documents: The searched documents by path. Gold sections in other documents are ignored.
+    """Resolve the gold sections of a question to ids. Those outside `documents`, by path, are ignored.
 
     Raises:
         SourceError: A gold section is not where the question says.
@@ -146,11 +140,9 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     line_starts = document.line_starts
     line = gold.number or 1
     if not gold.titles:
-        row = (
-            bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1
-            if line <= len(line_starts)
-            else -1
-        )
+        if line > len(line_starts):
+            return None
+        row = bisect_right(columns.starts, line_starts[line - 1], hi=len(columns)) - 1
         return row if row >= 0 else None
     titles = [*map(_normalise, gold.titles)]
     rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]

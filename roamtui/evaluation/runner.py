@@ -77,9 +77,9 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     if not path.resolve().is_relative_to(plan.docs.resolve()):
         raise SourceError(f"{doc} is not in the folder {plan.docs}.")
     library = plan.open_library(path)
-    documents = (
-        {doc: library.root} if doc else {document.key: document for document in library.grafts.values()}
-    )
+    documents = {document.key: document for document in library.grafts.values()}
+    if doc:
+        documents = {doc: library.root}
     searcher = plan.make_searcher(library)
     if searcher is not None:
         searcher.prepare()  # so that the duration of the first search does not include it
@@ -166,9 +166,8 @@ async def _ask_agent(
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
-    opened = {
-        result.section_id for result in results if result.section_id and result.status in _OPENED_STATUSES
-    }
+    done = (result for result in results if result.status in _OPENED_STATUSES)
+    opened = {result.section_id for result in done if result.section_id}
     read = {*opened}
     library = conversation.state.library
     delivered = conversation.state.collect_delivered()
@@ -197,9 +196,8 @@ def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
     for turn in history:
         question = turn.content if turn.role == "user" else ""
         if question or not exchanges:
-            exchanges.append(
-                Exchange(number=len(exchanges) + 1, question=question, stopped=StopReason.ANSWERED)
-            )
+            number = len(exchanges) + 1
+            exchanges.append(Exchange(number=number, question=question, stopped=StopReason.ANSWERED))
         if not question:
             exchanges[-1] = replace(exchanges[-1], answer=f"{exchanges[-1].answer}\n{turn.content}".strip())
     return tuple(exchanges)

@@ -62,15 +62,11 @@ def score_run(rows: Sequence[QuestionResult], *, has_search: bool) -> RunScore:
     """Compute the metrics of a run with their intervals."""
     metrics: dict[str, tuple[Callable[[Any], float | None], Sequence[Any]]] = {}
     if has_search:
-        for prefix, ranks in (
-            ("", [row.rank for row in rows]),
-            (RELAXED, [row.relaxed_rank for row in rows]),
-        ):
+        strict = [row.rank for row in rows]
+        for prefix, ranks in (("", strict), (RELAXED, [row.relaxed_rank for row in rows])):
             for limit in HIT_RANKS:
-                metrics[f"{prefix}hit_at_{limit}"] = (
-                    fmean,
-                    [rank is not None and rank <= limit for rank in ranks],
-                )
+                hits = [rank is not None and rank <= limit for rank in ranks]
+                metrics[f"{prefix}hit_at_{limit}"] = fmean, hits
             metrics[f"{prefix}mrr"] = fmean, [1 / rank if rank is not None else 0.0 for rank in ranks]
         metrics["median_ms"] = median, [row.ms for row in rows]
     agents = [row.agent for row in rows if row.agent is not None]
@@ -90,9 +86,8 @@ def score_run(rows: Sequence[QuestionResult], *, has_search: bool) -> RunScore:
     draws = [generator.choices(range(len(rows)), k=len(rows)) for _ in range(_RESAMPLES)]
     intervals = {}
     for name, (compute, values) in metrics.items():
-        resampled = [
-            value for draw in draws if (value := compute([values[index] for index in draw])) is not None
-        ]
+        drawn = (compute([values[index] for index in draw]) for draw in draws)
+        resampled = [value for value in drawn if value is not None]
         if len(resampled) > 1:
             bounds = quantiles(resampled, n=_QUANTILES, method="inclusive")
             intervals[name] = bounds[0], bounds[-1]

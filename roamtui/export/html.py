@@ -132,10 +132,9 @@ class _ReplayPage:
     def render_outline(self) -> str:
         """Render the outline of the touched sections, with the texts of those that answers cite."""
         library = self._library
-        touched = filter(library.__contains__, self._touched | self._quotes.keys())
-        shown = {
-            shown for section_id in touched for shown in (section_id, *library.node(section_id).ancestors)
-        }
+        shown: set[str] = set()
+        for section_id in filter(library.__contains__, self._touched | self._quotes.keys()):
+            shown.update((section_id, *library.node(section_id).ancestors))
 
         def render_below(section_id: str) -> str:
             items = []

@@ -40,7 +40,6 @@ def to_json(value: Struct) -> dict[str, Any]:
 
 def to_json_passage(passage: Citation) -> dict[str, Any]:
     """Convert a passage of the offline model to JSON values."""
-    shown = {
-        name: value for name, value in to_json(passage).items() if name not in ("doc", "state", "verified")
-    }
+    shown = to_json(passage)
+    del shown["doc"], shown["state"], shown["verified"]
     return {"text" if name == "quote" else name: value for name, value in shown.items()}

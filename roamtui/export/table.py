@@ -48,14 +48,13 @@ def render_csv(table: Table, path: Path) -> str:
     for row in table.rows:
         fields = [_locate(row, path)]
         for cell in table.list_cells(row):
-            fields += [cell.value, cell.state.value] if cell is not None else ["", ""]
-            proof = cell.proof if cell is not None else None
-            fields += (
-                [proof.quote or "", f"{PLAIN_PATH_STEP.join(proof.path)}, {proof.place}"]
-                if proof is not None
-                else ["", ""]
-            )
-            fields.append(cell.note if cell is not None else "")
+            if cell is None:
+                fields += [""] * len(parts)
+                continue
+            proof = cell.proof
+            place = f"{PLAIN_PATH_STEP.join(proof.path)}, {proof.place}" if proof is not None else ""
+            quote = proof.quote or "" if proof is not None else ""
+            fields += [cell.value, cell.state.value, quote, place, cell.note]
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
@@ -79,11 +78,11 @@ def render_markdown_table(table: Table, path: Path) -> str:
         values = [_escape_markdown(row.title)]
         proofs: list[str] = []
         for title, cell in zip(titles, table.list_cells(row), strict=True):
-            values.append(
-                f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}" if cell else ""
-            )
-            if cell is not None:
-                proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
+            if cell is None:
+                values.append("")
+                continue
+            values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}")
+            proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)
     rows = [f"| {' | '.join(fields)} |" for fields in grid] if len(table.rows) > 1 else []

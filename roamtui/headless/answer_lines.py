@@ -48,9 +48,10 @@ _EMPHASIS_CODES = {
     Emphasis.STRUCK: _STRUCK,
     Emphasis.CODE: _CYAN,
 }
-_ROLE_CODES = dict.fromkeys((TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4), _BOLD) | dict.fromkeys(
-    (TextRole.BAR, TextRole.RULE, TextRole.GRID, TextRole.ASIDE), _DIM
-)
+_ROLE_CODES = {
+    **dict.fromkeys((TextRole.H1, TextRole.H2, TextRole.H3, TextRole.H4), _BOLD),
+    **dict.fromkeys((TextRole.BAR, TextRole.RULE, TextRole.GRID, TextRole.ASIDE), _DIM),
+}
 _COLOURS = {
     QuoteState.FOUND: _GREEN,
     QuoteState.ELSEWHERE: _YELLOW,
@@ -167,8 +168,8 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         parts: list[str] = []
         for codes, runs in groupby(line.runs, key=lambda run: get_codes(run.style)):
             text = "".join(run.text for run in runs)
-            parts.append(
-                f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m" if codes and is_styled and text else text
-            )
+            if codes and is_styled and text:
+                text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
+            parts.append(text)
         painted.append("".join(parts).rstrip(" ") + "\n")
     return "".join(painted)

@@ -68,14 +68,8 @@ async def run_ask(
     """Ask, write progress and answer, and return the exit status.
 
     It is 1 if it failed or found nothing, and 130 if it was cancelled. Then the partial answer is written.
-    The conversation and the model are closed at the end.
-
-    Args:
-        agent: Answers the question.
-        question: The question as the person typed it.
-        within: Id of the section to search, or None for the whole document.
-        is_watched: Whether a person sees stderr. If not, only warnings are written there.
-        output_format: How to write the answer.
+    The conversation and the model are closed at the end. `within` is the id of the section to search. Unless
+    a person watches stderr, only warnings are written there.
 
     Raises:
         UnknownSectionError: There is no section `within`.
@@ -88,9 +82,7 @@ async def run_ask(
     if is_streaming or (is_watched and output_format is not OutputFormat.EVENTS):
         live = LiveAnswer(agent, is_streaming=is_streaming)
     write_laid_out = write_styled if live is None else live.write_last
-    report = AskReport(
-        agent, is_watched=is_watched, output_format=output_format, write_laid_out=write_laid_out
-    )
+    report = AskReport(agent, output_format, is_watched=is_watched, write_laid_out=write_laid_out)
     try:
         with end_after_task():
             await agent.ask(question, AskOptions(within=within))
@@ -116,9 +108,9 @@ class AskReport:
     def __init__(
         self,
         agent: Agent,
+        output_format: OutputFormat = OutputFormat.TEXT,
         *,
         is_watched: bool,
-        output_format: OutputFormat = OutputFormat.TEXT,
         write_laid_out: Callable[[str], None] = write_styled,
     ) -> None:
         self._agent = agent
@@ -211,8 +203,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values.
 
-    None for the end of a question, which is written as the answer, and for what happens before a question is
-    saved.
+    None for what happens before a question is saved, and for its end, which is written as the answer.
     """
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:

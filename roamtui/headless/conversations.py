@@ -27,9 +27,6 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     """Write a line for each conversation. With `lists_one_shots`, also for those of `roamtui ask`.
 
     A damaged one is always listed.
-
-    Raises:
-        StoreError: The conversations cannot be read.
     """
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
@@ -48,13 +45,12 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     if not summaries:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
-        write_notice(
-            f"Not shown: {format_count(hidden, 'conversation')} from `roamtui ask`. To see all, add --all."
-        )
+        count = format_count(hidden, "conversation")
+        write_notice(f"Not shown: {count} from `roamtui ask`. To see all, add --all.")
 
 
 def delete_conversation(conversation_id: str) -> None:
-    """Delete a conversation, and say so."""
+    """Delete a conversation."""
     open_store().delete(conversation_id)
     write_notice(f"Deleted conversation {conversation_id}.")
 
@@ -65,20 +61,16 @@ def print_conversation(
     open_source: Callable[..., Library],
     output_path: Path | None = None,
 ) -> None:
-    """Write one conversation.
+    """Write one conversation to a file, or to stdout.
 
     Args:
         conversation_id: Its id.
-        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it. None leaves it to
-            `output_path`.
+        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it; None for that of the file.
         open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
-        output_path: The file to write, or None for stdout.
+        output_path: The file, or None.
 
     Raises:
         UsageError: The name of the file does not say a format, or the file is a source.
-        StoreError: There is no such conversation, or it cannot be read.
-        SourceError: The source cannot be opened.
-        OSError: The file cannot be written.
     """
     if output_format is None:
         suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
@@ -134,9 +126,7 @@ def _read_notes(
 ) -> tuple[tuple[Note, ...], NoteStore, Library | RoamtuiError]:
     """Return the notes on a document, their store, and the document, or why it cannot be opened.
 
-    Args:
-        source: The document; if it no longer exists, its name as `list_notes` writes it.
-        open_source: Opens the document.
+    If the document no longer exists, `source` is its name as `list_notes` writes it.
 
     Raises:
         RoamtuiError: The document has no notes, perhaps because it cannot be opened to learn its name.

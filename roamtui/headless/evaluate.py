@@ -18,27 +18,16 @@ from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 
 _RANK_NAMES = (*(f"hit_at_{limit}" for limit in HIT_RANKS), "mrr")
-_NON_PERCENTAGES = (
-    "median_ms",
-    "opened_per_question",
-    "tokens_per_question",
-    "median_tokens",
-    "steps_per_question",
-)
+_AMOUNT_ENDS = ("_ms", "_tokens", "_per_question")
+"""Ends of the names of metrics that are not shares."""
 
 
 def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_json: bool) -> int:
     """Ask the questions of a file, write the metrics to stdout, and return the exit status.
 
-    Args:
-        path: The file of the questions.
-        plan: How to ask them.
-        output_path: A new file for the result of each question, or None.
-        as_json: Whether to write the metrics as JSON.
-
     Raises:
         RoamtuiError: Nothing could be measured.
-        OSError: The file of the results exists, or cannot be written.
+        OSError: `output_path`, which gets the result of each question, exists or cannot be written.
     """
     if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
@@ -62,10 +51,8 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     progress.end()
     write_notice(*run.problems)
     if not run.results:
-        raise SourceError(
-            "no question could be scored. Check --docs, and the headings or line numbers that the questions "
-            "give."
-        )
+        advice = "Check --docs, and the headings or line numbers that the questions give."
+        raise SourceError(f"no question could be scored. {advice}")
     score = score_run(run.results, has_search=plan.mode is not SearchMode.OFF)
     if as_json:
         write_json(_to_json_score(score, plan))
@@ -81,13 +68,8 @@ def _to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
     ranks = dict.fromkeys(_RANK_NAMES)
     data = {"questions": score.questions, "scope": plan.scope, "mode": plan.mode, **ranks}
     model = {"model": plan.model.name} if plan.model is not None else {}
-    return data | {
-        "relaxed": ranks | relaxed,
-        "median_ms": None,
-        **model,
-        **values,
-        "intervals": score.intervals,
-    }
+    data |= {"relaxed": ranks | relaxed, "median_ms": None, **model, **values}
+    return data | {"intervals": score.intervals}
 
 
 def _format_score(score: RunScore, plan: EvalPlan) -> str:
@@ -103,4 +85,4 @@ def _format_score(score: RunScore, plan: EvalPlan) -> str:
 def _format_value(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.1f}" if name in _NON_PERCENTAGES else f"{100 * value:.1f} %"
+    return f"{value:,.1f}" if name.endswith(_AMOUNT_ENDS) else f"{100 * value:.1f} %"

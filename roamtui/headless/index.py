@@ -28,12 +28,7 @@ _SUMMARY_TOKENS = 90
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk and in the database of the options, and say so.
-
-    Raises:
-        OSError: The file cannot be deleted.
-        IndexLostError: The database cannot be used.
-    """
+    """Delete the index of a library, on disk and in the database of the options, and say so."""
     path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():
@@ -57,11 +52,6 @@ def run_index(
         services: Embed it.
         model: Writes the missing summaries, or None to write none. It is closed at the end.
         assume_yes: Whether to skip the question about the cost of the summaries.
-
-    Raises:
-        UsageError: The library came from standard input, so no later run could use the index, or the model
-            cannot write summaries, or the person declined.
-        RoamtuiError: The model failed, or the index or the database cannot be used.
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)
@@ -82,8 +72,7 @@ def run_index(
 def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
     """Have a model write the missing summaries into the index, and return the library with all of them.
 
-    Each summary is saved immediately, so that an interrupted run can be resumed. `run_index` explains the
-    rest.
+    Each summary is saved immediately, so that an interrupted run can be resumed.
     """
     if model.name == OFFLINE:
         raise UsageError(f'the model "{OFFLINE}" cannot write summaries. Choose another with --model.')

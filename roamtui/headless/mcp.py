@@ -102,15 +102,14 @@ def make_mcp_server(session: McpSession) -> Server[Any]:
 
     async def call_tool(_context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         # Errors are returned as text, never as protocol errors.
-        is_error = False
+        is_error = True
         try:
             text = await session.call(params.name, params.arguments or {})
+            is_error = False
         except RoamtuiError as error:
             text = sanitise_text(str(error))
-            is_error = True
         except Exception as error:  # noqa: BLE001 - a client's model can continue after a defect, the client cannot
             text = f"A defect in roamtui stopped this call ({type(error).__name__}). Another may work."
-            is_error = True
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
     return Server(
@@ -142,9 +141,6 @@ class McpSession:
             options: Budget for the sections that the client has open.
             make_searcher: Creates the searcher, or None if search is off.
             sources: The files and folders to look at for changes.
-
-        Raises:
-            RoamtuiError: The source cannot be opened.
         """
         self._read = read
         self._options = options
@@ -214,12 +210,7 @@ class McpSession:
             to_close = select_sections_to_close(self.conversation.state)
             if closing := tuple(section_id for section_id in to_close if section_id in earlier):
                 command = CloseSections(section_ids=closing, origin=Origin.AGENT)
-                events = await self.conversation.execute(command)
-                closed = [
-                    closed_id
-                    for event in events
-                    if isinstance(event, SectionsClosed)
-                    for closed_id in event.section_ids
-                ]
-                notes += [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
+                for event in await self.conversation.execute(command):
+                    if isinstance(event, SectionsClosed) and event.section_ids:
+                        notes.append(f"(Closed, because much is open: {', '.join(event.section_ids)}.)")
             return sanitise_text("\n\n".join([outcome.text, *notes]))

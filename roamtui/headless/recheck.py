@@ -28,6 +28,10 @@ from roamtui.sources.read import is_path
 from roamtui.table.store import Table, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
+_QUOTES_HINT = (
+    "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
+)
+_CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
 _QUOTE_COLUMN = ": quote"
 """End of the title of a column with quotes in an exported table."""
 _UNVERIFIED_LABELS = (QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label)
@@ -84,39 +88,32 @@ def run_recheck(
     store = open_store()
     known = _list_conversations(store, targets)
     quotes: list[_CheckedQuote] = []
-    claims: Sequence[Claim]
+    claims: list[Claim]
     for target in targets or known:
         path = Path(target)
         if target in known:
             saved = store.load(target)
-            open_source = partial(
-                reopen, links=saved.pages, approved=saved.approved_origins, added=saved.sources
-            )
-            claims = [
-                claim
-                for exchange in saved.exchanges
-                for claim in _make_claims(exchange.citations, target, exchange.question, known[target])
-            ]
+            origins = saved.approved_origins
+            open_source = partial(reopen, links=saved.pages, approved=origins, added=saved.sources)
+            claims = []
+            for exchange in saved.exchanges:
+                claims += _make_claims(exchange.citations, target, exchange.question, known[target])
         else:
             open_source = partial(reopen, is_own=replaces_source)  # otherwise, the file names the source
             claims = _read_file(path, target, replaces_source=replaces_source)
         quotes += _recheck_claims(claims, path.parent, open_source, source)
     if targets and not quotes:
-        advice = (
-            "Put quotes in quotation marks, each with a section id after it."
-            " With --in SOURCE, no id is needed."
-        )
-        raise SourceError(f"There is no quote to check in {', '.join(targets)}. {advice}")
+        raise SourceError(f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}")
     counts = Counter(quote.status for quote in quotes)
     status_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:
         write_json({"counts": status_counts, "quotes": to_builtins(quotes)})
     else:
         summary = ", ".join(f"{count} {status}" for status, count in status_counts.items() if count)
-        shown = [quote for quote in quotes if replaces_source or quote.status is not ClaimStatus.SAME]
         lines: list[str] = []
-        for quote in shown:
-            lines += _format_quote(quote, replaces_source=replaces_source)
+        for quote in quotes:
+            if replaces_source or quote.status is not ClaimStatus.SAME:
+                lines += _format_quote(quote, replaces_source=replaces_source)
         if replaces_source:
             words = Counter(_name_status(quote, replaces_source=True) for quote in quotes)
             summary = ", ".join(f"{count} {status}" for status, count in words.items())
@@ -125,13 +122,10 @@ def run_recheck(
     return int(any(quote.status not in (ClaimStatus.SAME, ClaimStatus.MOVED) for quote in quotes))
 
 
-def _read_file(path: Path, name: str, *, replaces_source: bool) -> Sequence[Claim]:
+def _read_file(path: Path, name: str, *, replaces_source: bool) -> list[Claim]:
     """Return the quotes of a file or a table.
 
     With `replaces_source`, the file need not say where its quotes come from: each quotation counts.
-
-    Raises:
-        RoamtuiError: The file cannot be read.
     """
     suffix = path.suffix.lower()
     if is_table(path):
@@ -148,7 +142,7 @@ def _read_file(path: Path, name: str, *, replaces_source: bool) -> Sequence[Clai
         return _read_csv(text, name)
     main = parse_source_line(text)
     if replaces_source and not main:
-        return read_quotations(text, name)
+        return [*read_quotations(text, name)]
     return [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
 
 
@@ -196,9 +190,7 @@ def _read_export(text: str, name: str) -> list[Claim]:
                     if each["verified"] and each["quote"]
                 ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise SourceError(
-            f"{name} was not exported by roamtui, or has been changed since. Export it again."
-        ) from None
+        raise SourceError(_CHANGED_EXPORT.format(name)) from None
     return claims
 
 
@@ -207,9 +199,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
-        raise SourceError(
-            f"{name} is not a table that roamtui exported, or has changed since. Export it again."
-        ) from None
+        raise SourceError(_CHANGED_EXPORT.format(name)) from None
     columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
     return [
         Claim(
@@ -244,9 +234,8 @@ def _recheck_claims(
 
 
 def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:
-    make_checked = partial(
-        _CheckedQuote, place=claim.place, line=claim.line or None, quote=claim.quote, source=source
-    )
+    line = claim.line or None
+    make_checked = partial(_CheckedQuote, place=claim.place, line=line, quote=claim.quote, source=source)
     if isinstance(library, str):
         return make_checked(status=ClaimStatus.UNREACHABLE, message=library)
     finding = recheck(claim, library)

@@ -157,9 +157,8 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     else:
         return [*_iter_texts(library, section_id)]
     if not texts and reference.steps:
-        raise UsageError(
-            f'Section "{section_id}" has no such part. Run `roamtui outline SOURCE` for the ids.'
-        )
+        advice = "Run `roamtui outline SOURCE` for the ids."
+        raise UsageError(f'Section "{section_id}" has no such part. {advice}')
     return texts
 
 

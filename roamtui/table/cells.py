@@ -93,10 +93,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
-    Args:
-        cell: The cell before its question is answered.
-        exchange: The question of `column` with its answer, or with the reason why there is none.
-        column: The column, whose type the value must have.
+    The value must have the type of its column. `exchange` may only have the reason why there is no answer.
     """
     if exchange.stopped is StopReason.NOT_FOUND:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])

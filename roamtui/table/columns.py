@@ -146,13 +146,10 @@ def read_columns(path: Path) -> tuple[Column, ...]:
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:
-        raise UsageError(
-            f"could not read the questions in {path}: {format_reason(error)}. Check the path."
-        ) from None
+        problem = f"could not read the questions in {path}: {format_reason(error)}. Check the path."
     except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}"
-        ) from None
+        problem = f"{path} is not a file of questions: {sanitise_line(str(error))}. {_FORM_HINT}"
+    raise UsageError(problem)
 
 
 def drop_repeated_columns(columns: Iterable[Column]) -> tuple[Column, ...]:

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import chain
 
 from msgspec import Struct, field
@@ -179,13 +178,17 @@ class _Filler:
             except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
                 reason = _format_failure(error)
                 self._run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
-                failed = partial(Cell, row=row.source, content="", model=self._plan.model.name, note=reason)
                 for column in self._table.columns:
                     cell = self._table.get_cell(row, column)
                     if cell is None or cell.state is CellState.FAILED:
-                        self._record(failed(column=column.key, state=CellState.FAILED))
+                        self._record(replace(self._make_failed(row.source, column), note=reason))
             else:
                 await self._fill_row(row, library, loader)
+
+    def _make_failed(self, source: str, column: Column, content: str = "") -> Cell:
+        """Make the cell of a question that is not answered."""
+        model = self._plan.model.name
+        return Cell(row=source, column=column.key, content=content, model=model, state=CellState.FAILED)
 
     async def _open(self, row: Row) -> tuple[Library, Loader | None]:
         library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
@@ -198,9 +201,8 @@ class _Filler:
         cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
-        opened = _OpenedRow(
-            source=row.source, library=library, loader=loader, prompt_id=make_conversation_id()
-        )
+        prompt_id = make_conversation_id()
+        opened = _OpenedRow(source=row.source, library=library, loader=loader, prompt_id=prompt_id)
         for column in missing[:1]:
             await self._fill_cell(opened, column)
         async with asyncio.TaskGroup() as group:
@@ -211,13 +213,7 @@ class _Filler:
         async with self._slots:
             if self._run.stop_reason:
                 return
-            cell = Cell(
-                row=row.source,
-                column=column.key,
-                content=row.library.content_hash,
-                model=self._plan.model.name,
-                state=CellState.FAILED,
-            )
+            cell = self._make_failed(row.source, column, row.library.content_hash)
             try:
                 await self._ask(row, column, cell)
             except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table

@@ -99,11 +99,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
 
 
 def delete_column(table: Table, column: Column) -> None:
-    """Delete a column. Its answers stay on disk, and return if its question is asked again.
-
-    Raises:
-        StoreError: The log cannot be written, or a run fills the table.
-    """
+    """Delete a column, unless a run fills the table. Its answers return if its question is asked again."""
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
         known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
         _append(file, _Line(definition=_Definition(rows=table.rows, columns=known)))
@@ -123,11 +119,7 @@ def is_table(folder: Path) -> bool:
 
 
 def read_table(folder: Path) -> Table:
-    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again.
-
-    Raises:
-        StoreError: The log cannot be read.
-    """
+    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again."""
     table = Table(folder=folder)
     path = folder / _LOG
     with map_store_errors("read the table", folder):
