@@ -29,8 +29,12 @@ class LineFile:
         self._release = acquire_lock(path)
         self._size = 0
         """Length of the complete lines. Whatever follows was left by a write that failed."""
+        self._rest_max = 0
+        """Maximum length of what follows. If there is more, another program has written it."""
         try:
-            self._size = path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
+            content = path.read_bytes() if path.is_file() else b""
+            self._size = content.rfind(b"\n") + 1
+            self._rest_max = len(content) - self._size
         except OSError:
             self.close()
             raise
@@ -39,11 +43,12 @@ class LineFile:
         """Append complete lines. When this returns, they are on disk.
 
         Raises:
-            OSError: They cannot be written, or the file was deleted. The next call cuts off what was written
-                of them.
+            OSError: They cannot be written, or another program has changed or deleted the file, although it
+                is locked. The next call cuts off what was written of them.
         """
-        if self._size and self._path.stat().st_size < self._size:
-            raise OSError(errno.EIO, "another program has shortened the file")
+        if self._size and not 0 <= self._path.stat().st_size - self._size <= self._rest_max:
+            raise OSError(errno.EIO, "another program has changed the file")
+        self._rest_max = len(lines)
         file = open_private_file(self._path)
         try:
             os.ftruncate(file, self._size)
@@ -53,6 +58,7 @@ class LineFile:
         finally:
             os.close(file)
         self._size += len(lines)
+        self._rest_max = 0
 
     def close(self) -> None:
         """Let other programs write the file."""

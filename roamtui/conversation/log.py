@@ -55,6 +55,8 @@ _LISTED_KINDS: frozenset[type[ConversationEvent]] = frozenset(
 )
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
+_ID_LENGTH_MAX = 60
+"""Ids are shorter. No file can have a very long name."""
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _UNREADABLE = "{} is damaged and cannot be read."
@@ -338,11 +340,12 @@ class ConversationStore:
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
-                if path.suffix != LOG_SUFFIX:
+                if path.suffix != LOG_SUFFIX or not path.is_file():
                     continue
                 with suppress(FileNotFoundError):
-                    if content := path.read_bytes():
-                        summaries.append((path.stat().st_mtime_ns, _summarise(path, content)))
+                    status = path.stat()
+                    if status.st_size:
+                        summaries.append((status.st_mtime_ns, _summarise(path)))
         summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
         return tuple(summary for _, summary in summaries if source in (None, summary.source))
 
@@ -412,9 +415,9 @@ class ConversationStore:
     @contextmanager
     def _using(self, conversation_id: str, verb: str) -> Iterator[LineFile]:
         path = self._get_path(conversation_id)
-        if not path.exists():
-            raise StoreError(_NO_SUCH.format(conversation_id))
         with map_store_errors(f"{verb} the conversation", self._folder):
+            if not path.is_file():
+                raise StoreError(_NO_SUCH.format(conversation_id))
             file = LineFile(path)
             try:
                 yield file
@@ -422,7 +425,8 @@ class ConversationStore:
                 file.close()
 
     def _get_path(self, conversation_id: str) -> Path:
-        name = conversation_id if conversation_id.isalnum() else "-"
+        is_name = conversation_id.isalnum() and len(conversation_id) <= _ID_LENGTH_MAX
+        name = conversation_id if is_name else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _decode(self, conversation_id: str) -> DecodedLog:
@@ -431,7 +435,7 @@ class ConversationStore:
     def _read(self, conversation_id: str) -> bytes:
         path = self._get_path(conversation_id)
         with map_store_errors(f"read the conversation {conversation_id}", self._folder):
-            content = path.read_bytes() if path.exists() else b""
+            content = path.read_bytes() if path.is_file() else b""
         if not content:
             raise StoreError(_NO_SUCH.format(conversation_id))
         return content
@@ -442,8 +446,10 @@ def open_store() -> ConversationStore:
     return ConversationStore(conversations_path())
 
 
-def _summarise(path: Path, content: bytes) -> ConversationSummary:
+def _summarise(path: Path) -> ConversationSummary:
     try:
+        with map_store_errors("read it", path):
+            content = path.read_bytes()
         log = decode_log(content, "It", kinds=_LISTED_KINDS)
     except StoreError as error:
         # all we know

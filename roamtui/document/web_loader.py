@@ -20,7 +20,7 @@ from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
 from roamtui.sources.web.head import find_markdown_link
-from roamtui.sources.web.page import FetchedPage, FetchError, OriginNotApprovedError
+from roamtui.sources.web.page import FetchedPage, UnreachableError
 from roamtui.sources.web.urls import origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
@@ -139,15 +139,13 @@ def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if its site answers with something else.
 
     Raises:
-        SourceError: The site does not answer, so asking it for other pages is pointless.
+        UnreachableError: The site does not answer, so asking it for other pages is pointless.
     """
     try:
         page = fetch(url)
-    except OriginNotApprovedError:
-        return None
-    except FetchError as error:
-        if error.status is None:
-            raise
+    except UnreachableError:
+        raise
+    except SourceError:
         return None
     return page if _is_text(page) else None
 

@@ -1,6 +1,7 @@
 """Conversations on disk: what is written, read, listed, locked and refused."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -237,7 +238,34 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     assert [path.name for path in folder.rglob("*") if path.stem == "bbb"] == [], "its lock is gone too"
 
 
-@pytest.mark.parametrize("name", ["../secret", "", "a/b", "-"])
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
+def test_one_odd_entry_does_not_hide_the_others(store: ConversationStore, folder: Path) -> None:
+    _save(store, Recorder().ask("Why?"))
+    (folder / "aaa.jsonl").mkdir()
+    (folder / "bbb.jsonl").symlink_to("bbb.jsonl")
+    os.mkfifo(folder / "ccc.jsonl")
+    assert [summary.id for summary in store.list()] == ["c0ffee"]
+    for name in ("aaa", "bbb", "ccc"):
+        with pytest.raises(StoreError, match="No conversation"):
+            store.rename(name, "x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
+def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: ConversationStore, folder: Path) -> None:
+    """Somebody may have deleted the lock, or share the folder with another machine."""
+    log = store.start("c0ffee", Recorder().ask("Why?").events)
+    log.save()
+    _path(folder, "locks/c0ffee").with_suffix("").unlink()
+    other, _ = store.open("c0ffee")
+    other.events.append(ConversationRenamed(title="Other"))
+    other.save()
+    log.events.append(ConversationRenamed(title="Mine"))
+    with pytest.raises(StoreError, match="another program has changed the file"):
+        log.save()
+    assert store.load("c0ffee").title == "Other"
+
+
+@pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])
 def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
     (folder.parent / "secret.jsonl").write_text("{}")
     for call in (store.read, store.delete, store.open):

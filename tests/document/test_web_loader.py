@@ -208,8 +208,17 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
         assert library.title == "Site"
 
 
-def test_a_site_without_a_list_opens_its_home_page_and_says_so() -> None:
-    with FakeSite({"/llms.txt": SitePage(body=HOME, media_type="text/html"), "/": HOME.format("")}) as site:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SitePage(body=HOME, media_type="text/html"),
+        SitePage(status=302, location="/llms.txt"),
+        SitePage(status=302, location="mailto:someone"),
+        SitePage(status=500),
+    ],
+)
+def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage) -> None:
+    with FakeSite({"/llms.txt": answer, "/": HOME.format("")}) as site:
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
         assert library.notes == (f"{site.url('/')} has no llms.txt, so only this page is shown.",)

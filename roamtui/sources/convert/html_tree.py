@@ -58,6 +58,12 @@ _NOT_LANGUAGES = "default none notranslate plaintext nohighlight wrapper text so
 _NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
 _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
+_CONTROL = re.compile(
+    r"(?P<space>[\x0b\x0c])|[\x01-\x08\x0e-\x1f\ufffe\uffff]"
+    r"|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcef]|1[\da-f]|fff[ef]));",
+    re.IGNORECASE,
+)
+"""Invisible characters, and references to them. lxml raises an error if one of them is set as a text."""
 _TITLE_LENGTH_MAX = 300
 
 
@@ -73,6 +79,7 @@ def read_page(
     """
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     whole = _END_OF_PAGE.sub("", replace_surrogates(source))
+    whole = _CONTROL.sub(lambda control: " " if control["space"] else "", whole)
     root = fromstring(f"<html>{whole}".encode(), parser)
     if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
         raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
