@@ -209,6 +209,7 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
         parts = [part.strip() for part in _ELLIPSIS.split(spelling)]
         if len(parts) > _PARTS_MAX:
             break
+        parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
         divisions = [parts] if len(parts) == 1 else [[spelling], parts]
         for pieces in divisions:
             for reading in _read_pieces(pieces, spelling, len(parts) - len(pieces)):
