@@ -1,7 +1,8 @@
 """Find a quote in a text: a contiguous run of equal words.
 
 An ellipsis in a quote omits words of one sentence, item or row, but none near its edges that turns the
-meaning. The first letter of a quote may have another case, because a quote may begin inside a sentence.
+meaning. The first letter of a quote may have another case, because a quote may begin inside a sentence. Words
+directly beside a negation are found only if the answer negates them too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from msgspec.structs import replace
 
 from roamtui.document.headings import scan_headings
 from roamtui.document.library import Library
+from roamtui.quotes.turning import has_turning_part, has_turning_word, negates_after, negates_before
 from roamtui.quotes.words import (
     BLOCK,
     CELL,
@@ -76,30 +78,15 @@ _KEY_SIZE = 8
 
 _TURNING_NEAR = 3
 """Number of words at each edge of an ellipsis among which none may turn the meaning."""
-_TURNING_TEXT = """
-not no never nor neither none nothing cannot without except unless only hardly barely nicht kein keine keinen
-keinem keiner keines nie niemals ohne außer ausser nur weder sofern niet geen nooit zonder behalve alleen
-tenzij inte ikke ej aldrig aldri utan uden uten utom undtagen unntatt bara kun endast ne n pas jamais sans
-sauf aucun aucune rien ni seulement sinon nunca sin salvo excepto solo sólo jamás ningún ninguna ninguno
-tampoco non mai senza tranne eccetto soltanto né nessun nessuna nessuno não sem exceto só somente nem nenhum
-nenhuma apenas nu fără decât nie nigdy bez tylko oprócz żaden ne nikdy jen kromě не нет никогда без кроме
-только ни нельзя крім лише ei eivät koskaan ilman vain paitsi nem nincs soha csak kivéve nélkül değil hiç yok
-yalnızca hariç sadece δεν μη μην χωρίς εκτός μόνο ποτέ κανένα ούτε لا لم لن ليس ليست غير بدون دون إلا فقط ما
-לא אין בלי ללא רק אלא אינו אינה नहीं न मत बिना केवल सिवाय
-"""
-_TURNING_WORDS = frozenset(_TURNING_TEXT.split())
-"""Words that reverse or limit what is said, in European languages, Arabic, Hebrew and Hindi."""
-_TURNING_PARTS_TEXT = (
-    "n't|n’t|不|没|沒|無|无|非|未|勿|别|別|除|仅|僅|只|ない|なし|なく|ず|ません|않|못|없|아니|안 |만 "
-    "|ไม่|ห้าม|ยกเว้น|เว้นแต่|เท่านั้น"
-)
-_TURNING_PARTS = tuple(_TURNING_PARTS_TEXT.split("|"))
-"""Parts of words that do so, in languages that write them together with other words."""
 _SENTENCE_END = re.compile(
     rf"(?P<stop>[.…]){CLOSERS}(?:\[[^\[\]\s]{{1,12}}\]|[\d¹²³⁴-⁹]{{1,2}}|<sup>[^<>]*</sup>)*"
     rf"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?]{CLOSERS}\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
 )
 """After note marks too, and where a page lacks the space: a quote must not join two sentences."""
+_BESIDE = 40
+"""Number of characters beside a quote that are read for a negation."""
+_CLAUSE_MIN = 3
+"""A quote of fewer words is a name, which a negation after it does not turn."""
 _PARAGRAPH_BREAK = re.compile(r"[\s>*_]*")
 """What stands between two paragraphs without a mark of a list or table, or the end of a sentence."""
 _SENTENCE_MAX = 60
@@ -117,11 +104,13 @@ _MARKUP_IN_WORD = re.compile(
 )
 
 
-def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Bounds | None:
+def find_quote(
+    quote: str, text: str, within: Sequence[Bounds] | None = None, *, keeps_meaning: bool = False
+) -> Bounds | None:
     """Return the bounds of a quote in a Markdown text, or None if the text does not contain it.
 
-    With `within`, only these parts of the text count. Both are read as a person sees them: see
-    `quotes.words`.
+    With `within`, only these parts of the text count. With `keeps_meaning`, no place counts where a negation
+    stands directly beside the quote. Quote and text are read as a person sees them: see `quotes.words`.
     """
     if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return None
@@ -134,6 +123,8 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
         for reading in readings:
             for low, high in _find_parts(reading, excerpt):
                 if reading.ellipses and len(_ELLIPSIS.findall(text, low, high)) < reading.ellipses:
+                    continue
+                if keeps_meaning and _is_negated(excerpt, low, high):
                     continue
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
@@ -259,6 +250,19 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
     return (replace(first, key_bytes=key_bytes, keys=memoryview(key_bytes).cast("q")), *parts[1:])
 
 
+def _is_negated(excerpt: _Excerpt, low: int, high: int) -> bool:
+    """Return whether a negation stands directly beside a quote, in the same paragraph or cell."""
+    words = excerpt.words
+    first = bisect_left(words.starts, low - excerpt.shift)
+    after = bisect_left(words.starts, high - excerpt.shift)
+    has_before = not words.flags[first] & (BLOCK | CELL)
+    is_clause = after - first >= _CLAUSE_MIN
+    has_after = is_clause and after < len(words) and not words.flags[after] & (BLOCK | CELL)
+    return (has_before and negates_after(excerpt.text[max(0, low - _BESIDE) : low])) or (
+        has_after and negates_before(excerpt.text[high : high + _BESIDE])
+    )
+
+
 def _find_parts(reading: _Reading, excerpt: _Excerpt) -> Iterator[Bounds]:
     """Yield the bounds of the parts of a quote, where each follows the one before in the same sentence."""
     words = excerpt.words
@@ -293,9 +297,9 @@ def _may_omit(excerpt: _Excerpt, last: int, first: int) -> bool:
     if not is_in_row and _has_sentence_end(text, excerpt.end(last), excerpt.start(first)):
         return False
     omitted = [text[excerpt.start(index) : excerpt.end(index)] for index in indices[:-1]]
-    edges = {make_key(word).casefold() for word in (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])}
+    edges = (*omitted[:_TURNING_NEAR], *omitted[-_TURNING_NEAR:])
     near = f"{''.join(omitted[: 2 * _TURNING_NEAR])} {''.join(omitted[-2 * _TURNING_NEAR :])} "
-    return edges.isdisjoint(_TURNING_WORDS) and not any(part in near for part in _TURNING_PARTS)
+    return not (has_turning_word(make_key(" ".join(edges))) or has_turning_part(near))
 
 
 def _continues(excerpt: _Excerpt, row: int) -> bool:

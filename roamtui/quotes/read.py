@@ -12,12 +12,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
+from roamtui.quotes.turning import has_turning_part, has_turning_word
 from roamtui.sentences import CLOSERS
 
 NOT_FOUND_START = "Not found:"
@@ -110,6 +111,8 @@ class Quotation(Struct, frozen=True):
     """Index of the sentence that contains the opening mark."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
+    is_negated: bool = False
+    """Whether a word of its sentence, or of the one that introduces it, turns its meaning."""
 
 
 class AnswerReading(Struct, frozen=True, kw_only=True):
@@ -147,14 +150,27 @@ def read_answer(answer: str) -> AnswerReading:
     placed: list[Quotation] = []
     introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before
+    introduction_negates = False
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
         own = marks.get(sentence, [])
         if not (is_introduced or _ITEM.match(answer, start, end)):
             introduction = ()
-        placed += _bind(answer, unplaced.get(sentence, ()), own or introduction)
+            introduction_negates = False
+        quoted = unplaced.get(sentence, ())
+        negates = _negates(answer, start, end, quoted)
+        quoted = [replace(quote, is_negated=negates or introduction_negates) for quote in quoted]
+        placed += _bind(answer, quoted, own or introduction)
         is_introduced = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
         introduction = own if is_introduced else introduction
+        introduction_negates = negates if is_introduced else introduction_negates
     return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
+
+
+def _negates(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> bool:
+    """Return whether a word of a sentence, outside of its quotes, turns the meaning of others."""
+    bounds = pairwise((start, *chain.from_iterable((quote.start, quote.end) for quote in quotes), end))
+    own_words = " ".join([answer[low:high] for low, high in islice(bounds, 0, None, 2)])
+    return has_turning_word(own_words) or has_turning_part(own_words)
 
 
 def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:

@@ -99,7 +99,7 @@ class QuoteChecker:
         """The text that the model got, by document: deliveries and excerpts."""
         for doc, bounds in self._excerpts.items():
             self._read[doc] = [*self._read.get(doc, ()), *bounds]
-        self._cited: dict[tuple[str, bool, tuple[str, ...]], Citation | None] = {}
+        self._cited: dict[tuple[object, ...], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
@@ -110,7 +110,7 @@ class QuoteChecker:
         reading = read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
-            key = quote.text, quote.is_code, tuple(mark.section_id for mark in quote.marks)
+            key = quote.text, quote.is_code, quote.is_negated, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
@@ -143,17 +143,17 @@ class QuoteChecker:
         """
         make = partial(make_citation, library=self._library, quote=quote.text)
         for mark in quote.marks:
-            if (span := self._find_in_section(quote.text, mark.section_id)) is not None:
+            if (span := self._find_in_section(quote, mark.section_id)) is not None:
                 return make(mark.section_id, state=QuoteState.FOUND, span=span)
         if quote.is_code or not quote.marks:
             return None
-        in_sections = (self._find_in_section(quote.text, section_id) for section_id in self._open_ids)
-        in_excerpts = (self._find_in(quote.text, doc, bounds) for doc, bounds in self._excerpts.items())
+        in_sections = (self._find_in_section(quote, section_id) for section_id in self._open_ids)
+        in_excerpts = (self._find_in(quote, doc, bounds) for doc, bounds in self._excerpts.items())
         span = next(filter(None, chain(in_sections, in_excerpts)), None)
         state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
         return make(quote.marks[0].section_id, state=state, span=span)
 
-    def _find_in_section(self, quote: str, section_id: str) -> Span | None:
+    def _find_in_section(self, quote: Quotation, section_id: str) -> Span | None:
         """Find a quote in the text of a section that the model got, and in its title."""
         library = self._library
         if section_id not in library:
@@ -161,7 +161,7 @@ class QuoteChecker:
         own = library.node(section_id).span
         for span in dict.fromkeys((library.node(section_id).content_span, own)):
             read = [*self._read.get(span.doc, ())]
-            if span == own and find_quote(quote, library.node(section_id).title):
+            if span == own and find_quote(quote.text, library.node(section_id).title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
                 # a model that has the id has read the title
                 read.append((own.start, own.end if end < 0 else end))
@@ -170,19 +170,20 @@ class QuoteChecker:
                 return place
         return None
 
-    def _find_in(self, quote: str, doc: str, pieces: Sequence[Bounds]) -> Span | None:
+    def _find_in(self, quote: Quotation, doc: str, pieces: Sequence[Bounds]) -> Span | None:
         """Find a quote in pieces of a document, each read with the sections around it.
 
         The model reads a version of the text with ids after headings and without page footers, and may quote
-        from that.
+        from that. No negation may stand beside the quote, unless the answer negates it too.
         """
-        words = strip_ids(quote)
+        words = strip_ids(quote.text)
         for start, end in pieces:
             if start >= end:
                 continue
             around = self._library.widen_to_sections(Span(doc=doc, start=start, end=end))
             piece = (start - around.start, end - around.start)
-            span = find_quote(words, self._library.clean_text(around), within=[piece])
+            text = self._library.clean_text(around)
+            span = find_quote(words, text, within=[piece], keeps_meaning=not quote.is_negated)
             if span is not None:
                 return around.get_part(*span)
         return None

@@ -177,6 +177,12 @@ _ELISIONS = frozenset(_ELIDED_WORDS.split())
 _PREFIXES = "non un in anti ex pre post half quasi pseudo semi not never no sub dis mis counter"
 _TURNING_PREFIXES = frozenset(_PREFIXES.split())
 """What turns the meaning of the word after a hyphen, so that a quote must not begin with that word."""
+_SCALE_NAMES = (
+    "thousand million millions billion billions trillion bn mn percent mio mrd tsd tausend millionen"
+    " milliarden prozent mille milliard milliards mil millones milhões mila milioni miliardi тысяч млн млрд"
+)
+_SCALES = frozenset((*_SCALE_NAMES.split(), *"千百万萬亿億兆"))
+"""Words that belong to the number before them."""
 _GREEK_FACTOR = re.compile(r"(?<=[Α-Ωα-λν-ω])(?=[A-Za-z])")
 """Between the factors of "πr". "μm" is a unit."""
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z][a-z])")
@@ -514,12 +520,16 @@ class _WordReader:
             key = f"({key})"
             end = closing.end()
             before -= 1
+        between = self._visible[self._last_end : before] if not self._edge else " "
+        is_second = self._last_kind == "number" and _DASH.fullmatch(between) is not None  # 10-30
+        is_compared = self._last_key in {*"<>≤≥≈~"} and not between  # ≥5
+        flags = INSIDE if is_second or is_compared else 0
         if match["currency"]:
-            self._add(make_key(match["currency"]), before, match.end("currency"), OPTIONAL)
+            self._add(make_key(match["currency"]), before, match.end("currency"), OPTIONAL | flags)
         else:
             start = before
         row = len(self._keys)
-        self._add(key, start, end, kind="number")
+        self._add(key, start, end, flags, kind="number")
         self._add_gluings(match["digits"], row)
 
     def _read_power(self, text: str, start: int, end: int) -> None:
@@ -541,6 +551,9 @@ class _WordReader:
 
     def _add(self, key: str, start: int, end: int, flags: int = 0, kind: str = "") -> None:
         """Add a word from `start` to `end` of the visible text."""
+        is_next_to_number = self._last_kind == "number" and not self._edge and start - self._last_end <= 1
+        if is_next_to_number and key.casefold() in _SCALES:
+            flags |= INSIDE
         self._keys.append(hash(key))
         self._word_starts.append(self._starts[start])
         self._word_ends.append(self._ends[end - 1])

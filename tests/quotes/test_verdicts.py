@@ -162,6 +162,14 @@ def test_code_is_a_quote_only_if_the_cited_section_has_it(
     assert _list_found(answer, state) == [tuple(row) for row in citations]
 
 
+@pytest.mark.parametrize(("text", "answer", "verdict"), read_rows("quotes/verdicts", "negations"))
+def test_a_quote_beside_a_negation_is_found_only_if_the_answer_negates_it_too(
+    text: str, answer: str, verdict: str
+) -> None:
+    citations = _cite(answer, _open("Rules", text=f"# Rules\n\n{text}\n"))
+    assert citations[-1].state == verdict
+
+
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
     state = begin(
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
