@@ -281,6 +281,8 @@ class _HtmlWriter:
                     relation = self._relations.get(picture_id)
                     target = relation.target if relation and not relation.is_external else ""
                     yield f'<img src="{escape(target)}" alt="{escape(words)}">'
+                case "chart" if words:
+                    yield f'<img alt="{escape(words)}">'
                 case "relIds":
                     relation = self._relations.get(get_attribute(child, "dm"))
                     diagram = self._package.parse(relation.target if relation else "")
@@ -312,8 +314,12 @@ def _choose(alternatives: Any) -> Any:
 def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) -> tuple[str, ...]:
     """List the HTML elements around a run. `own` are looks that differ from those of its paragraph."""
     marks = [tag for look, tag in _MARKS.items() if has_look(own, look)]
-    if looks.get("vertAlign") == "superscript" or looks.get("position", "0").strip("0").isdecimal():
+    align = looks.get("vertAlign")
+    position = looks.get("position", "0")
+    if align == "superscript" or position.strip("0").isdecimal():
         return (*marks, "sup")
+    if align == "subscript" or position.startswith("-"):
+        return (*marks, "sub")
     return ("code",) if any(map(_INLINE_CODE_STYLE.match, style.names)) else tuple(marks)
 
 

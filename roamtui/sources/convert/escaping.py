@@ -65,10 +65,10 @@ def write_note_mark(number: int) -> str:
     return f"\ue000{number}\ue001"
 
 
-def write_raised(words: str) -> str:
-    """Set raised words off, so that a figure does not join the number before it, unlike `4th`."""
+def write_script(words: str, tag: str) -> str:
+    """Set raised or lowered words off, so that a figure does not join a number, unlike `4th`."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
-    return words if is_plain else f"<sup>{words}</sup>"
+    return words if is_plain else f"<{tag}>{words}</{tag}>"
 
 
 def make_absolute_href(href: str, base_url: str | None) -> str:

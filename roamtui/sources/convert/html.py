@@ -17,10 +17,11 @@ from roamtui.sources.convert.escaping import (
     escape_line_starts,
     write_code,
     write_heading,
-    write_raised,
+    write_script,
 )
-from roamtui.sources.convert.html_elements import BLOCKS, HEADINGS, LISTS
+from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
 from roamtui.sources.convert.html_tree import find_code_language, read_page
+from roamtui.sources.convert.numbering import format_number
 from roamtui.sources.decode import decode_html
 
 _SHELL_LENGTH_MAX = 1_500
@@ -41,6 +42,7 @@ _MARKS_BY_NAME = {
     **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
     "q": '"',
     "sup": "sup",
+    "sub": "sub",
 }
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
@@ -51,6 +53,9 @@ _SPANNED_LENGTH_MAX = 200
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(lower|upper)-(alpha|latin|roman)", re.IGNORECASE)
+_LIST_TYPES = ("a", "A", "i", "I")
+"""Kinds of numbers of a list that Markdown lacks."""
 
 
 class _Block(str):
@@ -223,7 +228,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else _MARKS_BY_NAME.get(name, "")
-    if not mark or mark in around:
+    if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
         return _write_content(element, around)
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:
@@ -238,6 +243,13 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     ]
 
 
+def _is_beside_digit(element: Any) -> bool:
+    """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
+    before = element.getprevious()
+    inside = element.getparent().text if before is None else before.tail or "".join(before.itertext())
+    return (inside or "")[-1:].isdigit() or (element.tail or "")[:1].isdigit()
+
+
 def _mark_run(run: str, mark: str, href: str) -> str:
     """Put marks around a run. Spaces at its ends are moved outside of them."""
     words = run.strip()
@@ -246,10 +258,10 @@ def _mark_run(run: str, mark: str, href: str) -> str:
     before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
     if mark == "link":
         marked = f"[{words}]({href})"
-    elif mark == "sup":
+    elif mark in ("sup", "sub"):
         link = _LINK.fullmatch(words)
         # A raised text is in marks inside the words of a link.
-        marked = f"[{write_raised(link[1])}]{link[2]}" if link else write_raised(words)
+        marked = f"[{write_script(link[1], mark)}]{link[2]}" if link else write_script(words, mark)
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
         fence = "`" * (ticks + 1)
@@ -265,13 +277,25 @@ def _write_list(element: Any) -> list[str]:
     if next(element.iter(*HEADINGS), None) is not None:
         return write_blocks(element)
     items = _finish_blocks([_write_text(element.text)])
-    number = _parse_number(element.get("start"), 1)
+    kind = _read_list_type(element)
+    step = -1 if "reversed" in element.attrib else 1
+    number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
+    following = number
+    is_counted = kind == "decimal"
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
         text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
-        mark = f"{number}. " if element.tag == "ol" else "- "
-        number += is_item
+        mark = "- "
+        if is_item and element.tag == "ol":
+            number = _parse_number(child.get("value"), number)
+            # Markdown counts up in figures. Other numbers begin the words of their items.
+            is_counted = is_counted and step > 0 and number == following
+            label = f"{format_number(number, kind)}. "
+            mark = label if is_counted else mark
+            text = text if is_counted or not text else label + text
+            number += step
+            following += 1
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(mark), text)
             if is_item:
@@ -281,8 +305,21 @@ def _write_list(element: Any) -> list[str]:
     return ["\n".join(items)]
 
 
+def _read_list_type(element: Any) -> str:
+    """Return how a list is numbered, as `format_number` names it."""
+    style = _LIST_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+    if style:
+        return f"{style[1].lower()}{'Roman' if style[2].lower() == 'roman' else 'Letter'}"
+    kind: str = element.get("type", "")
+    return kind if kind in _LIST_TYPES else "decimal"
+
+
 def _write_table(table: Any) -> list[str]:
     """Write what is outside the rows, such as a caption, then the rows. With headings or code, it is none."""
+    if next(table.iter("th"), None) is not None:
+        for part in table.iter("pre"):
+            if "\n" not in _read_code(part).strip():
+                part.tag = "code"  # a line of code fits into a cell
     if next(table.iter(*HEADINGS, "pre"), None) is not None:
         return write_blocks(table)
     outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")

@@ -12,7 +12,7 @@ from typing import Any
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.escaping import make_absolute_href
+from roamtui.sources.convert.escaping import make_absolute_href, write_box
 from roamtui.sources.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.sources.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
 from roamtui.sources.convert.html_titles import raise_titles
@@ -25,23 +25,24 @@ _DEPTH_MAX = 80
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_ELEMENTS = """
-nav template object audio video canvas textarea script style svg noscript iframe
+nav template object audio video canvas textarea script style noscript iframe
 """
 _HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
-_HIDDEN_CLASS_NAMES = """
-linenos lineno mw-editsection visually-hidden sr-only screen-reader-text skip-link breadcrumb
-breadcrumbs viewcode-link
-"""
-_HIDDEN_CLASSES = frozenset(_HIDDEN_CLASS_NAMES.split())
+_SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"})
+"""Classes of words for those who cannot see the page."""
+_HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
+_HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
     re.IGNORECASE,
 )
+_SHOWN_FIELDS = frozenset({"text", "number", "date", "submit", "button", "reset"})
+_SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
 _COPY_BUTTON = re.compile(r"\W*cop(?:y|ied)\b.{0,15}$|.{0,40}clipboard|(?:.*\s)?copy-?b", re.IGNORECASE)
-_RAISED_STYLE = re.compile(r"vertical-align\s*:\s*super\b", re.IGNORECASE)
+_SCRIPT_STYLE = re.compile(r"vertical-align\s*:\s*su(?P<raised>per)?(?P<lowered>b)?\b", re.IGNORECASE)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
@@ -101,7 +102,9 @@ def read_page(
 def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None) -> None:
     """Empty what is hidden, and make links absolute."""
     for element in [*root.iter()]:
-        if _is_hidden(element, controlled_ids):
+        if element.tag == "script" and element.get("type", "").startswith("math/tex"):
+            _keep_formula(element)
+        elif _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
             _clean_link(element, base_url)
@@ -115,12 +118,45 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
             _keep_chosen_option(element)
         elif element.tag == "button" and (element.tail or "x")[0].isalnum():
             element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
+        elif element.tag == "input":
+            element.text = _read_input(element)
         elif element.tag == "math":
-            formula = write_formula(element)
-            element.clear(keep_tail=True)
-            element.text = formula
+            _replace_content(element, write_formula(element))
+        elif element.tag == "svg":
+            labels = element.xpath(_SVG_LABELS_XPATH)
+            _replace_content(element, " ".join(filter(None, map(join_text, labels))))
+            element.tag = "div" if element.text else element.tag
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
-            element.tag = "sup" if _RAISED_STYLE.search(style[:ATTRIBUTE_LENGTH_MAX]) else element.tag
+            position = _SCRIPT_STYLE.search(style[:ATTRIBUTE_LENGTH_MAX])
+            element.tag = f"su{'p' if position['raised'] else 'b'}" if position else element.tag
+
+
+def _replace_content(element: Any, text: str) -> None:
+    element.clear(keep_tail=True)
+    element.text = text
+
+
+def _keep_formula(script: Any) -> None:
+    """Keep the source of a formula, unless a program has already drawn it beside its source."""
+    before = script.getprevious()
+    is_drawn = before is not None and "MathJax" in _list_classes(before)
+    source = script.text or ""
+    _replace_content(script, "" if is_drawn else source)
+    script.tag = "code"
+
+
+def _read_input(field: Any) -> str:
+    """Return what a field shows: a box to tick before its words, the name of a button, or what was typed.
+
+    A box without words switches what the page shows, and is hidden.
+    """
+    kind = field.get("type", "text").lower()
+    if kind in ("checkbox", "radio"):
+        is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
+        has_words = is_listed or (field.tail or "").strip()
+        return write_box(is_checked=field.get("checked") is not None) if has_words else ""
+    value: str = field.get("value", "")
+    return value[:ATTRIBUTE_LENGTH_MAX] if kind in _SHOWN_FIELDS else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
@@ -139,10 +175,21 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         return True
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
-        or (element.get("aria-hidden") == "true" and element.tag != "pre")
+        or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
         or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
-    return is_invisible and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
+    # A page that draws a formula hides the form of it that can be read.
+    is_formula = len(element) == 1 and element[0].tag == "math"
+    return (
+        is_invisible and not is_formula and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
+    )
+
+
+def _is_spoken_beside(element: Any) -> bool:
+    """Return whether an element has other words beside it for those who cannot see it, and is no icon."""
+    beside = [each for each in (element.getprevious(), element.getnext()) if each is not None]
+    is_icon = element.tag == "i" or "icon" in element.get("class", "")
+    return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in beside)
 
 
 def _list_classes(element: Any) -> list[str]:

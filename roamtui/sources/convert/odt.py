@@ -26,7 +26,14 @@ _SKIPPED = tuple(_SKIPPED_NAMES.split())
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
-_SPANS_BY_STYLE = {"Source_20_Text": "code", "bold": "b", "italic": "i", "super": "sup"}
+_SPANS_BY_STYLE = {
+    "Source_20_Text": "code",
+    "bold": "b",
+    "italic": "i",
+    "struck": "s",
+    "super": "sup",
+    "sub": "sub",
+}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:

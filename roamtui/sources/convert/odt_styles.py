@@ -10,11 +10,14 @@ from msgspec import Struct
 from roamtui.sources.convert.numbering import ListCounter, ListLevel
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 
-_KINDS = ("font-weight", "font-style", "text-position", "display", "default-outline-level")
+_KINDS = (
+    *("font-weight", "font-style", "text-position", "text-line-through-style", "display"),
+    "default-outline-level",
+)
 _START_MAX = 32_767
 """A list that starts at a larger number starts at 1, as in LibreOffice."""
-_RAISED = re.compile(r"super\b|[1-9]\d*%\s")
-"""A text position that is raised: the share of the height comes first."""
+_POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
+"""A text position that is raised or lowered: the share of the height comes first."""
 
 
 class OdtStyle(Struct, frozen=True, kw_only=True):
@@ -58,7 +61,9 @@ class OdtStyles:
             values |= {"list-style-name": lists[0]} if lists else {}
         level = values.get("default-outline-level", "")
         looks = {values.get("font-weight"), values.get("font-style")}
-        looks.add("super" if _RAISED.match(values.get("text-position", "")) else None)
+        position = _POSITION.match(values.get("text-position", ""))
+        looks.add(position.lastgroup if position else None)
+        looks.add("struck" if values.get("text-line-through-style", "none") != "none" else None)
         looks.add("hidden" if values.get("display") == "none" else None)
         return OdtStyle(
             looks=frozenset({*chain, *filter(None, looks)}),

@@ -15,9 +15,12 @@ _FORMS = {
     "mroot": "^{1}√{0}",
 }
 """How a structure is written, by its parts. A part that is not a single word is in brackets."""
+_ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
+"""Structures whose last part has no end of its own on a line."""
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
+_BAR = "\N{COMBINING OVERLINE}"
 
 
 def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
@@ -42,8 +45,8 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
             return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"
         case "d":
             return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
-        case "acc":
-            return "".join(parts) + signs.get("chr", _HAT)
+        case "acc" | "bar":
+            return "".join(parts) + signs.get("chr", _HAT if name == "acc" else _BAR)
         case "m" | "mtable":
             return f"[{'; '.join(parts)}]"
         case "eqArr":
@@ -53,7 +56,21 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
         case "func" | "f":
             return " ".join(parts)
         case _:
-            return "".join(parts)
+            return _join(inner, parts)
+
+
+def _join(elements: list[Any], parts: list[str]) -> str:
+    """Join what stands side by side. A space keeps `2 1/2` and `πr^2 h` from being 21/2 and a power of 2h."""
+    text = ""
+    name = ""
+    for element, part in zip(elements, parts, strict=True):
+        before = name
+        name = get_local_name(element)
+        may_join = before in _ENDING_IN_PART or (name in _FORMS and part[:1].isdigit())
+        if may_join and text[-1:].isalnum() and part[:1].isalnum():
+            text += " "
+        text += part
+    return text
 
 
 def _bracket(text: str) -> str:

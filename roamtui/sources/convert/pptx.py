@@ -17,7 +17,7 @@ from roamtui.sources.convert.escaping import (
     escape_line_starts,
     make_absolute_href,
     write_heading,
-    write_raised,
+    write_script,
 )
 from roamtui.sources.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.sources.convert.office_math import write_formula
@@ -148,7 +148,10 @@ def _write_runs(paragraph: Any) -> str:
             plain = write_formula(child) if is_formula else "".join(child.itertext("{*}t"))
             text = escape_inline(plain) or " "
             properties = child.find("{*}rPr")
-            if properties is not None and not properties.get("baseline", "0").startswith(("0", "-")):
-                text = write_raised(text)
+            baseline = properties.get("baseline", "0") if properties is not None else "0"
+            if not baseline.startswith(("0", "-")):
+                text = write_script(text, "sup")
+            elif baseline.startswith("-") and words and words[-1][-1:].isdigit():
+                text = write_script(text, "sub")
             words.append(f"[{text}]({make_absolute_href(links[child], None)})" if links.get(child) else text)
     return " ".join("".join(words).split())

@@ -55,6 +55,8 @@ _UNCHECKED = (
     '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:default w:val="0"/></w:checkBox></w:ffData>'
     f"</w:fldChar></w:r>{_FIELD.format('end')}{_run(' rented')}"
 )
+_CHART = '<w:r><w:drawing><inline><docPr descr="Sales: 10, 20"/><a><chart/></a></inline></w:drawing></w:r>'
+_HALF = "<m:f><m:num><m:t>1</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>"
 _SUM = (
     '<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub><m:t>i=1</m:t></m:sub><m:sup><m:t>n</m:t></m:sup>'
     "<m:e><m:sSub><m:e><m:t>x</m:t></m:e><m:sub><m:t>i</m:t></m:sub></m:sSub></m:e></m:nary>"
@@ -66,6 +68,9 @@ _SUM = (
     [
         (_run("50") + _run("3", _RAISED) + _run(" tons in 2024") + _run("1", _RAISED) + _run("2", _RAISED), _TONS),
         (_run("H") + _run("2", _RAISED.replace("super", "sub")) + _run("O"), "H2O"),
+        (_run("1010") + _run("2", '<w:position w:val="-6"/>') + _run(" tons"), "1010<sub>2</sub> tons"),
+        (_run("log") + _run("10", _RAISED.replace("super", "sub")) + _run("100"), "log<sub>10</sub>100"),
+        (_CHART, "![Sales: 10, 20]()"),
         (f'{_run("Table ")}<w:fldSimple w:instr="SEQ Table">{_run("4")}</w:fldSimple>', "Table 4"),
         (_RESULT, "result"),
         (f'<w:bdo w:val="rtl">{_run("نص")}</w:bdo><w:dir w:val="ltr">{_run(" text")}</w:dir>', "نص text"),
@@ -93,6 +98,8 @@ def test_what_a_person_sees_in_a_line_is_there(content: str, text: str) -> None:
         ("<m:f><m:num><m:t>a</m:t></m:num><m:den><m:t>b</m:t></m:den></m:f>", "a/b"),
         ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
         ("<m:rad><m:deg/><m:e><m:t>x+1</m:t></m:e></m:rad>", "√(x+1)"),
+        (f"<m:r><m:t>2</m:t></m:r>{_HALF}<m:r><m:t>x</m:t></m:r>", "2 1/2 x"),
+        ("<m:bar><m:e><m:t>y</m:t></m:e></m:bar>", "y\N{COMBINING OVERLINE}"),
         (_SUM, r"∑\_(i=1)^n x_i"),  # the backslash is Markdown's
         ("<m:d><m:e><m:t>a</m:t></m:e><m:e><m:t>b</m:t></m:e></m:d>", "(a|b)"),
     ],

@@ -36,6 +36,11 @@ def test_a_raised_figure_never_joins_a_number(source: str, expected: str) -> Non
     assert convert(source) == expected
 
 
+@pytest.mark.parametrize(("source", "expected"), read_rows("sources/convert/html", "formulas"))
+def test_a_formula_is_there_once(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
 @pytest.mark.parametrize(("source", "expected"), read_rows("sources/convert/html", "controls"))
 def test_what_a_control_opens_is_text(source: str, expected: str) -> None:
     assert convert(source) == expected

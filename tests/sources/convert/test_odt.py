@@ -37,15 +37,22 @@ def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
     [
         ("super 58%", "50<sup>3</sup> tons"),
         ("33% 58%", "50<sup>3</sup> tons"),
-        ("sub 58%", "503 tons"),
+        ("sub 58%", "50<sub>3</sub> tons"),
+        ("-33% 58%", "50<sub>3</sub> tons"),
         ("0% 100%", "503 tons"),
     ],
 )
-def test_raised_type_never_joins_a_number(position: str, text: str) -> None:
+def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) -> None:
     # The style that is inherited from is listed later.
     styles = _style("T1", "", parent="T2") + _style("T2", f'style:text-position="{position}"')
     body = '<text:p>50<text:span text:style-name="T1">3</text:span> tons</text:p>'
     assert _convert(body, automatic=styles) == text + "\n"
+
+
+def test_what_is_struck_out_is_marked() -> None:
+    style = _style("T1", 'style:text-line-through-style="solid"')
+    body = '<text:p>It costs <text:span text:style-name="T1">9</text:span> 7 euros</text:p>'
+    assert _convert(body, automatic=style) == "It costs ~~9~~ 7 euros\n"
 
 
 def test_paragraphs_in_a_paragraph_never_join_their_numbers() -> None:
