@@ -46,7 +46,7 @@ def choose_excerpts(
     others = [section_id for section_id in hits if section_id not in named]
     best = max((hits[section_id].score for section_id in others), default=0.0)
     strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
-    if strong and (_is_short(view, strong[0]) or _is_ahead(view, hits, strong)):
+    if strong and _is_ahead(view, hits, strong):
         cutter.add_whole(strong.pop(0))
     cutter.cut_sections(strong)
     cutter.widen(strong)
@@ -55,10 +55,6 @@ def choose_excerpts(
         [hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best]
     )
     return cutter.list_chosen()
-
-
-def _is_short(view: ModelView, section_id: str) -> bool:
-    return view.library.count_tokens(section_id)[1] <= view.policy.first_whole_tokens
 
 
 def _is_ahead(view: ModelView, hits: Mapping[str, Hit], ranked: Sequence[str]) -> bool:

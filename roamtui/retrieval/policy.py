@@ -50,8 +50,6 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Assumed size of the line with the path of a hit."""
     first_tokens: int = 300
     """Size of the excerpt of the first hit, while others have none."""
-    first_whole_tokens: int = 400
-    """Size up to which the first hit comes whole. Opening it for its last lines would cost more."""
     lead_share_max: float = 0.7
     """If the second score is at most this share of the first, the first hit comes whole before others."""
     rank_factor: float = 0.8
