@@ -46,8 +46,6 @@ def choose_excerpts(
     others = [section_id for section_id in hits if section_id not in named]
     best = max((hits[section_id].score for section_id in others), default=0.0)
     strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
-    if strong and _is_ahead(view, hits, strong):
-        cutter.add_whole(strong.pop(0))
     cutter.cut_sections(strong)
     cutter.widen(strong)
     cutter.limit_to(view.policy.weak_tokens_max)
@@ -55,13 +53,6 @@ def choose_excerpts(
         [hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best]
     )
     return cutter.list_chosen()
-
-
-def _is_ahead(view: ModelView, hits: Mapping[str, Hit], ranked: Sequence[str]) -> bool:
-    """Return whether the first of some hits scores far above the second, or is the only one."""
-    if len(ranked) == 1:
-        return True
-    return hits[ranked[1]].score <= view.policy.lead_share_max * hits[ranked[0]].score
 
 
 class _Cutter:
@@ -99,17 +90,6 @@ class _Cutter:
             self._named_left -= self._count(spans)
             self._left = min(self._left, self._named_left)
 
-    def add_whole(self, section_id: str) -> None:
-        """Add a section whole if it is small, otherwise a large excerpt of it."""
-        policy = self._view.policy
-        room = max(0, self._left - policy.head_tokens)
-        tokens_max = min(policy.excerpt_tokens_max, room)
-        spans = self._excerpt(section_id, tokens_max, min(policy.whole_tokens_max, room))
-        if room < self._tokens_min:
-            return
-        if self._choose(section_id, spans):
-            self._left -= self._count(spans) + policy.head_tokens
-
     def cut_sections(self, section_ids: Sequence[str]) -> None:
         """Add hits, best first. Each gets a share of what is left, which falls with its rank."""
         policy = self._view.policy
@@ -117,11 +97,11 @@ class _Cutter:
             count = len(section_ids) - index
             weights = sum(policy.rank_factor**rank for rank in range(count))
             share = int((self._left - count * policy.head_tokens) / weights)
-            tokens_max = policy.excerpt_tokens_max if self._chosen else policy.first_tokens
-            tokens_max = min(tokens_max, max(share, policy.line_tokens), self._left - policy.head_tokens)
+            room = self._left - policy.head_tokens
+            tokens_max = min(policy.excerpt_tokens_max, max(share, policy.line_tokens), room)
             if tokens_max < self._tokens_min:
                 return
-            whole_max = min(int(policy.whole_factor * tokens_max), self._left - policy.head_tokens)
+            whole_max = min(int(policy.whole_factor * tokens_max), room)
             spans = self._excerpt(section_id, tokens_max, whole_max)
             if self._choose(section_id, spans):
                 self._left -= self._count(spans) + policy.head_tokens

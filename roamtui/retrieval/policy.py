@@ -48,10 +48,6 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Size up to which hits with low scores are added. More of them hardly ever hold the evidence."""
     head_tokens: int = 22
     """Assumed size of the line with the path of a hit."""
-    first_tokens: int = 300
-    """Size of the excerpt of the first hit, while others have none."""
-    lead_share_max: float = 0.7
-    """If the second score is at most this share of the first, the first hit comes whole before others."""
     rank_factor: float = 0.8
     """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four
     times as often as in the second, but a small excerpt nearly always has it."""
