@@ -61,7 +61,7 @@ def run_doctor(
     kinds = "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
-    reason = f"{ollama.url}: {ollama.problem or ', '.join(ollama.models[:5])}"
+    reason = f"{ollama.url}: {ollama.problem or ', '.join([*ollama.models][:5])}"
     reports = [*inspect_providers(os.environ)]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
     asked = None

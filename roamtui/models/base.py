@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from roamtui.conversation.events import Message, ToolCall, Usage
+from roamtui.errors import ModelError
 from roamtui.text import format_tokens
 
 TOOL_TOKENS = 80
@@ -118,6 +119,8 @@ class Model:
     """Size of the context window, or None if unknown."""
     window_note: str = ""
     """Where this size is from, in a few words; empty for most models."""
+    window_limit: int | None = None
+    """Size of the window that the server named when it refused a request."""
     token_ratio: float = 1.0
     """How many tokens the model counts for each token that is estimated, at least 1."""
     prices: tuple[float, float] | None = None
@@ -148,15 +151,16 @@ class Model:
     def limit_window(self, window_tokens: int) -> None:
         """Learn from a refused request that the window has only this size."""
         self.window_tokens = min(window_tokens, self.window_tokens or window_tokens)
+        self.window_limit = self.window_tokens
         self.window_note = "as the server said when it refused a request"
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:  # noqa: ARG002 - each model has its own
         """Yield the events of one reply. `ReplyFinished` is the last.
 
         Raises:
             ModelError: The model could not answer.
         """
-        raise NotImplementedError
+        raise ModelError(f"{self.name} is not a language model. Choose one with --model.")
 
     async def close(self) -> None:
         """Release resources. A later request starts the model again."""

@@ -46,11 +46,7 @@ async def stream_completion(
     job: Job,
     resolved: ResolvedModel,
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
-
-    Raises:
-        Exception: Any litellm exception, a reply that breaks off, or a timeout.
-    """
+    """Yield the events of one reply. If this is closed or cancelled, the connection is closed."""
     reply = _ReplyAssembler()
     arguments = build_arguments(job, resolved)
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
@@ -278,11 +274,7 @@ def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order.
-
-    Raises:
-        Exception: Any litellm exception, or a reply that does not fit the texts.
-    """
+    """Return a vector for each text, in order."""
     arguments = _build_common_arguments(resolved) | {
         "input": list(job.texts),
         "timeout": job.options.get_first_token_timeout(resolved.api_base),

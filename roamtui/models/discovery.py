@@ -10,17 +10,12 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import (
-    Model,
-    ModelOptions,
-    ModelRequest,
-    ToolSpec,
-    format_window,
-)
+from roamtui.models.base import Model, ModelOptions, ModelRequest, ToolSpec, format_window
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.providers import PROVIDERS, get_key_variable
@@ -75,9 +70,8 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
 
     url: str
     """Without credentials."""
-    models: tuple[str, ...] = ()
-    window_sizes: Mapping[str, int] = {}
-    """Context windows of the models for which the list names them."""
+    models: Mapping[str, int | None] = {}
+    """Each with its context window, if the list names it."""
     problem: str = ""
     """Why none of its models can be used, in a few words; empty if there are models."""
 
@@ -127,10 +121,8 @@ async def inspect_model(
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
-            window = model.window_tokens
-            return ModelAvailability(
-                name=name, is_usable=True, reason=_OFFLINE_REASON, window_tokens=window, can_call_tools=True
-            )
+            offline = inspect_providers({})[0]
+            return replace(offline, window_tokens=model.window_tokens, can_call_tools=True)
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
         can_call_tools = resolved.can_call_tools
@@ -166,11 +158,7 @@ def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> t
 
 
 async def request_one_token(model: Model) -> None:
-    """Test a model whose replies have one token, by a short request that has no text of a document.
-
-    Raises:
-        ModelError: The model could not answer.
-    """
+    """Test a model whose replies have one token, by a short request that has no text of a document."""
     tool = ToolSpec(name="wait", description="Do nothing.", parameters={"type": "object", "properties": {}})
     question = Message(role=Role.USER, text="Say yes.")
     async for _ in model.stream(ModelRequest(messages=(question,), tools=(tool,))):
@@ -187,23 +175,21 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     except SourceError:
         return ServerStatus(url="?", problem=f"the URL is not valid; write it like this: {OLLAMA_URL}")
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
-    models: tuple[str, ...] = ()
-    window_sizes: dict[str, int] = {}
+    models: dict[str, int | None] = {}
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
             url_of_list = url.removesuffix("/v1") + "/v1/models"
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
             reply = json.loads(page.body)
-            models = tuple(sorted(str(entry["id"]) for entry in reply["data"] or ()))
-            sizes = {name: parse_models(reply, name).window_tokens for name in models}
-            window_sizes = {name: size for name, size in sizes.items() if size is not None}
+            names = sorted(str(entry["id"]) for entry in reply["data"] or ())
+            models = {name: parse_models(reply, name).window_tokens for name in names}
         except UnreachableError:
             problem = "no server is running at this URL"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError):
             problem = "the server at this URL does not list its models"
         else:
             problem = "" if models else "the server at this URL has no models yet"
-    return ServerStatus(url=url, models=models, window_sizes=window_sizes, problem=problem)
+    return ServerStatus(url=url, models=models, problem=problem)
 
 
 def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
@@ -217,37 +203,28 @@ def discover_models(
 ) -> tuple[tuple[ModelOffer, ...], str]:
     """List the models of the servers on this machine, and describe the result.
 
-    Args:
-        server_url: The server that the person chose, which may be another machine, or None. No other one is
-            contacted.
-        model: The model of the settings, whose provider is taken to be that of the server.
+    If the person chose a server, which may be on another machine, it is asked too. Its provider is taken to
+    be that of `model`, the model of the settings.
     """
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}
     places = {server: url for server, url in urls.items() if is_loopback(url)}
     if server_url is not None and server_url.rstrip("/") not in places.values():
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
-        chosen = LocalServer(
-            title=urlsplit(server_url).netloc,
-            provider=provider,
-            variable="",
-            default_url=server_url,
-            window_setting="",
-        )
-        places[chosen] = server_url
+        places[LocalServer(urlsplit(server_url).netloc, provider, server_url)] = server_url
     with ThreadPoolExecutor(len(places)) as pool:
         statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
     offers = tuple(
         ModelOffer(
             name=f"{server.provider}/{served}",
-            note=_describe_served(server, status.url, status.window_sizes.get(served)),
+            note=_describe_served(server, status.url, window_tokens),
             provider="" if is_loopback(status.url) else server.title,
             api_base=status.url,
             needs_test=True,
             is_known_to_work=True,
         )
         for server, status in statuses
-        for served in status.models
+        for served, window_tokens in status.models.items()
         if "embed" not in served and is_model_name(served)
     )
     names = ", ".join(server.title for server, status in statuses if status.models)

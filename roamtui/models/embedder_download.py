@@ -56,15 +56,8 @@ PINNED = PinnedModel(
 def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned: PinnedModel = PINNED) -> str:
     """Fetch the default embedder, unless it is there, into the folder that the setting `auto` looks for.
 
-    All its files are stored, or none.
-
-    Args:
-        confirm: Asks the person a question, and returns whether the answer is yes.
-        proxy: As `web.proxy` in the settings.
-        pinned: What to fetch.
-
-    Returns:
-        A sentence about what was done.
+    All its files are stored, or none. `confirm` asks the person a question, and `proxy` is the setting
+    `web.proxy`. Return a sentence about what was done.
 
     Raises:
         RoamtuiError: The download is off, or a file could not be fetched, is another one, or could not be
@@ -85,9 +78,8 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
             url = pinned.url.format(revision=pinned.revision, name=name)
             files[name] = fetcher.fetch(url, pinned.allowed).body
             if hashlib.sha256(files[name]).hexdigest() != digest:
-                raise SourceError(
-                    f"{url} has changed since roamtui was released, so nothing was saved. Update roamtui."
-                )
+                reason = "has changed since roamtui was released, so nothing was saved"
+                raise SourceError(f"{url} {reason}. Update roamtui.")
     unfinished = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}")
     try:
         for name, content in files.items():
@@ -95,9 +87,8 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
             write_private_file(unfinished / name, content)
         unfinished.replace(folder)
     except OSError as error:
-        raise StoreError(
-            f"{folder} cannot be written: {format_reason(error)}. Remove it, or free some space."
-        ) from None
+        reason = format_reason(error)
+        raise StoreError(f"{folder} cannot be written: {reason}. Remove it, or free some space.") from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return f"{DEFAULT_MODEL} is in {folder}. Searches use it from now on."

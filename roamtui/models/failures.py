@@ -189,9 +189,8 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
         owner, setting = "the server", "llama.cpp: --ctx-size"
     else:
         return "Set window_tokens in config.toml to the size of its context window, or choose another model."
-    return (
-        f"Give {owner} a larger window ({setting}), or set window_tokens in config.toml to its present size."
-    )
+    larger = f"Give {owner} a larger window ({setting})"
+    return f"{larger}, or set window_tokens in config.toml to its present size."
 
 
 def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:

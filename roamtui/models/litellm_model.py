@@ -50,18 +50,11 @@ class LitellmModel(Model):
         """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
         """Size of the context window; None if unknown, often until `start` or `learn` is done."""
-        self._window_limit: int | None = None
-        """Size of the window that the server named when it refused a request."""
 
     @property
     @override
     def lacks_tools(self) -> bool:
         return self._lacks_tools or super().lacks_tools
-
-    @override
-    def limit_window(self, window_tokens: int) -> None:
-        super().limit_window(window_tokens)
-        self._window_limit = self.window_tokens
 
     @property
     @override
@@ -93,15 +86,14 @@ class LitellmModel(Model):
         self._is_described = resolved.is_reached
         self.window_tokens = resolved.window_tokens
         self.window_note = resolved.window_note
-        if self._window_limit is not None:
-            super().limit_window(self._window_limit)
+        if self.window_limit is not None:
+            self.limit_window(self.window_limit)
         self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
         notes = [self._no_tools_note] if resolved.can_call_tools is False else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
-            self.answer_tokens_max = min(
-                _LOCAL_ANSWER_TOKENS_MAX, (resolved.window_tokens or ASSUMED_WINDOW_TOKENS) // 4
-            )
+            window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
+            self.answer_tokens_max = min(_LOCAL_ANSWER_TOKENS_MAX, window // 4)
         if resolved.input_usd is not None:
             output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
             self.prices = resolved.input_usd, output_usd
@@ -117,14 +109,11 @@ class LitellmModel(Model):
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one reply. `ReplyFinished` is the last.
+        """Yield the events of one reply. See `Model.stream`.
 
         After a transient failure, the request is sent again, unless a part of the reply was yielded. If the
         server refuses tools, it is asked once more without them, and all later requests have none. Closing
         the iterator early, or cancelling the task that reads it, closes the connection.
-
-        Raises:
-            ModelError: The model could not answer.
         """
         await self.start()
         if not self.lacks_tools:

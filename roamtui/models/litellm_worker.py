@@ -108,9 +108,8 @@ class LitellmWorker:
         try:
             litellm = await asyncio.shield(loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            reason = (
-                f"The Python package litellm cannot be loaded ({shorten(sanitise_line(str(error)), 200)})"
-            )
+            detail = shorten(sanitise_line(str(error)), 200)
+            reason = f"The Python package litellm cannot be loaded ({detail})"
             yield ModelFailure(reason=reason, advice="Install roamtui again.")
             return
         resolved = resolve_model(litellm, job, self._environ)
@@ -124,9 +123,8 @@ class LitellmWorker:
         elif not resolved.is_usable:
             variables = " or ".join(resolved.missing_keys)
             reason = f"{resolved.title} needs a key in the environment variable {variables}"
-            yield ModelFailure(
-                reason=reason, advice="Set this variable, or choose another model with --model."
-            )
+            advice = "Set this variable, or choose another model with --model."
+            yield ModelFailure(reason=reason, advice=advice)
         else:
             try:
                 if job.operation == "embed":

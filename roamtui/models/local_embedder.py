@@ -50,10 +50,9 @@ def find_model(folder: Path) -> Path | None:
 
 
 def find_local_embedder(meaning: str) -> LocalEmbedder | None:
-    """Return the embedder for the setting `retrieval.meaning`, which is loaded when it is first used.
+    """Return the embedder for the setting `retrieval.meaning`, or None for ``off``.
 
-    Returns:
-        None if the setting is ``off``, or if it is ``auto`` and no model is installed.
+    For ``auto``, None too if no model is installed.
 
     Raises:
         UsageError: The model of the setting, or a package, is missing.
@@ -80,10 +79,8 @@ class LocalEmbedder:
             raise UsageError('search by meaning needs packages: pip install "roamtui[meaning]"')
         model = find_model(folder)
         if model is None:
-            shown = sanitise_line(str(folder))
-            raise UsageError(
-                f"{shown} has no model. Name a folder with {_TOKENIZER} and model.onnx or onnx/model_*.onnx."
-            )
+            files = f"{_TOKENIZER} and model.onnx or onnx/model_*.onnx"
+            raise UsageError(f"{sanitise_line(str(folder))} has no model. Name a folder with {files}.")
         self.folder = folder
         self._model = model
         self._lock = threading.Lock()

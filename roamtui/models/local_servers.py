@@ -36,20 +36,19 @@ class LocalServer(NamedTuple):
     title: str
     provider: str
     """litellm's provider for it, which needs no key."""
-    variable: str
-    """Environment variable in which litellm looks for its URL."""
     default_url: str
-    window_setting: str
+    variable: str = ""
+    """Environment variable in which litellm looks for its URL."""
+    window_setting: str = ""
     """How a person gives it a larger context window."""
 
 
+_URL = "http://127.0.0.1:{}/v1"
 LOCAL_SERVERS = (
-    LocalServer("Ollama", "ollama_chat", "OLLAMA_API_BASE", OLLAMA_URL, "OLLAMA_CONTEXT_LENGTH"),
-    LocalServer(
-        "LM Studio", "lm_studio", "LM_STUDIO_API_BASE", "http://127.0.0.1:1234/v1", "its context length"
-    ),
-    LocalServer("llama.cpp", "llamafile", "LLAMAFILE_API_BASE", "http://127.0.0.1:8080/v1", "--ctx-size"),
-    LocalServer("vLLM", "hosted_vllm", "HOSTED_VLLM_API_BASE", "http://127.0.0.1:8000/v1", "--max-model-len"),
+    LocalServer("Ollama", "ollama_chat", OLLAMA_URL, "OLLAMA_API_BASE", "OLLAMA_CONTEXT_LENGTH"),
+    LocalServer("LM Studio", "lm_studio", _URL.format(1234), "LM_STUDIO_API_BASE", "its context length"),
+    LocalServer("llama.cpp", "llamafile", _URL.format(8080), "LLAMAFILE_API_BASE", "--ctx-size"),
+    LocalServer("vLLM", "hosted_vllm", _URL.format(8000), "HOSTED_VLLM_API_BASE", "--max-model-len"),
 )
 
 
@@ -158,9 +157,8 @@ def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
     """Read ``/api/ps``, which has the loaded models of Ollama, and ``/api/show``, which describes one."""
     running = _find_model(_get(loaded, "models"), name, "name", is_alone=False)
     details = _get(shown, "model_info")
-    keys = (
-        [key for key in details if str(key).endswith(".context_length")] if isinstance(details, dict) else []
-    )
+    names = details if isinstance(details, dict) else ()
+    keys = [name for name in names if str(name).endswith(".context_length")]
     capabilities = _get(shown, "capabilities")
     return ServerFacts(
         window_tokens=_get_size(running, "context_length"),

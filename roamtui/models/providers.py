@@ -17,11 +17,10 @@ class Provider(NamedTuple):
     """Name of a model that can call tools, has room for an outline, and is cheap if possible."""
 
 
+_ANTHROPIC_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider("OpenAI", ("OPENAI_API_KEY",), "openai/gpt-4.1-mini"),
-    "anthropic": Provider(
-        "Anthropic", ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "anthropic/claude-sonnet-4-5"
-    ),
+    "anthropic": Provider("Anthropic", _ANTHROPIC_VARIABLES, "anthropic/claude-sonnet-4-5"),
     "gemini": Provider("Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini/gemini-2.5-flash"),
     "mistral": Provider("Mistral", ("MISTRAL_API_KEY",), "mistral/mistral-large-latest"),
     "groq": Provider("Groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),

@@ -56,36 +56,30 @@ async def mask_keys(
     Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
     """
     text = _StreamMask(keys)
-    thinking = _StreamMask(keys)
+    masks: dict[type[TextDelta | ThinkingDelta], _StreamMask] = {
+        ThinkingDelta: _StreamMask(keys),
+        TextDelta: text,
+    }
+
+    def release() -> list[ModelEvent]:
+        return [kind(held) for kind, mask in masks.items() if (held := mask.release())]
+
     try:
         async for event in events:
-            if isinstance(event, TextDelta):
-                if shown := text.feed(event.text):
-                    yield TextDelta(shown)
-            elif isinstance(event, ThinkingDelta):
-                if shown := thinking.feed(event.text):
-                    yield ThinkingDelta(shown)
+            if isinstance(event, TextDelta | ThinkingDelta):
+                if shown := masks[type(event)].feed(event.text):
+                    yield type(event)(shown)
+                continue
+            for held in release():
+                yield held
+            if isinstance(event, ToolCallReceived):
+                yield ToolCallReceived(text.mask_call(event.call))
             else:
-                for held in _release(text, thinking):
-                    yield held
-                yield (
-                    ToolCallReceived(text.mask_call(event.call))
-                    if isinstance(event, ToolCallReceived)
-                    else event
-                )
+                yield event
     except Exception:
-        for held in _release(text, thinking):
+        for held in release():
             yield held
         raise
-
-
-def _release(text: _StreamMask, thinking: _StreamMask) -> list[ModelEvent]:
-    events: list[ModelEvent] = []
-    if rest := thinking.release():
-        events.append(ThinkingDelta(rest))
-    if rest := text.release():
-        events.append(TextDelta(rest))
-    return events
 
 
 class _StreamMask:

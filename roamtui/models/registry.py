@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE, RECORDED
-from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest
+from roamtui.errors import SourceError, UsageError
+from roamtui.models.base import Model, ModelOptions
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
@@ -24,15 +23,6 @@ class NoModel(Model):
     window_tokens = 128_000
     """A limit, so that budgets apply as for other models."""
 
-    @override
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Refuse the request.
-
-        Raises:
-            ModelError: Always.
-        """
-        raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
-
 
 def make_model(
     name: str,
@@ -45,13 +35,8 @@ def make_model(
 ) -> Model:
     """Return the model with this name. Nothing is started or requested yet.
 
-    Args:
-        name: ``offline``, ``recorded``, or provider and model such as ``openai/gpt-4.1-mini``.
-        api_base: URL of the server, or None for the provider's default. `offline` ignores it.
-        options: Sizes, timeouts and retries for provider models.
-        environ: Environment with the keys, or None for the environment of this process.
-        worker: A process to share with other models. The caller closes it.
-        is_test: Whether a reply is one token long, and not retried.
+    `environ` has the keys, if it is not the environment of this process. The caller closes a `worker`, which
+    several models may share. With `is_test`, a reply is one token long, and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.

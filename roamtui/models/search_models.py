@@ -82,12 +82,9 @@ def _end_loop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, worker:
 
 
 def make_embedder(name: str | None, background: BackgroundLoop, *, api_base: str | None = None) -> Embedder:
-    """Make the embedder that vector search needs, by its name. Nothing is loaded or requested yet.
+    """Make the embedder that vector search needs. Nothing is loaded or requested yet.
 
-    Args:
-        name: ``local:`` and the folder of a model; or ``provider/model``.
-        background: Runs requests to providers.
-        api_base: URL of a provider's server, or None for its default.
+    Its name is ``local:`` and the folder of a model, or ``provider/model``.
 
     Raises:
         UsageError: The name is invalid or missing, or a package is missing.
@@ -118,19 +115,13 @@ class LitellmEmbedder:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
         self.name = name
-        """Name under which its vectors are stored."""
-
-    @property
-    def is_multilingual(self) -> bool:
-        """Return True, because most embedders are."""
-        return True
+        self.is_multilingual = True  # most are
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:  # noqa: ARG002
         """Return a row for each text, or for a query. A transient failure is tried again."""
+        job = replace(self._job, texts=tuple(texts))
         try:
-            batch = self._background.run(
-                self._background.worker.run_to_result(replace(self._job, texts=tuple(texts)), EmbeddingBatch)
-            )
+            batch = self._background.run(self._background.worker.run_to_result(job, EmbeddingBatch))
         except ModelError as error:
             words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
             raise ModelError(words) from None
@@ -154,9 +145,8 @@ class ModelReranker:
         reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
         order = parse_choice(reply, len(texts))
         if not order:
-            raise ModelError(
-                f"{self._model.name} did not rank the search results. Choose another model with --model."
-            )
+            name = self._model.name
+            raise ModelError(f"{name} did not rank the search results. Choose another model with --model.")
         return order
 
 

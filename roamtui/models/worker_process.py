@@ -99,11 +99,7 @@ class WorkerProcess:
             await asyncio.sleep(wait)
 
     async def run_to_result(self, job: Job, kind: type[_Result]) -> _Result:
-        """Run a job, and return its last event, which has type `kind`.
-
-        Raises:
-            ModelError: The job failed.
-        """
+        """Run a job, and return its last event, which has type `kind`."""
         async with aclosing(self.run(job)) as events:
             *_, last = [event async for event in events]
         assert isinstance(last, kind)
@@ -160,10 +156,8 @@ class WorkerProcess:
                     creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
                 )
             except OSError as error:
-                reason = format_reason(error)
-                raise ModelError(
-                    f"Could not start the process of the model: {reason}. Free some memory and ask again."
-                ) from None
+                reason = f"Could not start the process of the model: {format_reason(error)}"
+                raise ModelError(f"{reason}. Free some memory and ask again.") from None
             self._accepts_jobs = True
             self._reader_task = asyncio.create_task(self._read(self._process))
             return self._process

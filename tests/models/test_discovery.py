@@ -35,7 +35,7 @@ KEY = "sk-0123456789abcdef"
 def test_its_models_are_listed(end: str) -> None:
     with make_ollama("qwen3:latest", "llama3.1:8b") as server:
         report = probe_server(server.origin + end)
-        assert (report.url, report.models, report.problem) == (server.origin, ("llama3.1:8b", "qwen3:latest"), "")
+        assert (report.url, [*report.models], report.problem) == (server.origin, ["llama3.1:8b", "qwen3:latest"], "")
         assert server.counts.paths == ["/v1/models"]
 
 
