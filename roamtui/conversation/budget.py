@@ -44,13 +44,9 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
 def share_window(
     window_tokens: int | None, *, tools_tokens: int, has_tools: bool = True, token_ratio: float = 1.0
 ) -> RequestBudget:
-    """Share a context window.
+    """Share a context window, if its size is known.
 
-    Args:
-        window_tokens: Its size, or None if it is unknown.
-        tools_tokens: Estimated size of the tools.
-        has_tools: Whether the model can call them.
-        token_ratio: How many tokens the model counts for each that is estimated.
+    `token_ratio` is how many tokens the model counts for each that is estimated.
     """
     if window_tokens is None:
         return RequestBudget()

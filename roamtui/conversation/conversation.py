@@ -120,8 +120,7 @@ class Conversation:
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
 
-        Returns:
-            A function that ends the subscription.
+        Return a function that ends the subscription.
         """
         self._subscribers.append(subscriber)
         if self._warning:
@@ -198,9 +197,8 @@ class Conversation:
             self.apply_unsaved(*update(self.state, command))
         conversation_id = self.state.id
         if needed := list_nodes_to_load(self.state.library, command):
-            await self.library_loader.load(
-                needed, command.origin if isinstance(command, ExpandSections) else Origin.PERSON
-            )
+            origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
+            await self.library_loader.load(needed, origin)
         # the person switched meanwhile
         if isinstance(command, ReadSection) or self.state.id != conversation_id:
             return ()
@@ -236,10 +234,7 @@ class Conversation:
         return _Opened(_start_log(state, self.store), state, self.library_loader.source_loader)
 
     async def open(self, conversation_id: str) -> None:
-        """Switch to a saved conversation about the same document.
-
-        Args:
-            conversation_id: Its id in the store, or the path of the log if it is the conversation of a cell.
+        """Switch to a saved conversation about the same document: its id, or the path of the log of a cell.
 
         Raises:
             StoreError: The conversation cannot be read. The current one stays.

@@ -228,7 +228,7 @@ class ExpandResult(Struct, frozen=True, kw_only=True):
     id: str
     """The id as it was requested."""
     section_id: str | None
-    """The section with this id, or None if there is no such section."""
+    """None if there is no such section."""
     status: ExpandStatus
     text: str = ""
     """The tool result for the model."""
@@ -273,11 +273,8 @@ class SectionsExpanded(Struct, frozen=True, kw_only=True):
     @property
     def opened_ids(self) -> tuple[str, ...]:
         """Sections that this batch opened or added text to."""
-        return tuple(
-            result.section_id
-            for result in self.results
-            if result.section_id and result.status is ExpandStatus.OPENED
-        )
+        opened = (result for result in self.results if result.status is ExpandStatus.OPENED)
+        return tuple(result.section_id for result in opened if result.section_id)
 
 
 class SectionsClosed(Struct, frozen=True, kw_only=True):
@@ -303,7 +300,6 @@ class ReadingSectionChanged(Struct, frozen=True, kw_only=True):
     """The person is reading another section."""
 
     section_id: str | None
-    """The section that the person is reading now, or None."""
 
 
 class LoadingStarted(Struct, frozen=True, kw_only=True):
@@ -473,7 +469,7 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
-    """Number of the question. It is 0 until `finish_question` sets it."""
+    """It is 0 until `finish_question` sets it."""
     answer: str
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
@@ -490,7 +486,6 @@ class CitationsChecked(Struct, frozen=True, kw_only=True):
     """The quotes of an earlier answer were looked up again in the document, and some results are new."""
 
     number: int
-    """Number of the question."""
     citations: tuple[Citation, ...]
 
 
@@ -498,7 +493,6 @@ class QuestionsRewound(Struct, frozen=True, kw_only=True):
     """A question and everything after it were removed from the conversation."""
 
     first: int
-    """Number of the first question removed."""
 
 
 class DocumentReloaded(Struct, frozen=True, kw_only=True):

@@ -106,9 +106,8 @@ class LibraryLoader:
         if self.source_loader is None:
             return
         self._conversation.publish(LoadingStarted(count=len(node_ids)))
-        documents, approved = await _load_nodes(
-            self.source_loader, state, node_ids, partial(self._approve, origin)
-        )
+        approve = partial(self._approve, origin)
+        documents, approved = await _load_nodes(self.source_loader, state, node_ids, approve)
         if self._conversation.state.id == state.id:
             new_origins = approved - self._conversation.state.approved_origins
             library, event = _graft_documents(self._conversation.state.library, documents, new_origins)
@@ -126,9 +125,8 @@ class LibraryLoader:
         detail = shorten(urls[0], _URL_LENGTH_MAX)
         if len(urls) > 1:
             detail = f"{detail} and {len(urls) - 1} more"
-        is_approved = await self._conversation.approver(
-            ApprovalRequest(question=question, detail=detail, yes="Fetch")
-        )
+        request = ApprovalRequest(question=question, detail=detail, yes="Fetch")
+        is_approved = await self._conversation.approver(request)
         if not is_approved:
             self._refused.add(refusal)
         return is_approved
@@ -158,20 +156,13 @@ class LibraryLoader:
                 raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
             sources = (*current, source)
-            restoring = run_in_thread(
-                lambda: restore_sources(library, old_loader, sources, lambda _: (part, loader))
-            )
-            await self._change(*await asyncio.wrap_future(restoring))
+            restore = partial(restore_sources, library, old_loader, sources, lambda _: (part, loader))
+            await self._change(*await asyncio.wrap_future(run_in_thread(restore)))
         return source
 
     async def _change(self, library: Library, loader: Loader | None) -> None:
-        library = await asyncio.to_thread(
-            load_pages,
-            library,
-            loader,
-            self._conversation.state.pages,
-            self._conversation.state.approved_origins,
-        )
+        state = self._conversation.state
+        library = await asyncio.to_thread(load_pages, library, loader, state.pages, state.approved_origins)
         while True:  # a section command may change the state meanwhile
             state = self._conversation.state
             events = await asyncio.to_thread(reload_state, state, library)
@@ -198,9 +189,8 @@ async def _load_nodes(
 ) -> tuple[dict[str, Document], frozenset[str]]:
     """Load files and links in a thread, pages in parallel. Ask `approve` about the URLs of new origins.
 
-    Returns:
-        The documents by node id, with an error document for a node that could not be loaded, and all origins
-        that are now approved.
+    Return the documents by node id, with an error document for a node that could not be loaded, and all
+    origins that are now approved.
     """
     library = state.library
     approved = state.approved_origins
@@ -217,9 +207,8 @@ async def _load_nodes(
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
-        batch = await asyncio.wrap_future(
-            run_in_thread(partial(loader.load_batch, library, pending, approved))
-        )
+        load = partial(loader.load_batch, library, pending, approved)
+        batch = await asyncio.wrap_future(run_in_thread(load))
         documents |= batch
         unapproved = {}
         pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
@@ -239,12 +228,11 @@ def _graft_documents(
     unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
     added = {node_id: documents[node_id] for node_id in unloaded}
     pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}
+    problems = {node_id: document.problem for node_id, document in added.items() if document.problem}
     event = NodesLoaded(
         section_ids=tuple(added),
-        pages=tuple(node_id for node_id, page in pages.items() if not page.problem),
-        problems=tuple(
-            (node_id, document.problem) for node_id, document in added.items() if document.problem
-        ),
+        pages=tuple(node_id for node_id in pages if node_id not in problems),
+        problems=tuple(problems.items()),
         notes=tuple(dict.fromkeys(note for page in pages.values() for note in page.notes)),
         approved_origins=tuple(sorted(new_origins)),
     )

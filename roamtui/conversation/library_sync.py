@@ -68,9 +68,8 @@ def reload_state(state: ConversationState, library: Library) -> Events:
                 tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
-    gone = sorted(
-        node_id for node_id in {*state.unfolded, state.reading_id} if node_id and node_id not in library
-    )
+    nodes = filter(None, {*state.unfolded, state.reading_id})
+    gone = sorted(node_id for node_id in nodes if node_id not in library)
     events: Events = (DocumentReloaded(sections=tuple(relocated.values()), gone_ids=tuple(gone)),)
     # the single document is below a row of its own now
     if library.root.key == LISTING_KEY != state.library.root.key:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -49,7 +49,7 @@ class Note(Struct, frozen=True, kw_only=True):
 def make_note(library: Library, citation: Citation, comment: str) -> Note:
     """Make a note on a citation."""
     section_id = citation.section_id
-    path_ids = (*library.node(section_id).ancestors, section_id)
+    nodes = [library.node(node_id) for node_id in (*library.node(section_id).ancestors, section_id)]
     text = strip_heading(library.text_at(library.node(section_id).own_span)).strip()
     return Note(
         id=os.urandom(6).hex(),
@@ -57,17 +57,17 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
         source_key=get_source_key(library),
         citation=citation,
         opening=shorten(text, _OPENING_LENGTH).removesuffix("…"),
-        links=tuple(
-            node_id
-            for node_id in path_ids
-            if library.node(node_id).link_url and library.node(node_id).is_loaded
-        ),
+        links=tuple(node.id for node in nodes if node.link_url and node.is_loaded),
         comment=comment,
     )
 
 
 class NoteStore:
-    """The notes of one document in one JSON file. Safe to use from several threads and programs."""
+    """The notes of one document in one JSON file. Safe to use from several threads and programs.
+
+    Raises:
+        StoreError: The file cannot be read or written. Any method may raise this.
+    """
 
     def __init__(self, folder: Path, source: str) -> None:
         """Store notes in `folder`, under the key of the document."""
@@ -77,30 +77,18 @@ class NoteStore:
         """Notes that could not be written yet, by id."""
 
     def read(self) -> tuple[Note, ...]:
-        """Return all notes in the order of creation, including those that could not be written yet.
-
-        Raises:
-            StoreError: The notes cannot be read.
-        """
+        """Return all notes in the order of creation, including those that could not be written yet."""
         with self._lock, map_store_errors("read the notes", self._path.parent):
             return tuple((_read(self._path) | self._unsaved).values())
 
     def save(self, *notes: Note) -> None:
-        """Write new or changed notes, and also those that an earlier call could not write.
-
-        Raises:
-            StoreError: The notes are not on disk. The next call tries again.
-        """
+        """Write new or changed notes, and also those that an earlier call could not write."""
         with self._lock, map_store_errors("save the note", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
             self._write()
 
     def delete(self, ids: Collection[str]) -> None:
-        """Delete notes.
-
-        Raises:
-            StoreError: The notes could not be deleted.
-        """
+        """Delete notes."""
         with self._lock, map_store_errors("delete the note", self._path.parent):
             self._write(ids)
 
@@ -108,8 +96,9 @@ class NoteStore:
         release = acquire_lock(self._path, _BUSY_SECONDS)
         try:
             notes = _read(self._path) | self._unsaved
-            kept = [note for key, note in notes.items() if key not in deleted_ids]
-            write_private_file(self._path, _encode(kept), is_flushed=True)
+            kept = [msgspec.to_builtins(note) for key, note in notes.items() if key not in deleted_ids]
+            # `msgspec.json` refuses lone surrogates, which a document may hold.
+            write_private_file(self._path, json.dumps(kept).encode("ascii"), is_flushed=True)
         finally:
             release()
         self._unsaved = {}
@@ -127,19 +116,9 @@ def get_note_store(conversation: Conversation) -> NoteStore:
 
 
 def count_notes(folder: Path) -> dict[str, int]:
-    """Count the notes on each document, by its key.
-
-    Raises:
-        OSError: The notes cannot be read.
-        StoreError: A file does not hold notes.
-    """
+    """Count the notes on each document, by its key. See `_read` for errors."""
     paths = sorted(folder.glob(f"*{_SUFFIX}"))
     return Counter(note.source_key for path in paths for note in _read(path).values())
-
-
-def _encode(notes: Iterable[Note]) -> bytes:
-    # `msgspec.json` refuses lone surrogates, which a document may hold.
-    return json.dumps([msgspec.to_builtins(note) for note in notes]).encode("ascii")
 
 
 def _read(path: Path) -> dict[str, Note]:
@@ -154,7 +133,6 @@ def _read(path: Path) -> dict[str, Note]:
     try:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])
     except (ValueError, RecursionError):
-        raise StoreError(
-            f"The file {path} with your notes is damaged. To start without notes, rename it."
-        ) from None
+        problem = f"The file {path} with your notes is damaged. To start without notes, rename it."
+        raise StoreError(problem) from None
     return {note.id: note for note in notes}

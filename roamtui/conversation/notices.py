@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum, auto
 
 from msgspec import Struct
@@ -105,8 +105,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="“")
         case SectionsSearched(query=query, hits=hits):
             text = f"Searched “{query}” · {format_count(len(hits), 'result') if hits else 'no results'}"
-            shown = [hit.section_id for hit in hits[:_SHOWN_MAX] if hit.section_id in library]
-            labels = tuple((section_id, format_node_title(library.node(section_id))) for section_id in shown)
+            labels = _list_labels((hit.section_id for hit in hits[:_SHOWN_MAX]), library)
             yield Notice(NoticeSlot.ACTIVITY, text, labels, symbol="⌕")
         case SectionsExpanded(origin=origin, results=results):
             slot = NoticeSlot.ACTIVITY if origin is Origin.AGENT else NoticeSlot.STATUS
@@ -127,17 +126,13 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
                 yield _make_section_notice(slot, words, section_ids, library)
             if kept:
                 slot = NoticeSlot.ACTIVITY if event.origin is Origin.AGENT else NoticeSlot.CHAT
-                yield _make_section_notice(
-                    slot, "Not closed: {}", [section_id for section_id, _ in kept], library
-                )
+                kept_ids = [section_id for section_id, _ in kept]
+                yield _make_section_notice(slot, "Not closed: {}", kept_ids, library)
         case ToolFinished(notice=text) if text:
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
         case ThoughtsRecorded(text=text, tokens=tokens):
-            yield Notice(
-                NoticeSlot.ACTIVITY,
-                f"The model thought for {format_tokens(tokens)} tokens: {text}",
-                symbol="✻",
-            )
+            text = f"The model thought for {format_tokens(tokens)} tokens: {text}"
+            yield Notice(NoticeSlot.ACTIVITY, text, symbol="✻")
         case ReminderSent(notice=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
@@ -161,14 +156,15 @@ def _make_section_notice(
     slot: NoticeSlot, words: str, section_ids: Sequence[str], library: Library
 ) -> Notice:
     """Make a notice on sections. In a status message, a single one is named at once."""
-    labels = tuple(
-        (section_id, format_node_title(library.node(section_id)))
-        for section_id in section_ids
-        if section_id in library
-    )
+    labels = _list_labels(section_ids, library)
     if slot is NoticeSlot.STATUS and len(section_ids) == len(labels) == 1:
         return Notice(slot, words.format(f"“{labels[0][1]}”"))
     return Notice(slot, words.format(format_count(len(section_ids), "section")), labels, symbol="◆")
+
+
+def _list_labels(section_ids: Iterable[str], library: Library) -> tuple[tuple[str, str], ...]:
+    nodes = [library.node(section_id) for section_id in section_ids if section_id in library]
+    return tuple((node.id, format_node_title(node)) for node in nodes)
 
 
 def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:

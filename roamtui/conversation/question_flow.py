@@ -104,11 +104,8 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
-        old_ids = [
-            section.section_id
-            for section in state.open_sections.values()
-            if section.deliveries and not section.is_pinned
-        ]
+        sections = state.open_sections.values()
+        old_ids = [each.section_id for each in sections if each.deliveries and not each.is_pinned]
         events = make_close_events(state, old_ids, Origin.AGENT, CloseReason.FRESH)
     closed = apply_events(state, *events)
     if closed.needs_rebuild or (closed.model and closed.model != context.model):
@@ -232,8 +229,6 @@ def plan_rewind(state: ConversationState, number: int) -> Events:
     the folding of the tree stay as they are.
     """
     rewound = QuestionsRewound(first=number)
-    rewound_state = apply_events(state, rewound)
-    missing_ids = tuple(
-        section_id for section_id in rewound_state.open_sections if section_id not in state.library
-    )
-    return (rewound, *make_close_events(rewound_state, missing_ids, Origin.PERSON, CloseReason.GONE))
+    after = apply_events(state, rewound)
+    missing_ids = [open_id for open_id in after.open_sections if open_id not in state.library]
+    return (rewound, *make_close_events(after, missing_ids, Origin.PERSON, CloseReason.GONE))

@@ -125,11 +125,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     @property
     def is_unproven(self) -> bool:
         """Whether it has an answer without a quote, so that nothing could be checked."""
-        return (
-            self._is_answered
-            and bool(self.answer)
-            and all(citation.quote is None for citation in self.citations)
-        )
+        has_quotes = any(citation.quote is not None for citation in self.citations)
+        return self._is_answered and bool(self.answer) and not has_quotes
 
     @property
     def is_proven(self) -> bool:
@@ -222,11 +219,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     @property
     def staying_sections(self) -> Mapping[str, bool]:
         """The open sections that do not close when the current question ends, and whether each is pinned."""
-        return {
-            section_id: section.is_pinned
-            for section_id, section in self.open_sections.items()
-            if not section.closing_by
-        }
+        sections = self.open_sections.values()
+        return {each.section_id: each.is_pinned for each in sections if not each.closing_by}
 
     @property
     def open_tokens(self) -> int:
@@ -308,9 +302,8 @@ def fold_events(
 
     `library` is the current version of the document. The events may name sections that it no longer has.
     """
-    return apply_events(
-        ConversationState(id="", library=library, options=options or OpenSectionOptions()), *events
-    )
+    empty = ConversationState(id="", library=library, options=options or OpenSectionOptions())
+    return apply_events(empty, *events)
 
 
 def apply_events(state: ConversationState, *events: ConversationEvent) -> ConversationState:
@@ -365,22 +358,18 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
             state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
-            return replace(
-                state, open_sections={**opened, **{section.section_id: section for section in sections}}
-            )
+            return replace(state, open_sections={**opened, **_by_id(sections)})
         case SectionsClosed(section_ids=ids, origin=origin, is_pending=True):
-            closing = {
-                open_id: replace(opened[open_id], closing_by=origin)
-                for open_id in ids
-                if open_id in opened and opened[open_id].closing_by is not Origin.PERSON
-            }
-            return replace(state, open_sections={**opened, **closing})
+            named = (opened[open_id] for open_id in ids if open_id in opened)
+            closing = (each for each in named if each.closing_by is not Origin.PERSON)
+            marked = _by_id(replace(each, closing_by=origin) for each in closing)
+            return replace(state, open_sections={**opened, **marked})
         case SectionsClosed(section_ids=ids):
             return _close(state, ids)
         case DocumentReloaded(sections=sections, gone_ids=gone_ids):
             return replace(
                 state,
-                open_sections={section.section_id: section for section in sections},
+                open_sections=_by_id(sections),
                 unfolded=state.unfolded - {*gone_ids},
                 reading_id=None if state.reading_id in gone_ids else state.reading_id,
                 reloaded_at=len(exchanges),
@@ -405,16 +394,11 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 usage=event.usage,
                 error=event.error,
             )
-            cited = {
-                open_id: replace(opened[open_id], last_cited=number)
-                for open_id in event.cited_ids
-                if open_id in opened
-            }
+            named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
+            cited = _by_id(replace(each, last_cited=number) for each in named)
             is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
-            needs_rebuild = state.needs_rebuild or is_cut
-            return replace(
-                state, open_sections={**opened, **cited}, is_asking=False, needs_rebuild=needs_rebuild
-            )
+            state = replace(state, open_sections={**opened, **cited}, is_asking=False)
+            return replace(state, needs_rebuild=state.needs_rebuild or is_cut)
         case CitationsChecked(number=number, citations=citations):
             checked = replace(exchanges[number - 1], citations=citations)
             return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))
@@ -434,11 +418,10 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         excerpts=event.excerpts,
         model=event.model,
     )
-    opened = {section.section_id: section for section in event.sections}
     return replace(
         state,
         exchanges=(*state.exchanges, exchange),
-        open_sections={**state.open_sections, **opened},
+        open_sections={**state.open_sections, **_by_id(event.sections)},
         is_asking=True,
         model=event.model,
     )
@@ -446,15 +429,16 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
 
 def _close(state: ConversationState, section_ids: Sequence[str]) -> ConversationState:
     opened = state.open_sections
-    closed = [
-        span for section_id in section_ids if section_id in opened for span in opened[section_id].deliveries
-    ]
+    closing = (opened[section_id] for section_id in section_ids if section_id in opened)
+    closed = [span for section in closing for span in section.deliveries]
     if closed and state.exchanges:
         state = _change_last(state, closed=(*state.exchanges[-1].closed, *closed))
-    remaining = {
-        section_id: section for section_id, section in opened.items() if section_id not in section_ids
-    }
+    remaining = _by_id(section for open_id, section in opened.items() if open_id not in section_ids)
     return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
+
+
+def _by_id(sections: Iterable[OpenSection]) -> dict[str, OpenSection]:
+    return {section.section_id: section for section in sections}
 
 
 def _change_last(state: ConversationState, **changes: object) -> ConversationState:
@@ -472,7 +456,7 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     return replace(
         state,
         exchanges=state.exchanges[:kept_count],
-        open_sections={section.section_id: section for section in sections},
+        open_sections=_by_id(sections),
         reloaded_at=min(state.reloaded_at, kept_count),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,

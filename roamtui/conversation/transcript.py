@@ -60,9 +60,8 @@ def list_remarks(state: ConversationState, within: str | None, context: PromptCo
         path = format_path(state.library, within)
         parts.append(f"(The question is about [{within}] {path} and what lies below it: look only there.)")
     if state.reading_id is not None and state.reading_id in state.library:
-        parts.append(
-            f"(The person is reading [{state.reading_id}] {format_path(state.library, state.reading_id)}.)"
-        )
+        path = format_path(state.library, state.reading_id)
+        parts.append(f"(The person is reading [{state.reading_id}] {path}.)")
     if context.note:
         parts.append(f"({context.note})")
     return parts
@@ -90,9 +89,8 @@ def make_rebuild_event(
     # Instructions go into the user's message as a quotation, so that none of their lines can be mistaken for
     # an outline or a section.
     if instructions := sanitise_text(context.instructions).strip():
-        parts.append(
-            "\n".join([_INSTRUCTIONS_LEAD, *(f"> {line}".rstrip() for line in instructions.splitlines())])
-        )
+        quotation = (f"> {line}".rstrip() for line in instructions.splitlines())
+        parts.append("\n".join([_INSTRUCTIONS_LEAD, *quotation]))
     if context.outline:
         parts.append(context.outline.rstrip())
     if blocks := _render_open_sections(state, earlier):
@@ -159,16 +157,10 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     if fits(events):
         return events
     number = len(state.exchanges) if state.is_asking else len(state.exchanges) + 1
-    older = [
-        section
-        for section in state.open_sections.values()
-        if section.last_used < number and section.deliveries
-    ]
-    unpinned = [section.section_id for section in older if not section.is_pinned]
-    for closing, history_max in (
-        (unpinned, context.budget.history_max),
-        ([section.section_id for section in older], 0),
-    ):
+    sections = state.open_sections.values()
+    older = {each.section_id: each for each in sections if each.deliveries and each.last_used < number}
+    unpinned = [section_id for section_id, section in older.items() if not section.is_pinned]
+    for closing, history_max in ((unpinned, context.budget.history_max), ([*older], 0)):
         closed = _close_for_room(state, closing)
         events = (*closed, make_rebuild_event(apply_events(state, *closed), context, history_max=history_max))
         if fits(events):

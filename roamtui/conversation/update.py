@@ -109,24 +109,12 @@ def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
             named = (section_id,)
         case _:
             pass
-    return tuple(
-        node_id
-        for node_id in dict.fromkeys(named)
-        if node_id in library and not library.node(node_id).is_loaded
-    )
+    known = (node_id for node_id in dict.fromkeys(named) if node_id in library)
+    return tuple(node_id for node_id in known if not library.node(node_id).is_loaded)
 
 
 def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
-    """Decide what a command of the agent or a person changes.
-
-    Args:
-        state: The state before the command. In its library, the sections that the command opens must be
-            loaded.
-        command: The command.
-
-    Returns:
-        The events that carry out the command.
-    """
+    """Decide what a command of the agent or a person changes. The sections that it opens must be loaded."""
     match command:
         case ExpandSections(origin=Origin.AGENT):
             return (expand_for_agent(state, command),)
@@ -158,13 +146,12 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
     sections: dict[str, OpenSection] = {}
     shown: list[str] = []
     for requested in command.section_ids:
-        nearest = command.nearest.get(requested, ())
         block = render_section(
             library,
             requested,
             delivered=delivered,
             nonce=state.nonce,
-            nearest=nearest,
+            nearest=command.nearest.get(requested, ()),
             page_tokens=state.options.page_tokens,
         )
         section_id = block.section_id
@@ -181,10 +168,9 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
                 text = format_no_room(library, section_id, cost)
         else:
             status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
-        new_tokens = block.tokens if status is ExpandStatus.OPENED else 0
-        results.append(
-            ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new_tokens)
-        )
+        new = block.tokens if status is ExpandStatus.OPENED else 0
+        result = ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new)
+        results.append(result)
         if status is ExpandStatus.NO_ROOM:
             continue
         if section_id is not None and status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
@@ -219,12 +205,9 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
 
 def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[str, ...]:
     """List which nodes a command unfolds: folded ones with children."""
-    unfolding = add_file_titles(state.library, node_ids)
-    return tuple(
-        folded_id
-        for folded_id in unfolding
-        if folded_id not in state.unfolded and state.library.children(folded_id)
-    )
+    shown = add_file_titles(state.library, node_ids)
+    folded = (node_id for node_id in shown if node_id not in state.unfolded)
+    return tuple(node_id for node_id in folded if state.library.children(node_id))
 
 
 def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
@@ -273,11 +256,9 @@ def open_without_text(
             )
             sections[section_id] = replace(section, last_used=number, closing_by=None)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
-    shown = (
-        [node_id for opened_id in sections for node_id in (*library.node(opened_id).ancestors, opened_id)]
-        if origin is Origin.AGENT
-        else ()
-    )
+    shown: list[str] = []
+    for opened_id in sections if origin is Origin.AGENT else ():
+        shown += (*library.node(opened_id).ancestors, opened_id)
     return SectionsExpanded(
         results=tuple(results),
         origin=origin,
@@ -297,16 +278,10 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
     ids = tuple(map(state.library.current_id, command.section_ids))
     if command.is_pinned:
         sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
-    changed = tuple(
-        replace(sections[pinned_id], is_pinned=command.is_pinned)
-        for pinned_id in ids
-        if pinned_id in sections
-    )
+    pinned_ids = [pinned_id for pinned_id in ids if pinned_id in sections]
+    changed = tuple(replace(sections[each], is_pinned=command.is_pinned) for each in pinned_ids)
     status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
-    results = tuple(
-        ExpandResult(id=section.section_id, section_id=section.section_id, status=status)
-        for section in changed
-    )
+    results = tuple(ExpandResult(id=each, section_id=each, status=status) for each in pinned_ids)
     return (SectionsExpanded(results=results, origin=Origin.PERSON, sections=changed),) if changed else ()
 
 
@@ -343,10 +318,6 @@ def make_close_events(
     """
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)
-    if not (ids or declined):
-        return ()
-    if is_pending is None:
-        is_pending = state.is_asking
-    return (
-        SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=is_pending, kept=declined),
-    )
+    waits = state.is_asking if is_pending is None else is_pending
+    closed = SectionsClosed(section_ids=ids, origin=origin, reason=reason, is_pending=waits, kept=declined)
+    return (closed,) if ids or declined else ()

@@ -63,11 +63,7 @@ def print_conversation(
 ) -> None:
     """Write one conversation to a file, or to stdout.
 
-    Args:
-        conversation_id: Its id.
-        output_format: `"md"`, `"json"`, or `"html"` for a page that replays it; None for that of the file.
-        open_source: `Bootstrap.reopen`, which opens the sources of the conversation for the page.
-        output_path: The file, or None.
+    The format is `md`, `json`, or `html` for a page that replays it; None for that of the file.
 
     Raises:
         UsageError: The name of the file does not say a format, or the file is a source.

@@ -46,12 +46,8 @@ def run_index(
 ) -> None:
     """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
-    Args:
-        library: All its files must be loaded.
-        options: Say where vectors are, and whether to embed the library.
-        services: Embed it.
-        model: Writes the missing summaries, or None to write none. It is closed at the end.
-        assume_yes: Whether to skip the question about the cost of the summaries.
+    All files of the library must be loaded. A model writes the missing summaries, and is closed at the end;
+    with `assume_yes`, nobody is asked about their cost.
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)

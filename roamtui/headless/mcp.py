@@ -136,11 +136,8 @@ class McpSession:
     ) -> None:
         """Open the library.
 
-        Args:
-            read: Opens the source. Returns its library, and a loader for the files that are not loaded yet.
-            options: Budget for the sections that the client has open.
-            make_searcher: Creates the searcher, or None if search is off.
-            sources: The files and folders to look at for changes.
+        `read` opens the source, and returns its library and a loader for the files that are not loaded yet.
+        Without `make_searcher`, search is off. `sources` are the files and folders to look at for changes.
         """
         self._read = read
         self._options = options

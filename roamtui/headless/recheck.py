@@ -74,12 +74,8 @@ def run_recheck(
 ) -> int:
     """Check conversations, files and tables; all conversations without any. Return 1 for a lost quote.
 
-    Args:
-        targets: Ids of conversations, paths of Markdown files and of exported JSON, and folders of tables.
-        reopen: `Bootstrap.reopen`.
-        source: If not None, replaces the source of everything. Then every quotation of a file counts, and all
-            are listed.
-        as_json: Whether to write all quotes as JSON.
+    Targets are ids of conversations, paths of Markdown files and of exported JSON, and folders of tables. A
+    `source` takes the place of all others. Then every quotation of a file counts, and all are listed.
 
     Raises:
         RoamtuiError: A target cannot be read, or there is no quote in any of them.

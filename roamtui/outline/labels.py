@@ -97,10 +97,7 @@ def format_path(library: Library, section_id: str) -> str:
 def fit_path(titles: Sequence[str], width: int, beside: int) -> Sequence[str]:
     """Shorten the titles above the last one, and leave out the first ones if lines can be saved by that.
 
-    Args:
-        titles: The titles of a path.
-        width: The characters of a line.
-        beside: The number of characters before and after the path.
+    A line has `width` characters, and `beside` stand before and after the path.
     """
     *above, own = titles
     lengths = range(max(map(len, above), default=0), _SHORT_TITLE_LENGTH - 1, -1)

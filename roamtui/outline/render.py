@@ -90,13 +90,10 @@ _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 # Each question of a conversation needs the same outline: 45 ms for 2,000 files. Its library stays in memory.
 @lru_cache(maxsize=1)
 def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
-    """Compute the budget of an outline in tokens: at most `tokens_max`, and 12 % of the library (or 400).
+    """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and `tokens_max`.
 
-    If there are many top nodes, it is higher, so that each has a line.
-
-    Args:
-        library: The library to outline.
-        tokens_max: What a request has room for, or None if the model's context window is unknown.
+    If there are many top nodes, it is higher, so that each has a line. `tokens_max` is what a request has
+    room for, if the model's context window is known.
     """
     tokens = _PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
@@ -107,12 +104,9 @@ def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
 
 @lru_cache(maxsize=1)
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Return the outline of a library as text. It does not depend on which sections are open.
+    """Return the outline of a library as text, with the nodes that are not loaded yet.
 
-    Args:
-        library: The library to outline, including nodes that are not loaded yet.
-        budget_tokens: Maximum number of estimated tokens, or None for the default, which fits any context
-            window.
+    It does not depend on which sections are open. The default budget fits any context window.
     """
     if not library.root.columns.kinds:
         return "(The document is empty.)\n"
@@ -147,16 +141,10 @@ def fill_lines(
     outside_parent: Sequence[str] = (),
     is_whole: bool = False,
 ) -> list[str]:
-    """Render lines for the nodes and the most useful nodes below. If they do not fit, render ranges.
+    """Render lines for the nodes that have text, and for the most useful nodes below.
 
-    Args:
-        library: The library of the nodes.
-        node_ids: Nodes to list. Nodes without text get no line.
-        budget_tokens: Maximum number of estimated tokens of all lines.
-        parent_id: The node whose ranges are rendered if the lines do not fit.
-        outside_parent: Those of the nodes that are not below `parent_id`.
-        is_whole: Whether this is the outline of the whole library. If even ranges do not fit, it is then one
-            line.
+    If they do not fit, render the ranges of `parent_id`, and before them the nodes that are not below it. The
+    outline of the whole library is one line if even these do not fit.
     """
     outline = _Outline(library=library, tokens_left=budget_tokens, is_below=not is_whole)
     for length_max in _NAME_LENGTHS:

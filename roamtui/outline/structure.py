@@ -163,11 +163,7 @@ class ChildRanges(Struct, frozen=True):
     ) -> list[str]:
         """Render a line for each part of a range: id, first and last title, number of sections, and size.
 
-        Args:
-            section_id: The section of the children.
-            steps: The range to split; see `get_bounds`.
-            title_length_max: Maximum length of each of the two titles, in characters. If it is 0, they are
-                left out.
+        For `steps`, see `get_bounds`. With a maximum length of 0, the titles are left out.
         """
         bounds = self.get_bounds(steps)
         lines = []

@@ -57,7 +57,11 @@ _SAMPLE_LENGTH = 20_000
 
 
 class MeaningOrder:
-    """Orders the hits of keyword searches by words and meaning. Thread-safe."""
+    """Orders the hits of keyword searches by words and meaning. Thread-safe.
+
+    Raises:
+        RoamtuiError: The embedder or the store failed. Any method may raise this.
+    """
 
     def __init__(self, embedder: Embedder, chunk_size: int, seconds_max: float | None) -> None:
         """Use an embedder. If `seconds_max` is None, embed all pieces, however long it takes."""
@@ -79,9 +83,6 @@ class MeaningOrder:
         """Return a ranking's hits, the best in the order of words and meaning; named statements stay first.
 
         If all of the library is embedded, add the sections `within` it whose meaning is nearest.
-
-        Raises:
-            RoamtuiError: The embedder or the store failed.
         """
         if ranking.matcher.language is not Language.ENGLISH and not self._embedder.is_multilingual:
             return ranking.hits
@@ -108,11 +109,7 @@ class MeaningOrder:
         return (*named, *ordered, *rest)
 
     def embed_ahead(self, library: Library, store: VectorStore) -> bool:
-        """Embed the next few pieces of a library that are not stored. Return whether some may be left.
-
-        Raises:
-            RoamtuiError: The embedder or the store failed.
-        """
+        """Embed the next few pieces of a library that are not stored. Return whether some may be left."""
         with self._lock:
             if self._ahead_library is not library:
                 self._ahead_library = library

@@ -136,11 +136,7 @@ def read_table(folder: Path) -> Table:
 
 
 def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
-    """List the documents of some sources, in order.
-
-    Raises:
-        SourceError: A source cannot be read.
-    """
+    """List the documents of some sources, in order."""
     rows: dict[str, Row] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
         rows.setdefault(row.source, row)
