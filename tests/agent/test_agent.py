@@ -13,20 +13,15 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    Origin,
-    QuestionReceived,
-    SectionsClosed,
-    SectionsExpanded,
     StopReason,
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
-from roamtui.conversation.update import AskOptions, CloseSections, ExpandSections
+from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.quotes.verdicts import make_proof
 from tests.agent.asking import expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import find
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
+from tests.fakes.scripted_model import ScriptedReply, SlowModel
 from tests.table.filling import wait_until
 
 
@@ -63,35 +58,6 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
         tasks.append(asyncio.create_task(request))
         await settle()
     return tasks
-
-
-async def test_section_commands_act_at_once_also_before_and_during_an_answer() -> None:
-    agent, conversation, seen = watch(make_agent())
-    fees, hours = (find(conversation.state, title) for title in ("Fees", "Hours"))
-
-    def expand(section_id: str) -> Coroutine[Any, Any, object]:
-        return conversation.execute(ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
-
-    async with starting(agent) as gate:
-        asking = asyncio.create_task(agent.ask("First?"))
-        await settle()
-        await expand(fees)
-        assert [type(event) for event in seen] == [QuestionReceived, SectionsExpanded], "the model has not started"
-        reply_gate = asyncio.Event()
-        agent.model = ScriptedModel([ScriptedReply(text="Not found: no.", gate=reply_gate, gate_after=0)])
-        gate.set()
-        await wait_until(lambda: conversation.state.is_asking)
-        await expand(hours)
-        close = CloseSections(section_ids=(fees,), origin=Origin.PERSON)
-        await conversation.execute(close)
-        during = conversation.state
-        assert (during.is_asking, tuple(during.open_sections)) == (True, (fees, hours)), (
-            "nothing closes during an answer"
-        )
-        assert isinstance(seen[-1], SectionsClosed)
-        reply_gate.set()
-        await asking
-    assert tuple(conversation.state.open_sections) == (hours,)
 
 
 @pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])

@@ -1,6 +1,5 @@
 """The loop: requests, tool calls, costs, how a question ends, and requests that fit the window."""
 
-from dataclasses import replace
 from itertools import cycle, islice, pairwise
 
 from roamtui.agent.loop import AgentOptions
@@ -10,13 +9,9 @@ from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
     Message,
-    Origin,
     QuestionAnswered,
-    QuestionAsked,
-    QuestionReceived,
     Role,
     SectionsClosed,
-    SectionsExpanded,
     StepStarted,
     StopReason,
     ToolFinished,
@@ -48,46 +43,6 @@ from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
 _TOOLS = ["expand_sections", "collapse_sections", "search_sections"]
 
 
-def _kinds(events: list[ConversationEvent]) -> list[type[ConversationEvent]]:
-    """List the types of events, without streamed text."""
-    return [type(event) for event in events if not isinstance(event, AnswerStreamed)]
-
-
-async def test_a_question_from_start_to_end() -> None:
-    agent = make_agent()
-    fees, lost = ids(agent, "Fees", "Lost books")
-    replies = (expanding("Fees", "Lost books", text="Looking."), saying('It costs "2 euros a day" [{Fees}].'))
-    events = await ask(agent, "How much?", *replies)
-    assert _kinds(events) == [
-        QuestionReceived,
-        QuestionAsked,
-        StepStarted,
-        SectionsExpanded,
-        ToolFinished,
-        StepStarted,
-        QuestionAnswered,
-    ]
-    assert events[:2] == [
-        QuestionReceived(question="How much?"),
-        QuestionAsked(number=1, question="How much?", model="scripted"),
-    ]
-    assert [event.number for event in events if isinstance(event, StepStarted)] == [1, 2]
-    assert [event.origin for event in events if isinstance(event, SectionsExpanded)] == [Origin.AGENT]
-    assert [event for event in events if isinstance(event, ToolFinished)] == [
-        ToolFinished(
-            tool="expand_sections",
-            section_ids=(fees, lost),
-            results=((fees, "opened"), (lost, "opened")),
-        )
-    ]
-    last = events[-1]
-    assert isinstance(last, QuestionAnswered)
-    assert (last.number, last.steps, last.stopped, last.error) == (1, 2, StopReason.ANSWERED, "")
-    assert last.answer == f'It costs "2 euros a day" [{fees}].'
-    assert [citation.is_verified for citation in last.citations] == [True]
-    assert last.usage.input_tokens > 0
-
-
 async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> None:
     agent = make_agent(searcher=FakeSearcher())
     await ask(agent, "How much?", expanding("Fees", text="Looking."), saying('"2 euros" [{Fees}]'))
@@ -117,17 +72,6 @@ async def test_sections_stay_open_for_a_follow_up() -> None:
     assert "is open already: its text stands above." in results(agent)[0]
     text = "".join(message.text for message in sent(agent))
     assert text.count("Late returns cost") == 2, "once in the outline's opening words, once as text"
-
-
-async def test_calls_beyond_the_limit_of_a_step_are_refused() -> None:
-    agent = make_agent()
-    calls = [("expand_sections", {"section_ids": ["Fees"], "number": number}) for number in range(8)]
-    calls += [("expand_sections", {"section_ids": ["Lost books"]})] * 2
-    events = await ask(agent, "How much?", ScriptedReply(calls=tuple(calls)), saying("Not found: no."))
-    assert len(results(agent)) == 10
-    assert [result.startswith(LIMIT_REACHED) for result in results(agent)] == [False] * 8 + [True] * 2
-    assert sum(isinstance(event, ToolFinished) for event in events) == 8
-    assert [*agent.conversation.state.open_sections] == ids(agent, "Fees")
 
 
 async def test_a_model_that_never_stops_calling_is_stopped() -> None:
@@ -237,13 +181,6 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
     await ask(agent)
     assert agent.conversation.state.exchanges[-1].steps[0].text == looks
     assert 400 < max(lost) < 520
-
-
-async def test_the_usage_of_all_steps_is_added() -> None:
-    usage = Usage(input_tokens=10, output_tokens=5, cost_usd=0.25, source="provider")
-    replies = [replace(reply, usage=usage) for reply in (expanding("Fees"), saying('"2 euros a day" [{Fees}].'))]
-    total = (await answer(make_agent(replies))).usage
-    assert (total.input_tokens, total.output_tokens, total.cost_usd) == (20, 10, 0.5)
 
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))

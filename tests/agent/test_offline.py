@@ -100,19 +100,6 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
 
 
-async def test_a_title_is_whole_above_its_passage() -> None:
-    answer = await make_talk("# Ferry\n\n## Bikes > cars\n\nA car costs 30 crowns.\n").ask("What does a car cost?")
-    assert answer.answer.startswith("**Ferry › Bikes > cars**\n")
-
-
-async def test_a_follow_up_leans_on_the_question_before() -> None:
-    talk = make_talk()
-    await talk.ask("How much does a car cost?")
-    answer = await talk.ask("And a trailer?")
-    assert "A trailer costs 12 crowns more." in answer.answer
-    assert "Cars" not in talk.opened
-
-
 async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
     fleet = "## Cargo bikes\n\nEach cargo bike has a name. A cargo bike is wide.\n\n"
     talk = make_talk(f"# Shed\n\n{fleet}## Fees\n\nA bike costs 3 crowns.\n\nA cargo bike costs 10 crowns.\n")
@@ -341,16 +328,6 @@ async def _ask(question: str, *, text: str = MILL) -> tuple[Exchange, Library]:
     await talk.ask(question)
     state = talk.agent.conversation.state
     return state.exchanges[-1], state.library
-
-
-async def test_a_passage_is_the_text_of_the_document() -> None:
-    exchange, library = await _ask("How heavy is the upper stone?")
-    first = list_passages(exchange)[0]
-    assert first.span is not None
-    assert first.quote == library.text_at(first.span)
-    assert first.quote.startswith("There are two stones")
-    assert first.quote.endswith("| lower | 1,400 kg |")
-    assert first.path == ("Mill", "Stones")
 
 
 async def test_no_front_end_names_a_verdict_of_a_passage() -> None:

@@ -61,9 +61,10 @@ async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() ->
     assert len(model_of(agent).requests) == 3
 
 
-async def test_an_empty_reply_triggers_a_reminder_and_then_an_error() -> None:
-    agent = make_agent([ScriptedReply(), saying("  ")])
+@pytest.mark.parametrize(("first", "second"), [("", "  "), ("<think>Hm.", f"<think>{'Hm, so be it. ' * 400}")])
+async def test_an_empty_reply_triggers_a_reminder_and_then_an_error(first: str, second: str) -> None:
+    agent = make_agent([saying(first), saying(second)])
     last = await answer(agent)
-    assert last.stopped is StopReason.ERROR
-    assert "returned no answer" in last.error
+    assert (last.stopped, last.answer) == (StopReason.ERROR, "")
+    assert last.error.startswith("The model returned no answer.")
     assert sent(agent)[-1].text.startswith("No quote was found in your answer.")

@@ -17,19 +17,14 @@ from roamtui.conversation.events import (
     LoadingStarted,
     NodesLoaded,
     Origin,
-    QuestionAnswered,
-    QuestionAsked,
     SectionsExpanded,
-    StopReason,
 )
-from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.update import Command, ExpandSections
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files, open_sources
+from roamtui.document.loader import Loader, open_sources
 from tests.case_files import read_case
-from tests.conversation.conversations import PROMPT_CONTEXT, FakeApprover
+from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 from tests.search.libraries import id_of
 
@@ -60,18 +55,6 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def open_folder(folder: Path) -> tuple[Library, Loader]:
-    library, loader = open_sources([str(folder)])
-    assert loader is not None
-    return library, loader
-
-
-def start(folder: Path) -> tuple[Conversation, CountingLoader]:
-    library, loader = open_folder(folder)
-    counting = CountingLoader(loader)
-    return Conversation(library, source_loader=counting), counting
-
-
 def find(conversation: Conversation, title: str) -> str:
     return id_of(conversation.state.library, title)
 
@@ -84,46 +67,17 @@ async def dispatch(conversation: Conversation, command: Command) -> list[Convers
     return events
 
 
-async def test_the_agent_opens_a_file_that_is_not_loaded(folder: Path) -> None:
-    conversation, loader = start(folder)
-    a = find(conversation, "a.md")
-    events = await dispatch(conversation, ExpandSections(section_ids=(a, f"{a}:1", "deadbeef"), origin=Origin.AGENT))
-    assert events[:2] == [LoadingStarted(count=1), NodesLoaded(section_ids=(a,))]
-    expanded = events[-1]
-    assert isinstance(expanded, SectionsExpanded)
-    statuses = [result.status for result in expanded.results]
-    assert statuses == [ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN, ExpandStatus.UNKNOWN]
-    assert "Words of A." in expanded.results[0].text
-    assert f"## More of A [{find(conversation, 'More of A')}]" in expanded.results[0].text
-    assert tuple(conversation.state.open_sections) == (a,)
-    assert next(iter(conversation.state.open_sections.values())).deliveries[0].doc == "a.md"
-    assert loader.loaded == ["a.md"]
-    assert loader.threads != {threading.get_ident()}
-
-
 async def test_a_caller_that_stops_does_not_stop_the_loading_of_all_files(folder: Path) -> None:
-    conversation, loader = start(folder)
+    library, files = open_sources([str(folder)])
+    assert files is not None
+    loader = CountingLoader(files)
+    conversation = Conversation(library, source_loader=loader)
     stopped = asyncio.create_task(conversation.library_loader.load_all())
     await asyncio.sleep(0)
     stopped.cancel()
     await conversation.library_loader.load_all()
     assert loader.loaded == ["a.md", "b.md", "c.md"]
-
-
-async def test_resuming_redelivers_open_sections_if_anything_has_changed(folder: Path, tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    library, loader = open_folder(folder)
-    conversation = Conversation(load_files(library, loader), store=store, source_loader=loader)
-    await ask(conversation, "a.md", "b.md")
-    conversation.close()
-    same = Conversation(conversation.state.library, saved_id=conversation.state.id, store=store)
-    assert same.state.open_sections == conversation.state.open_sections
-    assert not same.state.needs_rebuild
-    same.close()
-    (folder / "b.md").write_text("# B\n\nOther words.\n", "utf-8")
-    changed = Conversation(load_files(*open_folder(folder)), saved_id=conversation.state.id, store=store)
-    assert changed.state.needs_rebuild
-    assert [section.deliveries for section in changed.state.open_sections.values()] == [(), ()]
+    assert loader.threads.isdisjoint({threading.get_ident()})
 
 
 def write_list(*urls: str) -> str:
@@ -138,9 +92,9 @@ def open_site(*names: str) -> Iterator[FakeSite]:
         yield site
 
 
-def start_fetching(site: FakeSite, store: ConversationStore | None = None) -> Conversation:
+def start_fetching(site: FakeSite) -> Conversation:
     library, loader = open_sources([site.url("/llms.txt")])
-    return Conversation(library, store=store, source_loader=loader)
+    return Conversation(library, source_loader=loader)
 
 
 async def expand(conversation: Conversation, *titles: str, origin: Origin = Origin.AGENT) -> list[ExpandResult]:
@@ -222,30 +176,3 @@ async def test_text_of_a_document_cannot_make_the_program_fetch() -> None:
         (expanded,) = [event for event in events if isinstance(event, SectionsExpanded)]
         assert {result.status for result in expanded.results} == {ExpandStatus.UNKNOWN}
         assert (thief.counts.paths, approver.asked) == ([], [])
-
-
-async def ask(conversation: Conversation, *titles: str) -> None:
-    await conversation.apply(begin_question(conversation.state, QuestionAsked(question="Why?"), PROMPT_CONTEXT))
-    await expand(conversation, *titles)
-    await conversation.apply(
-        finish_question(conversation.state, QuestionAnswered(answer="So.", stopped=StopReason.ANSWERED))
-    )
-
-
-async def test_resuming_loads_the_pages_again(tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path / "c")
-    with open_site("a", "b") as site:
-        conversation = start_fetching(site, store)
-        await ask(conversation, "a.md")
-        await expand(conversation, "More of a")
-        before = conversation.state.open_sections
-        library, loader = open_sources([site.url("/llms.txt")])
-        site.forget()
-        conversation.close()
-        resumed = Conversation(library, saved_id=conversation.state.id, store=store, source_loader=loader)
-        assert resumed.state.open_sections == before
-        span = next(iter(before.values())).deliveries[0]
-        assert resumed.state.library.text_at(span) == conversation.state.library.text_at(span)
-        assert "/a.md" in site.counts.paths
-        assert "/b.md" not in site.counts.paths
-        assert not resumed.state.needs_rebuild

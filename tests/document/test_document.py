@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document import document as module
-from roamtui.document.document import NodeKind, NodeRow, build_columns, make_ids
+from roamtui.document.document import make_ids
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.text import Span
@@ -29,27 +29,6 @@ def test_the_later_of_two_colliding_paths_is_hashed_again(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(module, "make_node_id", collide)
     assert make_ids("doc", [("a",), ("b",), ("c",)]) == ["00000000", "00000001", "00000002"]
-
-
-_LEVELS = st.lists(st.integers(0, 6), max_size=30)
-
-
-def _rows(levels: list[int]) -> list[NodeRow]:
-    return [NodeRow(NodeKind.SECTION, level, f"t{index}", index) for index, level in enumerate(levels)]
-
-
-@given(_LEVELS)
-def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) -> None:
-    columns = build_columns(_rows(levels), len(levels))
-    for top in range(len(levels)):
-        below = []
-        for row in range(len(levels)):
-            ancestor = columns.parents[row]
-            while ancestor > top:
-                ancestor = columns.parents[ancestor]
-            if ancestor == top:
-                below.append(row)
-        assert below == list(range(top + 1, columns.ends[top]))
 
 
 _PAGE = "Some words of a page that say nothing of note at all. " * 40

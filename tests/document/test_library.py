@@ -42,17 +42,6 @@ def _titles(library: Library) -> list[str]:
     return [library.node(node_id).title for node_id in library.walk()]
 
 
-def test_a_loaded_page_is_below_its_link() -> None:
-    library = _load(_list_links(), "b.md", "a.md")
-    assert _titles(library) == ["Site", "A", "Alpha", "Part", "B", "", "Beta", "C"]
-    assert len(library) == 8
-    part = next(node_id for node_id in library.walk() if library.node(node_id).title == "Part")
-    assert [library.node(node_id).title for node_id in library.node(part).ancestors] == ["Site", "A", "Alpha"]
-    assert library.node(part).path == ("Alpha", "Part")
-    assert library.node(part).doc == "a.md"
-    assert library.text_at(library.node(part).own_span) == "## Part\n\nPart of alpha.\n"
-
-
 def test_children_and_parents_agree() -> None:
     library = _load(_list_links(), "c.md", "a.md", "b.md")
     pending, seen = [*library.children(library.root_id)], []

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from roamtui.document.document import Document, NodeKind
-from roamtui.document.library import Library, Node
+from roamtui.document.library import Node
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
 from tests.case_files import read_rows
@@ -27,21 +27,6 @@ def list_links(document: Document) -> list[Node]:
 
 def list_titles_and_urls(document: Document) -> list[tuple[str, str | None]]:
     return [(node.title, node.url) for node in list_links(document)]
-
-
-def test_a_link_is_below_its_section_with_its_item_as_text() -> None:
-    document = parse("# A\n\n> Q\n\n## Docs\n\nWords.\n\n- [One](one.md): first\n- [Two](/two): second\n  and more\n")
-    library = Library(source="test", root=document)
-    one, two = list_links(document)
-    assert [(node.title, node.url, node.level, node.path) for node in (one, two)] == [
-        ("One", "https://site.example/docs/one.md", 3, ("A", "Docs", "One")),
-        ("Two", "https://site.example/two", 3, ("A", "Docs", "Two")),
-    ]
-    assert library.text_at(library.node(one.id).own_span) == "- [One](one.md): first\n"
-    assert library.text_at(library.node(two.id).own_span) == "- [Two](/two): second\n  and more\n"
-    assert library.get_place(two.span) == (10, 11, None, None)
-    assert not one.is_loaded
-    assert library.text_at(library.node(one.parent or "").own_span) == "## Docs\n\nWords.\n\n"
 
 
 @pytest.mark.parametrize(("text", "expected"), read_rows("document/llms_txt", "links"))

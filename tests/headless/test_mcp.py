@@ -25,8 +25,9 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
 from roamtui.search.keyword import KeywordSearcher
 from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
-from tests.outline.documents import find_id, make_library, write_words
+from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
+from tests.search.libraries import id_of, make_library
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
@@ -227,7 +228,7 @@ def start_session(library: Library, options: OpenSectionOptions | None = None) -
 async def test_one_call_delivers_no_more_than_clients_take() -> None:
     library = make_book(2_500)
     client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
-    ids = [find_id(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
+    ids = [id_of(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
     reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
     assert client.conversation.state.open_tokens <= CALL_TOKENS_MAX
     assert f"[{ids[-1]}] Book > Chapter {CHAPTERS}: no room for its ~" in reply
@@ -239,9 +240,9 @@ async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
     client = start_session(library, OpenSectionOptions(budget_tokens=4_000))
     replies = []
     for number in range(1, CHAPTERS + 1):
-        section_id = find_id(library, f"Chapter {number}")
+        section_id = id_of(library, f"Chapter {number}")
         replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
-    first, last = find_id(library, "Chapter 1"), find_id(library, f"Chapter {CHAPTERS}")
+    first, last = id_of(library, "Chapter 1"), id_of(library, f"Chapter {CHAPTERS}")
     assert any(f"(Closed, because much is open: {first}" in reply for reply in replies)
     assert first not in client.conversation.state.open_sections
     assert last in client.conversation.state.open_sections

@@ -23,7 +23,6 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.parser import parse_link_definitions, read_markdown
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
-from tests.real_documents import list_documents, read_document
 
 
 def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
@@ -85,13 +84,6 @@ def test_containers_hide_no_heading_and_stay_within_their_text(text: str) -> Non
     assert set(_list_headings(text)) <= {block.start for block in blocks if isinstance(block, Heading)}
     for start, end in _list_spans(blocks):
         assert 0 <= start <= end <= len(text)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*list_documents("books/*.md"), *list_documents("llms/full/*")][::3])
-def test_containers_of_a_real_document_hide_no_heading(name: str) -> None:
-    text = read_document(name)[:1_000_000]
-    assert set(_list_headings(text)) <= {b.start for b in read_markdown(text).blocks if isinstance(b, Heading)}
 
 
 @pytest.mark.parametrize(("length", "count"), [(999, 1), (1_000, 0)])

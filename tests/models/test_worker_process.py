@@ -79,15 +79,6 @@ async def test_jobs_at_once_get_their_own_replies(make_model: MakeModel) -> None
     assert [join_text(reply) for reply in replies] == questions
 
 
-async def test_a_confirmed_cancellation_keeps_the_process(make_model: MakeModel) -> None:
-    model, worker = make_model("slow")
-    await read_first(model, "take your time")
-    pid = worker.pid
-    assert pid is not None
-    assert join_text(await collect(model, make_request(QUICK))) == QUICK
-    assert worker.pid == pid
-
-
 async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model: MakeModel) -> None:
     model, worker = make_model("deaf", cancel_seconds=0.05)
     await read_first(model, "never to end")
@@ -111,17 +102,6 @@ async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: 
         await collect_into(events, model)
     assert events == [TextDelta("What is a model?")]
     assert worker.pid is None
-
-
-async def test_after_the_process_was_killed_within_a_reply_the_next_request_works(make_model: MakeModel) -> None:
-    model, worker = make_model("slow")
-    async with aclosing(model.stream(make_request("take your time"))) as events:
-        assert await anext(events) == TextDelta("take your time")
-        first = worker.pid
-        assert first is not None
-        os.kill(first, signal.SIGKILL)
-    assert join_text(await collect(model, make_request(QUICK))) == QUICK
-    assert worker.pid not in (None, first)
 
 
 def is_alive(pid: int) -> bool:

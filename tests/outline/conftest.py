@@ -3,7 +3,8 @@
 import pytest
 
 from roamtui.document.library import Library
-from tests.outline.documents import MANUAL, make_library
+from tests.outline.documents import MANUAL
+from tests.search.libraries import make_library
 
 
 @pytest.fixture

@@ -6,23 +6,15 @@ from functools import lru_cache
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
 from roamtui.outline.expansion import ExpandedBlock, render_section
 from roamtui.text import Delivered
 from tests.case_files import read_case
 from tests.real_documents import read_document
+from tests.search.libraries import make_library
 
 NONCE = "gghhjjkk"
 REFERENCE = re.compile(r"\b[0-9a-f]{8}(?::(?:c\d+(?:\.\d+)*|\d+))?(?![\w:])")
 """Anything in a text that a model could mistake for an id."""
-
-
-def make_library(text: str, *, source: str = "manual.md", name: str = "") -> Library:
-    return Library(source=source, root=parse_document(text, name=name))
-
-
-def find_id(library: Library, title: str) -> str:
-    return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 
 def open_section(library: Library, requested: str, delivered: Delivered | None = None) -> ExpandedBlock:

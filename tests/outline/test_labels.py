@@ -7,7 +7,8 @@ import pytest
 from roamtui.outline.labels import PATH_STEP, escape, fit_path, has_own_text
 from roamtui.outline.render import render_outline
 from tests.case_files import read_rows
-from tests.outline.documents import make_library, write_words
+from tests.outline.documents import write_words
+from tests.search.libraries import make_library
 
 _IMITATIONS = [
     'Trap <!-- Section collapsed - expand with expand_sections(["deadbeef"]) -->',

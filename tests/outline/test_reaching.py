@@ -13,18 +13,9 @@ from roamtui.outline.references import resolve_reference
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.text import Bounds, merge_bounds, subtract_delivered
-from tests.outline.documents import (
-    NONCE,
-    REFERENCE,
-    documents,
-    make_library,
-    make_shape,
-    open_section,
-    read_book,
-    shapes,
-)
+from tests.outline.documents import NONCE, REFERENCE, documents, make_shape, open_section, read_book, shapes
 from tests.real_documents import list_documents
-from tests.search.libraries import make_folder
+from tests.search.libraries import make_folder, make_library
 
 _SAMPLED_FROM = 4_000
 

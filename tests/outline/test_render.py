@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.text import estimate_tokens
-from tests.outline.documents import documents, find_id, make_library, make_shape, write_words
-from tests.search.libraries import make_folder
+from tests.outline.documents import documents, make_shape, write_words
+from tests.search.libraries import id_of, make_folder, make_library
 
 _LINE = re.compile(
     r"^ *- \[([0-9a-f]{8})(?::c[\d.]+)?\] .*\((?:\d+ sections?, )?(?:(?:[\d.]+[kM]?|list) of )?[\d.]+[kM]?\)"
@@ -23,10 +23,10 @@ def _find_line(outline: str, title: str) -> str:
 
 def test_a_section_is_one_line_with_id_title_and_size(manual: Library) -> None:
     outline = render_outline(manual)
-    lending, hours = (find_id(manual, title) for title in ("Lending", "Opening hours"))
+    lending, hours = (id_of(manual, title) for title in ("Lending", "Opening hours"))
     assert _find_line(outline, "Lending") == f"- [{lending}] Lending ({manual.count_tokens(lending)[1]}): Fees; +1"
     assert _find_line(outline, "Opening") == f"- [{hours}] Opening hours ({manual.count_tokens(hours)[1]})"
-    assert outline.startswith(f"Outline of [{find_id(manual, 'Manual')}] Manual (")
+    assert outline.startswith(f"Outline of [{id_of(manual, 'Manual')}] Manual (")
 
 
 def test_a_heading_with_no_text_and_nothing_below_has_no_line(manual: Library) -> None:
@@ -36,8 +36,8 @@ def test_a_heading_with_no_text_and_nothing_below_has_no_line(manual: Library) -
 def test_a_file_and_its_title_are_one_line_with_one_id() -> None:
     library = make_folder({"en/short.md": "# Short guide\n\nAll of it.\n", "en/b.md": "# Other\n\nText.\n"})
     outline = render_outline(library)
-    assert f"[{find_id(library, 'Short guide')}] short.md: Short guide (" in outline
-    assert find_id(library, "short.md") not in outline
+    assert f"[{id_of(library, 'Short guide')}] short.md: Short guide (" in outline
+    assert id_of(library, "short.md") not in outline
 
 
 def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> None:

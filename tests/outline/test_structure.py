@@ -5,7 +5,7 @@ from pathlib import Path
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.outline.references import Reference, explain_unresolved, parse_reference, resolve_name, suggest_ids
-from tests.outline.documents import find_id, make_library
+from tests.search.libraries import id_of, make_library
 
 
 def test_the_form_of_ids() -> None:
@@ -30,7 +30,7 @@ def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path
         (tmp_path / name).parent.mkdir()
         (tmp_path / f"{name}.md").write_text(f"# About {name}\n\nText.\n\n## Use\n\nWords.\n", "utf-8")
     library = open_library([str(tmp_path)])
-    first = find_id(library, "About en/first")
+    first = id_of(library, "About en/first")
     for name in ("en/first.md", "first.md", "en/first", "en > first.md"):
         assert resolve_name(library, name) == first
     uses = [one for one in library.walk() if library.node(one).title == "Use"]
@@ -56,11 +56,11 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
         "Article 70": "Article 70",
         '"Book" [1]': '"Book" [1]',
     }.items():
-        assert resolve_name(library, name) == find_id(library, title)
+        assert resolve_name(library, name) == id_of(library, title)
     for name in ("Art", "§ 4", "Lat", "Late", "[]", "Section 2"):
         assert resolve_name(library, name) is None
     assert explain_unresolved(library, "Late") == '2 sections are called "Late …"'
-    late = find_id(library, "Late fees"), find_id(library, "Late books")
+    late = id_of(library, "Late fees"), id_of(library, "Late books")
     assert suggest_ids(library, "Late", only_near=True) == late
-    digits = find_id(library, "Law")[2:6]
+    digits = id_of(library, "Law")[2:6]
     assert suggest_ids(library, digits, only_near=True) == ()

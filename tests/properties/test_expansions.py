@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.expansion import annotate_with_ids, render_open_section, render_section
 from roamtui.text import merge_bounds
-from tests.outline.documents import NONCE, documents, make_library
+from tests.outline.documents import NONCE, documents
+from tests.search.libraries import make_library
 
 _HALF = settings(max_examples=settings().max_examples // 2)
 

@@ -17,12 +17,12 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.question_flow import begin_question, finish_question
 from roamtui.conversation.update import ExpandSections, update
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.conversation.conversations import PROMPT_CONTEXT, Recorder
+from tests.search.libraries import make_folder
 
 _SITE = "https://site.example/"
 _TEXTS = tuple(
@@ -32,15 +32,6 @@ _TEXTS = tuple(
 _NAMES = ("a.md", "b.md", "c.md")
 _sources = st.dictionaries(st.sampled_from(_NAMES), st.sampled_from(_TEXTS), min_size=1)
 """Texts by name. From one draw to the next, files are edited, deleted, renamed and added."""
-
-
-def _make_folder(texts: dict[str, str]) -> Library:
-    """Make the library of a folder with all files loaded."""
-    columns = build_columns([NodeRow(NodeKind.FILE, 1, name, 0) for name in texts], 0)
-    root = Document(key="", title="docs", text="", columns=columns)
-    library = Library(source="/docs", root=root)
-    ids = dict(zip(texts, root.ids, strict=True))
-    return library.graft_all({ids[name]: parse_document(text, key=name) for name, text in texts.items()})
 
 
 def _make_site(texts: dict[str, str], *, loaded: frozenset[str]) -> Library:
@@ -88,7 +79,7 @@ def test_delivered_text_stays_exact_after_any_change(
     def make(texts: dict[str, str]) -> Library:
         if is_site:
             return _make_site(texts, loaded=data.draw(st.frozensets(st.sampled_from(_NAMES))))
-        return _make_folder(texts)
+        return make_folder(texts)
 
     played = Recorder(library=make(sources[0]))
     for texts in sources[1:]:

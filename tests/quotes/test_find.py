@@ -69,20 +69,6 @@ def test_what_follows_an_ellipsis_may_be_the_last_character() -> None:
     assert find_quote("我们付 … 五", "我们付你五") == (0, 5)
 
 
-def test_an_abbreviation_ends_no_sentence_and_a_company_does() -> None:
-    text = "Liens go to AT&T. Vendor waives all of them, see Ziff. 3 and Dr. Moss. They agree."
-    assert find_quote("Vendor waives all … They agree", text) is None
-    assert find_quote("Vendor waives all … Moss", text)
-    assert find_quote("Liens … waives", text) is None
-
-
-def test_a_quote_needs_two_letters_or_digits() -> None:
-    text = "if (a) the notice is late, or (b) [***], the other party may leave. | - | - |"
-    assert find_quote("or (b) [***]", text)
-    for quote in ("(b)", "(b) [***]", "…", "- | -"):
-        assert find_quote(quote, text) is None
-
-
 def test_the_name_of_a_sign_is_found_in_a_long_text_as_in_a_short_one() -> None:
     text = "Write `&nbsp;` for a space that stays.\n"
     before = "Other words.\n\n" * 5000

@@ -1,4 +1,4 @@
-"""Quotes from real documents: true ones are found, those that were made false are not, and marked answers are."""
+"""Quotes from real documents and those that people judged: true ones are found, and false ones are not."""
 
 import json
 import re
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from roamtui.quotes.find import find_quote
 from roamtui.search.units import Unit, split_sentences
 from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true, read_source
+from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.real_documents import find_data_dir, list_documents, read_document
 
 _FILES = list_documents("books/us-constitution.md", "financebench/pdfs/AMCOR_2023Q4_EARNINGS.pdf")
@@ -40,6 +41,12 @@ def test_answers_that_people_marked_are_found(name: str) -> None:
         text = read_document(f"{name.rpartition('/')[0]}/docs/{row['doc']}")
         section = text.split("\n", row["gold_line"] - 1)[-1]
         assert find_quote(row["gold_text"], section[:_LENGTH]), row["question"]
+
+
+@pytest.mark.skipif(not read_pairs(), reason="no judged pairs")
+def test_quotes_are_judged_as_people_judge_them() -> None:
+    wrong = find_wrong_pairs(read_pairs())
+    assert not wrong, "\n".join(wrong)
 
 
 def _fold(text: str) -> str:

@@ -65,35 +65,6 @@ def test_any_run_of_visible_words_is_found(
     assert all(word in text[slice(*bounds)] for word in quote.split())
 
 
-_ODD = {
-    "nothing": "",
-    "white space": " \n\t",
-    "one letter": "a",
-    "one sign": "§",
-    "marks": "*** __ `` ~~ > # | - [] () !",
-    "full stops": "." * 1_000,
-    "ellipses": "… " * 1_000,
-    "open quotation marks": '"“„«' * 100,
-    "open brackets": "[(<" * 1_000,
-    "open code": "`" * 1_001,
-    "backslashes": "\\" * 1_001,
-    "stars": "*a" * 5_000,
-    "NUL": "fee\0 is",
-    "a surrogate": "fee \ud800 is",
-    "a broken entity": "&#xFFFFFFFF; &#0; &nothing; fee",
-    "digits": "1" * 10_000,
-    "100 KB of words": "fee is due " * 9_000,
-    "100 KB without a space": "a" * 100_000,
-}
-
-
-@pytest.mark.parametrize("odd", _ODD.values(), ids=_ODD)
-def test_odd_quotes_and_texts_are_looked_up(odd: str) -> None:
-    for quote, text in ((odd, "The fee is due."), (odd, odd), ("fee is due", odd), (f"fee {odd} is", f"a {odd} fee")):
-        bounds = find_quote(quote, text)
-        assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
-
-
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_nothing_is_too_odd_to_look_up(quote: str, text: str) -> None:
     bounds = find_quote(quote, text)

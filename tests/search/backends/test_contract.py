@@ -7,8 +7,6 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Searcher, SearchMode
-from roamtui.search.keyword import KeywordSearcher
-from tests.case_files import read_rows
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder, make_library
@@ -25,11 +23,6 @@ ALL_MODES = [SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID]
 
 def _find(searcher: Searcher, library: Library, query: str, within: str | None = None) -> list[str]:
     return [library.node(hit.section_id).title for hit in searcher.search(query, within=within)]
-
-
-@pytest.mark.parametrize(("query", "title"), read_rows("search/backends/contract", "meant"))
-def test_words_find_the_section_that_is_meant(query: str, title: str) -> None:
-    assert _find(KeywordSearcher(LIBRARY), LIBRARY, query)[0] == title
 
 
 def test_unchanged_text_is_not_written_again(backend: Backend) -> None:

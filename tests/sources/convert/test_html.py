@@ -102,15 +102,6 @@ def test_bold_lines_of_a_page_with_headings_are_no_titles() -> None:
     assert read_outline(convert(f"<h1>Club</h1>{text}<p><b>Fees</b></p>{text}")) == [(1, "Club")]
 
 
-def test_links_around_single_words_keep_their_spaces() -> None:
-    text = convert('<p>For <a href="#a">June 30,</a><a href="#a"> </a><a href="#a">2025</a></p>')
-    assert text == "For [June 30,](#a) [2025](#a)"
-
-
-def test_words_with_readings_stay_together() -> None:
-    assert convert("<p>が<ruby>表<rp>(</rp><rt>ひょう</rt><rp>)</rp>示<rt>じ</rt></ruby>され") == "が表示(ひょうじ)され"
-
-
 def test_links_become_absolute_and_invalid_ones_text() -> None:
     page = (
         '<p><a href="../b c.html#(d)">A</a> <a href="javascript:x()">B</a> <a href="data:text/html,x">C</a> '

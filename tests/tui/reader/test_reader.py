@@ -16,7 +16,7 @@ from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.reader.reader import Reader
 from tests.case_files import read_case
-from tests.outline.documents import find_id, make_library
+from tests.search.libraries import id_of, make_library
 from tests.tui.driving import wait_until
 from tests.tui.reader.sections import ReaderApp, list_lines
 
@@ -48,7 +48,7 @@ async def _run(
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         if library is not None:
-            reader.show_section(library, find_id(library, title) if title else next(library.walk()))
+            reader.show_section(library, id_of(library, title) if title else next(library.walk()))
             await pilot.pause()
         app.heard.clear()
         yield app, reader, pilot
@@ -164,7 +164,7 @@ async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_cl
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
     text = (Path(__file__).parents[3] / "examples" / "handbook.md").read_text("utf-8")
     library, quote = make_library(text), "Petrol machines, loose batteries and anything with wheels"
-    exceptions, start = find_id(library, "Exceptions"), text.index(quote)
+    exceptions, start = id_of(library, "Exceptions"), text.index(quote)
     async with _run(library, "Glossary") as (_, reader, pilot):
         reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.pause()
@@ -182,7 +182,7 @@ async def test_a_match_in_a_log_is_shown_on_its_line_below_its_own_hour() -> Non
         reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
         await pilot.pause()
         assert [line.strip() for line in list_lines(reader)[:5]] == lines[135:140]
-        assert reader.section_id == find_id(library, "2024-03-01 02:00")
+        assert reader.section_id == id_of(library, "2024-03-01 02:00")
 
 
 async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code() -> None:
@@ -201,7 +201,7 @@ async def test_a_quote_has_a_bar_at_its_edge_and_code_in_it_keeps_its_ground() -
     start = text.index(quote)
     library = make_library(text)
     async with _run(library, "A") as (_, reader, pilot):
-        reader.show_section(library, find_id(library, "A"), highlight=Span(doc="", start=start, end=start + len(quote)))
+        reader.show_section(library, id_of(library, "A"), highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.press("right", "right", "right")
         await pilot.pause()
         assert reader.scroll_offset.x > 0

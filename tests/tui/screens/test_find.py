@@ -18,7 +18,7 @@ from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens import find as find_module
 from roamtui.tui.screens.find import FindDialog, find_text
 from tests.fakes.scripted_model import ScriptedReply
-from tests.outline.documents import make_library
+from tests.search.libraries import make_library
 from tests.tui.driving import (
     RYE,
     TEXT,

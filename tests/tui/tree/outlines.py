@@ -7,7 +7,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from tests.case_files import read_case
-from tests.outline.documents import find_id
+from tests.search.libraries import id_of
 
 HANDBOOK = read_case("staff_handbook.md")
 
@@ -22,14 +22,14 @@ def make_wide_library(count: int) -> Library:
 
 def make_state(library: Library, *unfolded: str, opened: tuple[OpenSection, ...] = ()) -> ConversationState:
     """Return a state; `unfolded` are titles."""
-    ids = frozenset(find_id(library, title) for title in unfolded)
+    ids = frozenset(id_of(library, title) for title in unfolded)
     sections = {section.section_id: section for section in opened}
     return ConversationState(id="c", library=library, unfolded=ids, open_sections=sections)
 
 
 def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:
     return OpenSection(
-        section_id=find_id(library, title),
+        section_id=id_of(library, title),
         opened_by=origin,
         last_used=1,
         last_cited=int(marks.get("is_cited", False)),

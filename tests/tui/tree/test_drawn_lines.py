@@ -14,7 +14,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.visible_lines import VisibleLines
-from tests.outline.documents import find_id, make_library
+from tests.search.libraries import id_of, make_library
 from tests.tui.tree.outlines import HANDBOOK, make_state, open_section, walk_visible
 
 _OPENINGS = ("", "\n", "Words.\n\n", "---\ntitle: x\n---\n")
@@ -72,7 +72,7 @@ def _make_exchange(opened_id: str) -> Exchange:
 
 
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
-    reading = find_id(_LIBRARY, "Length")
+    reading = id_of(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
     assert "Passwords ¶" in _text(_reading(reading, "Security"), 3)
     assert "¶" not in _text(_reading(reading, "Security"), 2)
@@ -80,7 +80,7 @@ def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None
 
 
 def test_marks_are_readable_without_colour() -> None:
-    vacation, security = find_id(_LIBRARY, "Vacation"), find_id(_LIBRARY, "Security")
+    vacation, security = id_of(_LIBRARY, "Vacation"), id_of(_LIBRARY, "Security")
     opened = (open_section(_LIBRARY, "Passwords"), open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True))
     state = make_state(_LIBRARY, "Security", opened=opened)
     state = replace(state, exchanges=(_make_exchange(vacation),))
@@ -91,13 +91,13 @@ def test_marks_are_readable_without_colour() -> None:
 
 
 def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_it() -> None:
-    leave, security = (_LIBRARY.node(find_id(_LIBRARY, title)) for title in ("Leave", "Security"))
+    leave, security = (_LIBRARY.node(id_of(_LIBRARY, title)) for title in ("Leave", "Security"))
     opened = (
         replace(open_section(_LIBRARY, "Leave"), deliveries=(leave.own_span,)),
         replace(open_section(_LIBRARY, "Security"), deliveries=(security.span,)),
     )
     state = make_state(_LIBRARY, "Leave", "Security", "Passwords", opened=opened)
-    state = replace(state, exchanges=(_make_exchange(find_id(_LIBRARY, "Length")),))  # it is not closed now
+    state = replace(state, exchanges=(_make_exchange(id_of(_LIBRARY, "Length")),))  # it is not closed now
     lines = [_text(state, line).rstrip() for line in range(8)]
     assert lines == [
         "▾ Handbook", "├ ▾ ◆ Leave", "│ ├ · Vacation", "│ └ · Sick leave",

@@ -25,8 +25,8 @@ from roamtui.document.parse import parse_document
 from roamtui.tui.messages import CommandRequested
 from roamtui.tui.targets import SectionTarget, TargetActivated
 from roamtui.tui.tree.outline_tree import OutlineTree
-from tests.outline.documents import find_id, make_library
 from tests.real_documents import PROJECT_DIR
+from tests.search.libraries import id_of, make_library
 from tests.tui.tree.outlines import HANDBOOK, make_state, make_wide_library
 
 _LIBRARY = make_library(HANDBOOK)
@@ -110,16 +110,16 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
         assert walked == [
             "Vacation", "Leave", "Vacation", "Travel", "Travel", "Handbook", "Handbook", "Travel", "Handbook",
         ]  # fmt: skip
-        tree.move_to(find_id(_LIBRARY, "Security"))
+        tree.move_to(id_of(_LIBRARY, "Security"))
         tree.action_move_sideways(1)
         await pilot.pause()
-        assert _commands(app, state) == [FoldNodes(section_ids=(find_id(_LIBRARY, "Security"),), is_folded=False)]
+        assert _commands(app, state) == [FoldNodes(section_ids=(id_of(_LIBRARY, "Security"),), is_folded=False)]
 
 
 async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
     state = make_state(_LIBRARY, "Leave")
     async with _run(state) as (app, tree, pilot):
-        leave, vacation, security = (find_id(_LIBRARY, title) for title in ("Leave", "Vacation", "Security"))
+        leave, vacation, security = (id_of(_LIBRARY, title) for title in ("Leave", "Vacation", "Security"))
         await pilot.click(tree, offset=(2, 1))
         assert _commands(app, state) == [FoldNodes(section_ids=(leave,), is_folded=True)]
         app.messages.clear()
@@ -143,7 +143,7 @@ async def test_the_cursor_is_seen_in_every_theme_with_and_without_the_focus() ->
 
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
     library = make_wide_library(100)
-    host = find_id(library, "Part 10")
+    host = id_of(library, "Part 10")
     grown = library.graft_all({host: parse_document("# One\n# Two\n# Three\n", key="g")})
     async with _run(make_state(library)) as (_, tree, pilot):
         tree.scroll_to(y=50, animate=False)
@@ -159,18 +159,18 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
 
 async def test_what_has_just_unfolded_is_scrolled_into_view() -> None:
     library = make_wide_library(3)
-    host = find_id(library, "Part 2")
+    host = id_of(library, "Part 2")
     grown = library.graft_all({host: make_wide_library(100).root})
     async with _run(make_state(library)) as (_, tree, pilot):
         tree.show(replace(make_state(grown), unfolded=frozenset({host, *grown.children(host)})))
-        tree.reveal(find_id(grown, "Part 50"))
+        tree.reveal(id_of(grown, "Part 50"))
         await pilot.pause()
         assert any("Part 50" in line for line in _lines(tree))
 
 
 async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_opened() -> None:
     library = make_wide_library(100)
-    part = find_id(library, "Part 50")
+    part = id_of(library, "Part 50")
     hit = SearchHit(section_id=part, path=("Part 50",), score=1.0)
     result = ExpandResult(id=part, section_id=part, status=ExpandStatus.OPENED)
     async with _run(make_state(library)) as (_, tree, pilot):
@@ -182,7 +182,7 @@ async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_ope
 
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
     library = make_wide_library(100_000)
-    host = find_id(library, "Part 50000")
+    host = id_of(library, "Part 50000")
     grown = library.graft_all({host: make_wide_library(10_000).root})
     grafted_title = grown.children(host)[0]
     async with _run(make_state(library)) as (_, tree, pilot):
