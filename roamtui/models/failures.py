@@ -28,8 +28,11 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE
+    r"insufficient_quota|exceeded your current quota(?!.*retry in)|credit balance|billing account",
+    re.IGNORECASE | re.DOTALL,
 )
+_BAD_KEY = re.compile(r"api[ _]key[ _](?:not[ _]valid|invalid)", re.IGNORECASE)
+_RETRY_IN = re.compile(r"(?:retry|try again) in (?P<seconds>\d+(?:\.\d+)?)s\b")
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|max_seq_len\W+|(?:context|model) (?:length|size|window)(?: is| of)?(?: only)?\W+"
     r"|prompt length is |[<>]=?\s*|\bexceeds?\b[^\d(\"]{0,60}|cannot exceed "
@@ -85,7 +88,7 @@ _CAUSES = (
 )
 """Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
 
-The first row with a matching cause counts, unless the server sent a status.
+The first row with a matching cause counts, unless the server sent a status or a reason.
 """
 
 
@@ -102,7 +105,8 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(cause, RedirectRefusedError):
             return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
-    for kinds, reason, advice, is_transient in () if "HTTPStatusError" in names else _CAUSES:
+    is_explained = "HTTPStatusError" in names or _find_json_message(" ".join(map(str, chain)))
+    for kinds, reason, advice, is_transient in () if is_explained else _CAUSES:
         if not names.isdisjoint(kinds.split()):
             where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
@@ -134,7 +138,10 @@ def _explain_status(
         size = f" of {window:,} tokens" if window else ""
         reason = f'The request exceeds the context window{size} of "{model}"'
         advice = _advise_on_window(resolved)
-    elif status in (401, 403):
+    elif status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(text)):
+        reason = f"Your key for {who} has no credit left"
+        advice = "Add credit, or choose another model with --model."
+    elif status in (401, 403) or (status == 400 and _BAD_KEY.search(text)):
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status})'
     elif status == 404 and "support tool" not in text:
@@ -142,9 +149,6 @@ def _explain_status(
         advice = "Check the name, or choose another model with --model."
         if resolved.is_ollama:
             advice = f'Run "ollama pull {model}", or choose another model with --model.'
-    elif status == 402 or (status == 429 and _NO_CREDIT.search(text)):
-        reason = f"Your key for {who} has no credit left"
-        advice = "Add credit, or choose another model with --model."
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
         if status == 429:
             reason = f"{who} is receiving too many requests ({status})"
@@ -217,7 +221,10 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
 
 
 def _get_provider_message(chain: Sequence[BaseException]) -> str:
-    text = str(chain[-1] if _is_builtin(chain[-1]) else chain[0])
+    text = str(chain[0])
+    if _is_builtin(chain[-1]):
+        joined = " ".join(map(str, chain))
+        text = joined if _find_json_message(joined) else str(chain[-1])
     return _find_json_message(text) or _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
 
 
@@ -236,7 +243,8 @@ def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
         if headers is not None and (text := headers.get("retry-after")):
             with suppress(ValueError):
                 return max(0.0, float(text)) if math.isfinite(float(text)) else None
-    return None
+    named = _RETRY_IN.search(" ".join(map(str, chain)))
+    return float(named["seconds"]) if named else None
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:

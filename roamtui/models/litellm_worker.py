@@ -154,9 +154,29 @@ class LitellmWorker:
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
     refuse_redirects()
+    _keep_marks_of_thoughts()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     return litellm
+
+
+def _keep_marks_of_thoughts() -> None:
+    """Keep litellm from removing Ollama's ``<think>`` and ``</think>``, as it leaves the thoughts as text."""
+    try:
+        module: Any = importlib.import_module("litellm.llms.ollama.chat.transformation")
+        replies = module.OllamaChatCompletionResponseIterator
+        parse = replies.chunk_parser
+    except (ImportError, AttributeError):  # no public part of litellm
+        return
+
+    def parse_renamed(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
+        message = chunk.get("message")
+        if isinstance(message, dict) and isinstance(text := message.get("content"), str):
+            renamed = text.replace("<think>", "<thinking>").replace("</think>", "</thinking>")
+            chunk = {**chunk, "message": {**message, "content": renamed}}
+        return parse(iterator, chunk)
+
+    replies.chunk_parser = parse_renamed
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401

@@ -26,7 +26,7 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import READ_START, SECTION_ID, find_calls, parse_calls
+from roamtui.models.written_calls import READ_START, SECTION_ID, find_calls, find_named_calls, parse_calls
 
 # Marks are in lower case. None begins another one.
 _THOUGHT_STARTS = (
@@ -64,8 +64,6 @@ _MAY_BE_JSON = re.compile(r"\{|\[\s*(?:\{|\Z)|`{1,2}\Z|```")
 _CALL_IN_JSON = re.compile(
     r'(?:```\w*\s*\n)?\s*\[?\s*\{\s*"(?:type|id|name|function|tool|tool_name|tool_calls?|arguments|parameters|args)"'
 )
-_CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
-"""An answer with citations may explain a call."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
@@ -135,7 +133,7 @@ class ReplyReader:
             self._mode = _Mode.CALL
         if self._mode is _Mode.CALL:
             self._finish_calls()
-        if not _CITATION.search(self._answer) and (calls := find_calls(self._answer, self._names)):
+        if calls := find_calls(self._answer, self._names):
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._events += map(ToolCallReceived, calls)
         return [*events, *self._events]
@@ -298,7 +296,7 @@ class ReplyReader:
         self._pending = ""
         calls, rest = parse_calls(text[:ARGUMENTS_LENGTH_MAX])
         is_example = not self._is_marked and bool(calls) and bool(rest)
-        calls = calls or find_calls(text[:ARGUMENTS_LENGTH_MAX], self._names)
+        calls = calls or find_named_calls(text[:ARGUMENTS_LENGTH_MAX], self._names)
         is_meant = bool(calls) or any(f'"{name}"' in text for name in self._names)
         is_meant = is_meant or (self._is_marked and _LOOKS_LIKE_CALL.match(text) is not None)
         if is_example or not is_meant:

@@ -22,6 +22,10 @@ _READ_REQUEST = (
 )
 """Added for a model without tools. `parse_calls` reads its reply."""
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
+_READ_IDS = re.compile(r"(?:^[\s>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
+"""The same in the middle of a reply, or with markup."""
+_CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
+"""An answer with citations may explain a call."""
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 _BETWEEN = re.compile(
@@ -64,6 +68,19 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
 
 
 def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    """Find calls without a mark in a whole reply: a request to read, nothing but ids, or names of tools."""
+    read = _READ_IDS.search(text)
+    has_request = read is not None and not _CITATION.search(text, 0, read.start())
+    ids = SECTION_ID.findall(text, read.end() if read is not None and has_request else 0)
+    line = text.strip()
+    is_line = line.startswith(READ_START) and "\n" not in line and not _CITATION.search(line)
+    has_words = re.search(r"[^\W\d_]", SECTION_ID.sub("", text)) is not None
+    if READ_TOOL in names and (has_request or is_line or (ids and not has_words)):
+        return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
+    return () if _CITATION.search(text) else find_named_calls(text, names)
+
+
+def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Find calls in whatever form a model knows: the name of a tool, and soon after it its arguments."""
     calls: list[ToolCall] = []
     found = [*re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text)] if names else []

@@ -55,7 +55,6 @@ _NON_LETTERS = re.compile(r"[\W\d_]+")
 ROW_BITS = 32
 """The id of a row has the number of its document above these bits, and the row of the document in them."""
 _INSERTED = "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)"
-_INSERTED = "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)"
 _LOADED = "SELECT digest, value FROM saved WHERE kind = ?"
 _RANKED = """
 SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?

@@ -58,6 +58,27 @@ def test_another_limit_of_tokens_is_not_the_window(text: str) -> None:
     assert not explain(HTTPStatusError(400, text)).is_overflow
 
 
+@pytest.mark.parametrize(
+    ("status", "text", "reason"),
+    [
+        (400, "Your credit balance is too low to access the API.", "Your key for Groq has no credit left"),
+        (429, "You exceeded your current quota", "Your key for Groq has no credit left"),
+        (400, "API key not valid.", 'Groq does not accept the key in GROQ_API_KEY for "llama" (400)'),
+        (429, "You exceeded your current quota. Please retry in 34.1s.", "Groq is receiving too many requests (429)"),
+    ],
+)
+def test_each_provider_has_its_own_words_for_keys_and_credit(status: int, text: str, reason: str) -> None:
+    failure = explain(HTTPStatusError(status, text))
+    assert failure.reason == reason
+    assert failure.wait_seconds == (34.1 if "retry in" in text else None)
+
+
+def test_what_the_server_says_is_told_and_not_how_its_reply_was_read() -> None:
+    cause = KeyError("message")
+    cause.__cause__ = ValueError("Got unexpected response from Ollama: {'error': 'out of memory'}")
+    assert explain(cause).reason == "The request to Groq failed: out of memory"
+
+
 def test_who_must_wait_for_hours_is_told() -> None:
     failure = explain(HTTPStatusError(429, retry_after="7200"))
     assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
