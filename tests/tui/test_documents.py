@@ -153,6 +153,7 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         app.main_screen.panes.focus_scope(Scope.TREE)
         await press_until(pilot, lambda: len(shown(app)) == 4, "space")
         assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
+        await wait_until(pilot, lambda: "Loading" not in screen_text(app))
         await press_until(pilot, lambda: "odd.md" in shown(app), "G", "l")
         assert len(app.main_screen.conversation.state.library.grafts) == 1
 

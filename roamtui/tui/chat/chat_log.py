@@ -21,6 +21,7 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
+    NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
     QuestionDropped,
@@ -240,7 +241,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         for notice in notices:
             if notice.slot is NoticeSlot.CHAT:
                 self.add_notice(notice.format(), notice.severity)
-        if status := "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS):
+        status = "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS)
+        if status or isinstance(event, NodesLoaded):  # no longer "Loading 3 documents"
             self.post_message(StatusMessage(status))
 
     def _show_change(self, event: ConversationEvent) -> None:
