@@ -38,9 +38,10 @@ def replies_with_passages(exchange: Exchange) -> bool:
 def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
     """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
 
-    A proven answer needs no more of them. An answer without a model has none: it opens what it shows.
+    A proven answer needs no more of them, and they do not help a model that failed. An answer without a model
+    has none: it opens what it shows.
     """
-    if exchange.is_proven or replies_with_passages(exchange):
+    if exchange.is_proven or exchange.stopped is StopReason.ERROR or replies_with_passages(exchange):
         return ()
     searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
     likely_by_id = {

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from roamtui.conversation.events import StopReason, Usage
+from roamtui.errors import ModelError
 from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -239,7 +240,8 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
     answer = ScriptedReply(text=f"“The stone oven takes fifty loaves.” [{stone}]")
     proven = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
-    replies = [search, expand(stone), answer, proven, search, proven]
+    failure = ScriptedReply(error=ModelError("Your key has no credit left."))
+    replies = [search, expand(stone), answer, proven, search, proven, search, failure]
     app = make_app(replies, searcher=lambda _: FakeSearcher(*hits))
     async with running(app, (120, 40)) as (_, pilot):
         conversation = app.main_screen.conversation
@@ -254,3 +256,5 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await pilot.press("enter")  # the box is empty
         await ask(pilot, "How many again?")
         assert "likely" not in last(app), "the answer is proven"
+        await ask(pilot, "And how hot?")
+        assert last(app).endswith("Your key has no credit left."), "no section would help"
