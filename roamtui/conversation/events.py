@@ -167,7 +167,9 @@ class Citation(Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """The page and the lines as text, such as ``p. 12, lines 3-5``."""
+        """The page and the lines as text, such as ``p. 12, lines 3-5``. Empty if the id is unknown."""
+        if not self.start_line:
+            return ""
         page = f"p. {self.page}, " if self.page is not None else ""
         if self.start_line == self.end_line:
             return f"{page}line {self.start_line}"

@@ -52,7 +52,8 @@ def render_csv(table: Table, path: Path) -> str:
                 fields += [""] * len(parts)
                 continue
             proof = cell.proof
-            place = f"{PLAIN_PATH_STEP.join(proof.path)}, {proof.place}" if proof is not None else ""
+            where = (PLAIN_PATH_STEP.join(proof.path), proof.place) if proof is not None else ()
+            place = ", ".join(filter(None, where))
             quote = proof.quote or "" if proof is not None else ""
             fields += [cell.value, cell.state.value, quote, place, cell.note]
         lines.append(fields)
@@ -105,7 +106,7 @@ def _render_proof(cell: Cell, source: str) -> str:
         return f"{_escape_markdown(cell.value)}{note}".strip()
     is_quote = read_visible_line(proof.quote or "") == cell.value
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
-    place = _escape_markdown(PLAIN_PATH_STEP.join([*proof.path[-1:], proof.place]))
+    place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
     sign = "" if proof.is_verified else f" ({proof.state.label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"

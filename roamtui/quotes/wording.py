@@ -102,12 +102,16 @@ def format_verification(citations: Sequence[Citation]) -> str:
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     """Format a citation as a line that `recheck` reads again. A `label` replaces its verdict."""
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
-    path = PLAIN_PATH_STEP.join(map(sanitise_line, (*filter(None, [citation.doc]), *titles)))
+    names = [*filter(None, [citation.doc]), *titles]
+    place = citation.place
+    if citation.state is QuoteState.ELSEWHERE:  # file and place are those of the words, not of the section
+        names = list(titles)
+        place = f"but in {', '.join(filter(None, [citation.doc, place]))}"
+    where = ", ".join(filter(None, [PLAIN_PATH_STEP.join(map(sanitise_line, names)), sanitise_line(place)]))
     quote = f": {format_quote(citation.quote)}" if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
-    return (
-        f"{number}. {sign}[{citation.section_id}] {path}, {citation.place} ({label or citation.label}){quote}"
-    )
+    parts = [f"{number}. {sign}[{citation.section_id}]", where, f"({label or citation.label}){quote}"]
+    return " ".join(filter(None, parts))
 
 
 def simplify_quote(quote: str) -> str:

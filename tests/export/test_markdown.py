@@ -14,6 +14,7 @@ from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.quotes.claims import parse_source_line, read_claims
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.recheck import ClaimStatus
+from roamtui.quotes.wording import format_source_line
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
 
@@ -40,6 +41,42 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
         "*(now reads “A late spade costs 2 euros a day.”)*\n\nDear!\n\n"
         "## Tools › Sheds\n\n— garden.md › Sheds · line 8\n\nAsk *Anna*.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("citation", "line"),
+    [
+        (
+            Citation(
+                section_id="a8a96034",
+                quote="Shut.",
+                state=QuoteState.ELSEWHERE,
+                path=("Hours",),
+                start_line=9,
+                end_line=9,
+            ),
+            '1. ! [a8a96034] Hours, but in line 9 (quote found in another section): "Shut."',
+        ),
+        (
+            Citation(
+                section_id="a8a96034",
+                quote="Shut.",
+                state=QuoteState.ELSEWHERE,
+                doc="b.md",
+                path=("Hours",),
+                start_line=9,
+                end_line=9,
+            ),
+            '1. ! [a8a96034] Hours, but in b.md, line 9 (quote found in another section): "Shut."',
+        ),
+        (
+            Citation(section_id="00000000", quote="Shut.", state=QuoteState.NOT_FOUND),
+            '1. ✗ [00000000] (quote not in the text that the model read): "Shut."',
+        ),
+    ],
+)
+def test_a_source_has_the_place_of_its_words_and_none_if_its_id_is_unknown(citation: Citation, line: str) -> None:
+    assert format_source_line(citation, 1) == line
 
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:

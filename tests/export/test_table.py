@@ -63,6 +63,14 @@ def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
     assert not rows[1][1].strip().startswith(("=", "@", "+", "-", "＝"))
 
 
+def test_a_quote_of_an_unknown_section_has_no_place(tmp_path: Path) -> None:
+    table = make_table(tmp_path, "60 days")
+    unknown = Citation(section_id="00000000", quote="60 days", state=QuoteState.NOT_FOUND)
+    cells = {key: replace(cell, citations=(unknown,)) for key, cell in table.cells.items()}
+    rows = [*csv.reader(io.StringIO(render_csv(replace(table, cells=cells), tmp_path)))]
+    assert rows[1][3:5] == ["60 days", ""]
+
+
 def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
     for value in ("-3", "-2.5 %", "+4 days", "-5 °C", "-1,000 euros per year", "60"):
         assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value), tmp_path)))][1][1] == value

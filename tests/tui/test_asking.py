@@ -240,8 +240,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
     search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
     answer = ScriptedReply(text=f"“The stone oven takes fifty loaves.” [{stone}]")
     proven = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
-    failure = ScriptedReply(error=ModelError("Your key has no credit left."))
-    replies = [search, expand(stone), answer, proven, search, proven, search, failure]
+    replies = [search, expand(stone), answer, proven, search, proven]
     app = make_app(replies, searcher=lambda _: FakeSearcher(*hits))
     async with running(app, (120, 40)) as (_, pilot):
         conversation = app.main_screen.conversation
@@ -256,5 +255,7 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await pilot.press("enter")  # the box is empty
         await ask(pilot, "How many again?")
         assert "likely" not in last(app), "the answer is proven"
-        await ask(pilot, "And how hot?")
+    failure = ScriptedReply(error=ModelError("Your key has no credit left."))
+    async with running(make_app([search, failure], searcher=lambda _: FakeSearcher(*hits)), (120, 40)) as (app, pilot):
+        await ask(pilot, "How many loaves?")
         assert last(app).endswith("Your key has no credit left."), "no section would help"

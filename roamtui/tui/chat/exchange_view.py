@@ -304,7 +304,8 @@ class ExchangeView(ContentView):
             )
             proof = format_verification(exchange.citations)
             style = "$success" if is_verified else "$warning"
-            lines.append(Content.assemble(("Sources", "bold $muted"), (f"  {proof}" if proof else "", style)))
+            heading = Content.styled("Sources  ", "bold $muted")
+            lines += wrap(Content.styled(proof, style), width, lead=heading, follow=" " * len(heading))
         indent = len(str(len(self._sources))) + 2
         for index, source in enumerate(self._sources):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")

@@ -221,7 +221,7 @@ class TableScreen(Screen[None]):
             ending = [cell.note] if cell.value and cell.note else []
             if proof is not None:
                 ending += [
-                    PATH_STEP.join([*proof.path, proof.place]),
+                    PATH_STEP.join(filter(None, [*proof.path, proof.place])),
                     *([proof.state.label] if has_verdict else []),
                 ]
             lines.append(Content.styled(shorten(sanitise_line(" · ".join(ending)), width), "$muted"))

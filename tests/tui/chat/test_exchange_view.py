@@ -159,6 +159,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         "  4 ✓ a.md › Fees · line 5 “five”",
         "  5 ✗ a.md › Late · not in the text that the model read",
     ]
+    assert "          the model read" in [line.plain for line in view.draw(60)], "it goes on below its first word"
 
 
 def test_a_quote_of_another_section_says_where_its_words_are_and_leads_there() -> None:
