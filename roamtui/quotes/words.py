@@ -147,6 +147,8 @@ _TOKEN = (
 _UNSEEN = re.compile(f"[{_INVISIBLE}]")
 _APOSTROPHE = re.compile(f"[{_APOSTROPHES}]")
 _DASH = re.compile(f"[{_DASHES}]")
+_LOWERED_EDGE = re.compile(r"(?<=\d)(?=[₀-₉])|(?<=[₀-₉])(?=\d)")
+"""Between a number and a lowered figure, so that a 2 below the line after 1010 does not make 10102."""
 _TIMES = re.compile(r"\s?[×x·∙]\s?(?=10\Z)")
 _VULGAR_FRACTION = re.compile(f"[{_FRACTIONS}]")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
@@ -544,7 +546,7 @@ class _WordReader:
         if not is_power:
             self._add(value, start, end, OPTIONAL)
             return
-        self._last_key += f"^{_unify_dashes(value)}"
+        self._last_key += f"^{_DASH.sub('-', value)}"
         self._last_end = end
         self._keys[-1] = hash(self._last_key)
         self._word_ends[-1] = self._ends[end - 1]
@@ -583,7 +585,8 @@ def normalise_letters(text: str) -> str:
     """Return a text in compatibility form, without invisible characters and optional vowel signs."""
     if text.isascii():
         return text
-    return _VOWEL_SIGNS.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)))
+    text = _LOWERED_EDGE.sub("_", _UNSEEN.sub("", text))
+    return _VOWEL_SIGNS.sub("", unicodedata.normalize("NFKC", text))
 
 
 def _make_number_key(digits: str) -> str:
@@ -591,9 +594,5 @@ def _make_number_key(digits: str) -> str:
     if digits.isascii() and " " not in digits and "x" not in digits:
         return digits
     spaced = _VULGAR_FRACTION.sub(lambda match: f" {unicodedata.normalize('NFKC', match[0])}", digits)
-    key = _unify_dashes(make_key(" ".join(spaced.split())))
+    key = _DASH.sub("-", make_key(" ".join(spaced.split())))
     return _TIMES.sub("×", key.replace("⁄", "/"))
-
-
-def _unify_dashes(text: str) -> str:
-    return _DASH.sub("-", text)

@@ -21,7 +21,16 @@ import pypdfium2_raw as pdfium
 from msgspec import Struct
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.pdf.words import HYPHEN, RAISED_END, RAISED_START, SMALL_RATIO, Word, is_raised
+from roamtui.sources.convert.pdf.words import (
+    HYPHEN,
+    LOWERED_FIGURES,
+    RAISED_END,
+    RAISED_START,
+    SMALL_RATIO,
+    Word,
+    is_lowered,
+    is_raised,
+)
 from roamtui.sources.decode import replace_surrogates
 
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
@@ -40,6 +49,7 @@ _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
 """Maximum number of links per page. Contents pages have fewer."""
+_ANNOTATIONS_MAX = 5_000
 _FONT_NAME_BYTES = 128
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
@@ -111,6 +121,9 @@ class PdfFile:
     def open_page(self, number: int) -> Iterator[PdfPage | None]:
         """Yield a page by its 0-based number, or None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, number)
+        if page and _has_fields(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
+            pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(self._handle, number)
         text = pdfium.FPDFText_LoadPage(page) if page else None
         try:
             yield PdfPage(self._handle, page, text, self._fonts) if text else None
@@ -139,6 +152,17 @@ class PdfFile:
                 yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page)
 
 
+def _has_fields(page: object) -> bool:
+    """Return whether a page has fields of a form or typed remarks, whose words are no part of its text."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _ANNOTATIONS_MAX)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if kind in (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT):
+            return True
+    return False
+
+
 class _Box(NamedTuple):
     """The edges of characters in points, from the top left of the page as it is read."""
 
@@ -163,8 +187,6 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
-        self.is_right_to_left = False
-        """Whether most letters are right-to-left. `read_words` sets this field."""
 
     def is_blank(self) -> bool:
         """Return whether nothing is drawn on the page, not even an image."""
@@ -231,7 +253,7 @@ class PdfPage:
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
-        self.is_right_to_left = len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
+        is_page_right_to_left = is_right_to_left(text)
         words: list[Word] = []
         uneven: list[int] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
@@ -250,8 +272,8 @@ class PdfPage:
                 letters = match[0]
                 if not (letters.isascii() and letters.isprintable()):
                     letters = letters.translate(_LIGATURES)
-                if self.is_right_to_left and _RIGHT_TO_LEFT.match(letters):
-                    letters = self._order_letters(letters, first, rotation)
+                    if _RIGHT_TO_LEFT.match(letters):
+                        letters = self._order_letters(letters, first, rotation)
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
@@ -260,13 +282,13 @@ class PdfPage:
                 words.append(Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
-        elif not self.is_right_to_left:
+        elif not is_page_right_to_left:
             for index in uneven:
-                self._mark_raised(words[index], rotation)
+                self._mark_scripts(words[index], rotation)
         return words
 
-    def _mark_raised(self, word: Word, rotation: int) -> None:
-        """Mark the letters of a word that are raised, such as the 3 of a note after "50"."""
+    def _mark_scripts(self, word: Word, rotation: int) -> None:
+        """Mark the letters of a word that are raised or lowered, such as the 3 of a note after "50"."""
         if len(word.text) != word.last - word.first + 1:  # a ligature stands for several letters
             return
         parts: list[Word] = []
@@ -285,7 +307,13 @@ class PdfPage:
                 part.text = f"{RAISED_START}{part.text}{RAISED_END}"
             elif base.text[0].isdigit() and is_raised(base, part):
                 base.text = f"{RAISED_START}{base.text}{RAISED_END}"
+            elif is_lowered(part, base) and base.text[-1].isdigit():
+                part.text = part.text.translate(LOWERED_FIGURES)
+            elif is_lowered(base, part) and part.text[0].isdigit():
+                base.text = base.text.translate(LOWERED_FIGURES)
         word.text = "".join(part.text for part in parts)
+        if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
+            word.bottom = parts[0].bottom
 
     def _order_letters(self, letters: str, first: int, rotation: int) -> str:
         """Put the letters of a right-to-left word into reading order. pdfium returns either order."""
@@ -364,6 +392,11 @@ class PdfPage:
                 low, high = sorted((-rect.top, -rect.bottom))
                 links.append(PageLink(top=low, bottom=high, page=page))
         return links
+
+
+def is_right_to_left(text: str) -> bool:
+    """Return whether most letters of a text are read from right to left."""
+    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
 
 
 def _rotate_box(

@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
+from roamtui.sources.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, is_right_to_left
 from roamtui.sources.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
-from roamtui.sources.convert.pdf.words import RAISED_END, RAISED_START, Word, is_raised, measure_size
+from roamtui.sources.convert.pdf.words import (
+    LOWERED_FIGURES,
+    RAISED_END,
+    RAISED_START,
+    Word,
+    is_lowered,
+    is_raised,
+    measure_size,
+)
 
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
@@ -110,7 +118,10 @@ def make_row(words: Sequence[Word]) -> PageRow:
             touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
             if touches and base is before and base.text[0].isdigit() and is_raised(base, word):
                 cell.text = f"{cell.text.removesuffix(base.text)}{RAISED_START}{base.text}{RAISED_END}"
-            cell.text += word.text if touches else f" {word.text}"
+            text = word.text
+            if touches and cell.text[-1].isdigit() and is_lowered(word, base):
+                text = text.translate(LOWERED_FIGURES)
+            cell.text += text if touches else f" {text}"
             cell.x1 = max(word.x1, cell.x1)
         before = base = word
     if len(cells) > 1:
@@ -196,9 +207,11 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     vertical = [word for word in words if _is_vertical(word, usual)]
     if vertical:
         words = [word for word in words if not _is_vertical(word, usual)]
-    groups = sort_into_reading_order(words, 0)
-    make = _make_drawn_row if page.is_right_to_left else make_row
-    rows = [make(group) for group in groups]
+    rows: list[PageRow] = []
+    for group in sort_into_reading_order(words, 0):
+        text = "".join([word.text for word in group])
+        is_drawn = not text.isascii() and is_right_to_left(text)
+        rows.append(_make_drawn_row(group) if is_drawn else make_row(group))
     if vertical:
         rows.append(_make_drawn_row(vertical))
     for row in rows:

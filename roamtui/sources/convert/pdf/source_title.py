@@ -30,7 +30,7 @@ _REPORT_DATE = re.compile(
 )
 _NO_TITLE = re.compile(
     r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}"
-    r"|(?:powerpoint )?presentation.*|untitled.*|document\W*\d*"
+    r"|(?:powerpoint )?presentation.*|untitled.*|\(anonymous\)|document\W*\d*"
     r"|(?:slide|page|folie) \d+|united states\b.*|form"
     r"|.*securities and exchange commission.*|(?=\S*[\d_])\S+|[\W\d_]*",
     re.IGNORECASE,

@@ -15,17 +15,23 @@ RAISED_START, RAISED_END = "\x03", "\x04"
 RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
 """Pattern for raised letters."""
 RAISED_AT_END = re.compile(rf"{RAISED}\Z")
+LOWERED_FIGURES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+"""Lowered figures are set off from a number beside them: not 10102, but 1010₂."""
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
-_RAISED_HEIGHT_MIN = 0.4
+_SCRIPT_HEIGHT_MIN = 0.4
 _RISE_MIN = 0.1
 """Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
+_FALL_MIN = 0.03
+"""The same for a lowered letter. A small letter on the same baseline reaches less far down."""
 _RAISED_OVERHANG_MAX = 0.5
 """How far a raised letter may be above the letters before it, as a share of their height."""
 _RAISED_TEXT = re.compile(
-    r"(?!(?:st|nd|rd|th)\b)(?=.{0,9}$)(?:[^\W\d_]{1,2}|[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
+    r"(?!(?:st|nd|rd|th|f[fil]{1,2})\b|[\u0590-\u08ff])(?=.{0,9}$)"
+    r"(?:[^\W\d_]{1,2}|[+\u2212\u2013-]?[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
 )
-"""Figures or up to two letters. Ordinals such as "4th" are read as they are, and so are marks in brackets."""
+"""Figures, also with a sign, or up to two letters. Ordinals such as "4th" are read as they are, and so are
+marks in brackets. Ligatures and letters from right to left may be drawn in boxes as small as raised ones."""
 
 
 class Word(Struct):
@@ -51,8 +57,18 @@ def is_raised(word: Word, base: Word) -> bool:
     """Return whether a word next to another is raised: small letters above its baseline."""
     usual = base.bottom - base.top
     return (
-        _RAISED_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
+        _SCRIPT_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
         and base.bottom - word.bottom > _RISE_MIN * usual
         and base.top - word.top < _RAISED_OVERHANG_MAX * usual
         and _RAISED_TEXT.fullmatch(word.text) is not None
+    )
+
+
+def is_lowered(word: Word, base: Word) -> bool:
+    """Return whether a word next to another has small figures below its baseline."""
+    usual = base.bottom - base.top
+    return (
+        _SCRIPT_HEIGHT_MIN * usual < word.bottom - word.top < SMALL_RATIO * usual
+        and word.bottom - base.bottom > _FALL_MIN * usual
+        and word.text.isdecimal()
     )

@@ -131,6 +131,18 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
     assert text.endswith("first line here\nsecond one")
 
 
+def test_what_was_typed_into_a_form_is_read() -> None:
+    drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
+    form = "/Type /XObject /Subtype /Form /BBox [0 0 90 20] /Resources << /Font << /F1 3 0 R >> >>"
+    field = "/Type /Annot /Subtype /Widget /FT /Tx /F 4 /Rect [110 696 200 716] /AP << /N 4 0 R >>"
+    text = _convert_page(
+        "BT /F1 11 Tf 1 0 0 1 72 700 Tm (Name:) Tj ET",
+        page=f"/Annots [<< {field} >>]",
+        more=f"<< {form} /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+    )
+    assert text.endswith("Name: Ann")
+
+
 def test_text_outside_the_visible_page_is_left_out() -> None:
     stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
     assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
@@ -149,6 +161,12 @@ def _convert_arabic(stream: str) -> str:
 
 def test_arabic_ligatures_keep_their_order() -> None:
     assert "كلأك" in _convert_arabic("1 0 0 1 90 700 Tm (BAB BBB) Tj")
+
+
+def test_a_line_from_right_to_left_is_read_so_on_a_page_of_english() -> None:
+    english = "(In the end we trust, as many say) Tj"
+    text = _convert_arabic(f"1 0 0 1 72 700 Tm {english} 1 0 0 1 120 600 Tm (CB) Tj 1 0 0 1 90 600 Tm (DCB) Tj")
+    assert text.endswith("كم كمن")
 
 
 def test_letters_are_read_from_the_right_whichever_is_drawn_first() -> None:
