@@ -92,11 +92,7 @@ def get_lock_path(path: Path) -> Path:
 
 @contextmanager
 def map_store_errors(action: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
-
-    Raises:
-        StoreError: An operation on disk failed.
-    """
+    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why."""
     try:
         yield
     except OSError as error:

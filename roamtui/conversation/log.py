@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Container, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -43,15 +43,13 @@ _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
 _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 """The name and the time of an event."""
-_LISTED_KINDS: frozenset[type[ConversationEvent]] = frozenset(
-    (
-        ConversationStarted,
-        ConversationRenamed,
-        DocumentIdentified,
-        QuestionAsked,
-        QuestionAnswered,
-        QuestionsRewound,
-    )
+_LISTED_KINDS: tuple[type[ConversationEvent], ...] = (
+    ConversationStarted,
+    ConversationRenamed,
+    DocumentIdentified,
+    QuestionAsked,
+    QuestionAnswered,
+    QuestionsRewound,
 )
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
@@ -125,10 +123,8 @@ def decode_log(
 ) -> DecodedLog:
     """Decode the lines of a log up to the first one that cannot be read.
 
-    Args:
-        content: The bytes of the file.
-        name: What to call the log in messages.
-        kinds: Return only these events. Of the other lines, only the JSON is checked.
+    Messages call the log `name`. Only events of `kinds` are returned; of the other lines, only the JSON is
+    checked.
 
     Raises:
         StoreError: The log has another version, or not even its start can be read.
@@ -183,12 +179,9 @@ class ConversationLog:
     def __init__(
         self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None
     ) -> None:
-        """Hold a log.
+        """Hold all events so far, and their file, or None if none of them is on disk yet.
 
-        Args:
-            path: The file, or None to write nothing.
-            events: All events so far.
-            file: The file with these events, or None if none of them is on disk yet.
+        Without a path, nothing is written.
         """
         self._path = path
         self._file = file
@@ -233,13 +226,13 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """One entry in a list of conversations."""
 
     id: str
-    source: str
-    title: str
-    model: str
+    source: str = ""
+    title: str = ""
+    model: str = ""
     created_at: str
     """ISO 8601, UTC."""
     updated_at: str
-    questions: int
+    questions: int = 0
     is_answered: bool = True
     """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
@@ -256,7 +249,12 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 
 
 class ConversationStore:
-    """All conversations of a person. Several threads and programs may use them at the same time."""
+    """All conversations of a person. Several threads and programs may use them at the same time.
+
+    Raises:
+        StoreError: The folder cannot be read; or the conversation does not exist, cannot be read or written,
+            or must not be changed because another program uses it. Any method may raise this.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Keep the logs in `folder`, which need not exist yet."""
@@ -272,60 +270,38 @@ class ConversationStore:
         return ConversationLog(self._get_path(conversation_id), events)
 
     def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
-        """Open a log to continue its conversation.
+        """Open a log to continue its conversation. Return it with a sentence for a person, or an empty one.
 
         If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a
         copy with a new id. The log itself then stays as it is.
-
-        Returns:
-            The log, and a sentence for the person, which is usually empty.
-
-        Raises:
-            StoreError: The conversation does not exist or cannot be read.
         """
         path = self._get_path(conversation_id)
         file: LineFile | None = None
         warning = _DAMAGED
         content = self._read(conversation_id)
-        try:
-            file = LineFile(path)
-        except OSError as error:
-            reason = format_reason(error)
-            warning = f"This conversation cannot be changed ({reason}), so you are now in a copy of it."
-        try:
-            if file is not None:  # the last program may have written more before it closed the log
-                content = self._read(conversation_id)
+        with ExitStack() as stack:
+            try:
+                file = stack.enter_context(closing(LineFile(path)))
+                content = self._read(conversation_id)  # the last program may have written more at its end
+            except OSError as error:
+                reason = format_reason(error)
+                warning = f"This conversation cannot be changed ({reason}), so you are now in a copy of it."
             log = decode_log(content, f"The conversation {conversation_id}")
-        except StoreError:
-            if file is not None:
-                file.close()
-            raise
-        events = log.events
-        if file is not None and not log.is_damaged:
-            return ConversationLog(path, events, file), _TORN if log.rest else ""
-        if file is not None:
-            file.close()
-        title = fold_events(_NO_LIBRARY, events).title.removesuffix(_COPY).rstrip()
+            if file is not None and not log.is_damaged:
+                stack.pop_all()  # the log closes it
+                return ConversationLog(path, log.events, file), _TORN if log.rest else ""
+        title = fold_events(_NO_LIBRARY, log.events).title.removesuffix(_COPY).rstrip()
         copy_id = make_conversation_id()
-        copied = [
-            replace(e, conversation_id=copy_id) if isinstance(e, ConversationStarted) else e for e in events
-        ]
-        return self.start(copy_id, [*copied, ConversationRenamed(title=f"{title} {_COPY}".lstrip())]), warning
+        started, *rest = log.events
+        renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
+        return self.start(copy_id, [replace(started, conversation_id=copy_id), *rest, renamed]), warning
 
     def read(self, conversation_id: str) -> list[ConversationEvent]:
-        """Return the events of a conversation, without locking it.
-
-        Raises:
-            StoreError: The conversation does not exist or cannot be read.
-        """
+        """Return the events of a conversation, without locking it."""
         return self._decode(conversation_id).events
 
     def load(self, conversation_id: str) -> ConversationState:
-        """Return the last state of a conversation, without its document.
-
-        Raises:
-            StoreError: The conversation does not exist or cannot be read.
-        """
+        """Return the last state of a conversation, without its document."""
         state = fold_events(_NO_LIBRARY, self.read(conversation_id))
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
@@ -333,9 +309,6 @@ class ConversationStore:
         """Return all conversations, or only those about one source, the last used one first.
 
         A log that cannot be read has a summary too, which says so.
-
-        Raises:
-            StoreError: The folder cannot be read.
         """
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
@@ -361,7 +334,6 @@ class ConversationStore:
         """Return a conversation whose source can be read again, by its id.
 
         Raises:
-            StoreError: The folder or the conversation cannot be read.
             UsageError: There is no such conversation.
         """
         for summary in self._list_resumable():
@@ -375,7 +347,6 @@ class ConversationStore:
         """Return the latest answered conversation that is not damaged and whose source can be read again.
 
         Raises:
-            StoreError: The folder cannot be read.
             UsageError: There is no such conversation.
         """
         for summary in self._list_resumable():
@@ -387,25 +358,16 @@ class ConversationStore:
         return (summary for summary in self.list() if not is_standard_input(summary.source))
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Rename a conversation that no program uses.
-
-        Raises:
-            StoreError: The conversation does not exist, is in use, or cannot be written.
-        """
+        """Rename a conversation that no program uses."""
         with self._using(conversation_id, "rename") as file:
             if self._decode(conversation_id).is_damaged:
-                raise StoreError(
-                    f"The conversation {conversation_id} is damaged and cannot be renamed. "
-                    "Resume it: roamtui then opens a copy, which can be renamed."
-                )
+                advice = "Resume it: roamtui then opens a copy, which can be renamed."
+                problem = f"The conversation {conversation_id} is damaged and cannot be renamed."
+                raise StoreError(f"{problem} {advice}")
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation that no program uses.
-
-        Raises:
-            StoreError: The conversation does not exist, is in use, or cannot be deleted.
-        """
+        """Delete a conversation that no program uses."""
         with self._using(conversation_id, "delete"):
             path = self._get_path(conversation_id)
             path.unlink()
@@ -418,11 +380,8 @@ class ConversationStore:
         with map_store_errors(f"{verb} the conversation", self._folder):
             if not path.is_file():
                 raise StoreError(_NO_SUCH.format(conversation_id))
-            file = LineFile(path)
-            try:
+            with closing(LineFile(path)) as file:
                 yield file
-            finally:
-                file.close()
 
     def _get_path(self, conversation_id: str) -> Path:
         is_name = conversation_id.isalnum() and len(conversation_id) <= _ID_LENGTH_MAX
@@ -456,12 +415,8 @@ def _summarise(path: Path) -> ConversationSummary:
         changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
         return ConversationSummary(
             id=path.stem,
-            source="",
-            title="",
-            model="",
             created_at=changed_at,
             updated_at=changed_at,
-            questions=0,
             is_answered=False,
             problem=str(error),
         )
