@@ -221,10 +221,7 @@ async def _load_nodes(
 def _graft_documents(
     library: Library, documents: Mapping[str, Document], new_origins: frozenset[str]
 ) -> tuple[Library, NodesLoaded]:
-    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays.
-
-    `new_origins` are the origins that the person approved for it.
-    """
+    """Add each document below the node whose id is its key. A node that was loaded meanwhile stays."""
     unloaded = (key for key in documents if key in library and not library.node(key).is_loaded)
     added = {node_id: documents[node_id] for node_id in unloaded}
     pages = {node_id: document for node_id, document in added.items() if library.node(node_id).link_url}

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     EVENT_NAMES,
+    CitationsChecked,
     ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
@@ -75,6 +76,8 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     """The lines of a log up to the first one that cannot be read."""
 
     events: list[ConversationEvent]
+    state: ConversationState
+    """Their state, without the document."""
     rest: bytes
     """What follows these lines; empty if the whole log was read."""
     created_at: str
@@ -86,36 +89,22 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
         return b"\n" in self.rest
 
 
-class _Sequence:
-    """Checks that each event can follow the ones before it. A damaged log may lack some."""
-
-    def __init__(self) -> None:
-        self._is_started = False
-        self._questions = 0
-        self._is_asking = False
-
-    def accept(self, event: ConversationEvent) -> bool:
-        """Return whether the event can come next. After one that cannot, nothing can come."""
-        can_follow = self._is_started != isinstance(event, ConversationStarted)
-        match event:
-            case ConversationStarted():
-                self._is_started = True
-            case QuestionAsked(number=number):
-                can_follow = can_follow and number == self._questions + 1
-                self._questions = number
-                self._is_asking = True
-            case StepRecorded() | DraftRecorded():
-                can_follow = can_follow and self._is_asking
-            case QuestionAnswered(number=number):
-                can_follow = can_follow and self._is_asking and number == self._questions
-                self._is_asking = False
-            case QuestionsRewound(first=first):
-                can_follow = can_follow and 1 <= first <= self._questions
-                self._questions = first - 1
-                self._is_asking = False
-            case _:
-                pass
-        return can_follow
+def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
+    """Return whether an event can come after those of `state`. A damaged log may lack some."""
+    count = len(state.exchanges)
+    match event:
+        case _ if bool(state.id) is isinstance(event, ConversationStarted):
+            return False  # it comes first, and only once
+        case QuestionAsked(number=number):
+            return number == count + 1
+        case StepRecorded() | DraftRecorded():
+            return state.is_asking
+        case QuestionAnswered(number=number):
+            return state.is_asking and number == count
+        case QuestionsRewound(first=number) | CitationsChecked(number=number):
+            return 1 <= number <= count
+        case _:
+            return True
 
 
 def decode_log(
@@ -132,11 +121,10 @@ def decode_log(
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
         if head.startswith(_HEAD_START) and head.endswith(b"}\n"):
-            raise StoreError(
-                f"{name} was saved by another version of roamtui, and only that version can open it."
-            )
+            reason = "was saved by another version of roamtui, and only that version can open it"
+            raise StoreError(f"{name} {reason}.")
         raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
-    sequence = _Sequence()
+    state = fold_events(_NO_LIBRARY, ())
     events: list[ConversationEvent] = []
     times: list[str] = []
     size = len(head)
@@ -150,8 +138,9 @@ def decode_log(
                 event = msgspec.convert(json.loads(line), kind)
             except _DECODE_ERRORS:
                 break
-            if not sequence.accept(event):
+            if not _can_follow(state, event):
                 break
+            state = apply_events(state, event)
             events.append(event)
         elif not _is_json(line):
             break
@@ -159,7 +148,9 @@ def decode_log(
         size += len(line)
     if not events:
         raise StoreError(_UNREADABLE.format(name))
-    return DecodedLog(events=events, rest=content[size:], created_at=times[0], updated_at=times[-1])
+    return DecodedLog(
+        events=events, state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
+    )
 
 
 def _is_json(line: bytes) -> bool:
@@ -290,7 +281,7 @@ class ConversationStore:
             if file is not None and not log.is_damaged:
                 stack.pop_all()  # the log closes it
                 return ConversationLog(path, log.events, file), _TORN if log.rest else ""
-        title = fold_events(_NO_LIBRARY, log.events).title.removesuffix(_COPY).rstrip()
+        title = log.state.title.removesuffix(_COPY).rstrip()
         copy_id = make_conversation_id()
         started, *rest = log.events
         renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
@@ -302,7 +293,7 @@ class ConversationStore:
 
     def load(self, conversation_id: str) -> ConversationState:
         """Return the last state of a conversation, without its document."""
-        state = fold_events(_NO_LIBRARY, self.read(conversation_id))
+        state = self._decode(conversation_id).state
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
@@ -420,7 +411,7 @@ def _summarise(path: Path) -> ConversationSummary:
             is_answered=False,
             problem=str(error),
         )
-    state = fold_events(_NO_LIBRARY, log.events)
+    state = log.state
     exchanges = state.exchanges
     asked = [event.is_one_shot for event in log.events if isinstance(event, QuestionAsked)]
     return ConversationSummary(

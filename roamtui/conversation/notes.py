@@ -122,12 +122,7 @@ def count_notes(folder: Path) -> dict[str, int]:
 
 
 def _read(path: Path) -> dict[str, Note]:
-    """Return the notes in a file, by id.
-
-    Raises:
-        OSError: The file cannot be read.
-        StoreError: It does not hold notes.
-    """
+    """Return the notes in a file, by id. Raise an `OSError`, or a `StoreError` if it does not hold notes."""
     if not path.exists():
         return {}
     try:

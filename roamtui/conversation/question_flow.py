@@ -114,10 +114,7 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
-    """Deliver the open sections whose text the model does not have yet.
-
-    A section without room stays open, and is tried again with the next question.
-    """
+    """Deliver the open sections whose text the model lacks, as far as there is room for them."""
     pending_ids = tuple(
         section.section_id
         for section in state.open_sections.values()

@@ -68,11 +68,7 @@ class _Corpus(NamedTuple):
 
 
 def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
-    """Load one document of the folder, or all if `doc` is empty, and prepare the search.
-
-    Raises:
-        SourceError: A document cannot be read or is outside the folder, or there are none.
-    """
+    """Load one document of the folder, or all if `doc` is empty, and prepare the search."""
     path = plan.docs / doc
     if not path.resolve().is_relative_to(plan.docs.resolve()):
         raise SourceError(f"{doc} is not in the folder {plan.docs}.")
@@ -115,7 +111,6 @@ async def run_questions(
 async def _score_question(
     question: EvalQuestion, plan: EvalPlan, get_corpus: Callable[[str], _Corpus], run: EvalRun
 ) -> QuestionResult | None:
-    """Score a question, or return None and record the problem."""
     agent = None
     hit_ids = tuple[str, ...]()
     try:
@@ -153,11 +148,7 @@ def _find_rank(hit_ids: Sequence[str], gold_ids: frozenset[str]) -> int | None:
 async def _ask_agent(
     question: EvalQuestion, golds: GoldIds, corpus: _Corpus, model: Model, options: AgentOptions | None
 ) -> AgentScore:
-    """Ask a question, and score what was opened and cited.
-
-    Raises:
-        ModelError: The model did not answer.
-    """
+    """Ask a question, and score what was opened and cited."""
     conversation = Conversation(corpus.library, earlier=make_exchanges(question.history or ()))
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)

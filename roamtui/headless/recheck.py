@@ -162,7 +162,6 @@ def _make_claims(citations: Iterable[Citation], name: str, question: str, source
 
 
 def _read_table(table: Table, name: str) -> list[Claim]:
-    """Return the verified quotes of a table."""
     claims: list[Claim] = []
     for row in table.rows:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
@@ -172,7 +171,6 @@ def _read_table(table: Table, name: str) -> list[Claim]:
 
 
 def _read_export(text: str, name: str) -> list[Claim]:
-    """Return the verified quotes of a conversation or a table in JSON."""
     claims: list[Claim] = []
     try:
         data = json.loads(text)

@@ -162,8 +162,6 @@ def _are_acceptable_arguments(arguments: str) -> bool:
 
 
 class _ReplyAssembler:
-    """Collects the chunks of one reply."""
-
     def __init__(self) -> None:
         self._calls = CallAssembler()
         self._usage: Any = None

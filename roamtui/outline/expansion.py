@@ -159,8 +159,6 @@ def format_no_room(library: Library, section_id: str, tokens: int) -> str:
 
 
 class _BlockWriter(Struct, frozen=True, kw_only=True):
-    """Writes blocks of one library for one conversation."""
-
     library: Library
     delivered: Delivered
     """Text that is not repeated."""

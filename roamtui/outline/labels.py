@@ -128,8 +128,7 @@ def list_titles(library: Library, section_id: str) -> list[str]:
 def format_size(library: Library, section_id: str) -> str:
     """Format the tokens that a model gets when it opens a node, and those of its subtree if there are more.
 
-    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles. A subtree that
-    opens whole has one number.
+    Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
     """
     node = library.node(section_id)
     own_tokens, all_tokens = library.count_tokens(section_id)
@@ -189,8 +188,7 @@ def extract_opening_words(library: Library, section_id: str, *, length_max: int 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     """Yield the first lines of a node's own text, and an empty line at the end of each paragraph.
 
-    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules and
-    fences.
+    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules.
     """
     node = library.node(section_id)
     if node.file is not None and node.file.sole_row is not None:

@@ -104,7 +104,6 @@ def _list_named(library: Library, text: str) -> list[str]:
 
 
 def _list_titles(library: Library, start: str) -> list[str]:
-    """List the titles that begin with some words, folded."""
     return [name for name in library.list_names(start) if not _TITLE_GOES_ON.match(name, len(start))]
 
 

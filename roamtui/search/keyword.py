@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
-from roamtui.search.corrections import suggest_corrections
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -39,6 +38,7 @@ from roamtui.search.terms import (
     extract_phrases,
     extract_query_terms,
     join_words,
+    list_similar_words,
     normalise_unicode,
     space_unspaced_scripts,
     tokenise,
@@ -119,7 +119,7 @@ def parse_query(text: str) -> Query:
 def correct_query(index: SectionIndex, query: Query) -> Query:
     """Replace words that the index lacks by corrections. Add what joins two words that it has as one."""
     corrections = suggest_corrections(index, query.words)
-    added = tuple(dict.fromkeys(chain.from_iterable(corrections.values())))
+    added = dict.fromkeys(chain.from_iterable(corrections.values()))
     known = (word for word in query.words if word not in corrections)
     terms = dict.fromkeys((*query.terms, *added))
     joined = (
@@ -129,6 +129,17 @@ def correct_query(index: SectionIndex, query: Query) -> Query:
     )
     words = dict.fromkeys((*known, *added, *joined))
     return replace(query, terms=tuple(terms), words=tuple(words))
+
+
+def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, list[str]]:
+    """Return the title words most similar to each unknown word, or to its plural, most similar first."""
+    corrections: dict[str, list[str]] = {}
+    for word in words:
+        if not index.has_word(word):
+            forms = (list_similar_words(form, index.title_words) for form in (word, f"{word}s"))
+            if similar := next(filter(None, forms), None):
+                corrections[word] = similar
+    return corrections
 
 
 class KeywordSearcher:
@@ -151,11 +162,10 @@ class KeywordSearcher:
         """Bring the index up to date now, not only at the next search, and return it."""
         with self._lock:
             while self._index is None or self._index.library is not self._library:
+                location = self._location
                 try:
                     if self._store is None:
-                        path = (
-                            self._location.choose_path(self._library) if self._location is not None else None
-                        )
+                        path = location.choose_path(self._library) if location is not None else None
                         self._store = SectionStore(path)
                     self._index = SectionIndex(self._library, self._store, on_progress)
                 except IndexLostError as error:
@@ -331,10 +341,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 def _boost_by_best_sentence(
     index: SectionIndex, scores: Mapping[int, float], query: Query
 ) -> dict[int, float]:
-    """Add a bonus to the best scores, for the best sentence of each section.
-
-    A section that has many terms of the query in one sentence probably answers better.
-    """
+    """Add a bonus to the best scores: a section with many terms in one sentence probably answers better."""
     boosted = dict(scores)
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)

@@ -16,9 +16,8 @@ from math import log
 from msgspec import Struct
 
 from roamtui.plain import sanitise_line, shorten
-from roamtui.search.corrections import list_similar_words
 from roamtui.search.lexicon import get_synonyms
-from roamtui.search.terms import TermMatcher, tokenise
+from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 from roamtui.search.units import (
     CACHED_TEXTS_MAX,
     INDENTED_BLOCKS,

@@ -44,6 +44,11 @@ _IDENTIFIER = re.compile(
 _PHRASE = re.compile(r"[\"“„«](?=\S)([^\"“”„«»\n]{3,120}?)(?<=\S)[\"”“»]")
 """Text in double quotation marks."""
 _PHRASE_WORDS_MAX = 12
+_MISTYPED_LENGTH_MIN = 4
+"""Minimum length of a word that is corrected. Shorter ones are too similar to each other."""
+_SIMILARITY_MIN = 0.79
+"""Minimum similarity of a correction: one slip in five letters. Rounding would make 0.8 exclude it."""
+_SIMILAR_MAX = 3
 _ACCENT = re.compile("[\u0300-\u036f]")
 _GERMAN_QUESTION_WORDS = frozenset(list_words("asking de"))
 """Words that start questions and do not exist in English. One of them is enough to detect German."""
@@ -156,6 +161,17 @@ def split_words(text: str) -> Iterator[str]:
         yield from tokenise(re.sub(_UNSPACED_RUN, " ", word))
         for run in re.findall(_UNSPACED_RUN, word):
             yield from (run[start : start + 2] for start in range(max(1, len(run) - 1)))
+
+
+def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
+    """Return up to three words that a mistyped one may mean, most similar first."""
+    from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
+
+    if len(word) < _MISTYPED_LENGTH_MIN or not word.isalpha():
+        return []
+    measure = distance.OSA.normalized_similarity
+    similar = process.extract(word, words, scorer=measure, score_cutoff=_SIMILARITY_MIN, limit=_SIMILAR_MAX)
+    return [other for other, *_ in similar]
 
 
 def join_words(words: Sequence[str]) -> dict[str, tuple[str, str]]:

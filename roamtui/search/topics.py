@@ -39,8 +39,7 @@ def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> di
 def _match_topics(index: SectionIndex, text: str) -> dict[int, float]:
     """Return the sections whose titles a text mentions, with the strength of each mention.
 
-    The strength grows with the share of the title that is mentioned, and with the rarity of the mentioned
-    words.
+    It grows with the share of the title that is mentioned, and with the rarity of the mentioned words.
     """
     mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
     for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):

@@ -124,8 +124,6 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
 
 
 class _OpenedRow(Struct, kw_only=True):
-    """A document whose cells are being filled."""
-
     source: str
     library: Library
     loader: Loader | None

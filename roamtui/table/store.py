@@ -62,8 +62,6 @@ class _Definition(Struct):
 
 
 class _Line(Struct, omit_defaults=True):
-    """A line of a log."""
-
     definition: _Definition | None = None
     cell: Cell | None = None
 
