@@ -34,10 +34,16 @@ _DECORATION = r"[\"'`*§\s]*+"
 MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*){_DECORATION}\]")
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
+_CLOSED_BY_STRAIGHT = r"(?<=[\w.,;:!?…%)’])\"(?!\w|(?<=\d\")[^“”„«»\"\n]*[”»])"
+"""A straight mark, but not that of inches in a quotation with typographic marks."""
 _TYPOGRAPHIC = (
-    r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
+    # one typographic mark and one straight one
+    rf"[“„«](?P<mixed>[^“”„«»\"\n]+){_CLOSED_BY_STRAIGHT}|(?<!\w)\"(?P<mixed_end>[^“”„«»\"\n]+)”(?!\w)"
+    r"|“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
     r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
-    r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
+    r"|＂(?P<wide>[^＂\n]+)＂|❝(?P<heavy>[^❝❞]+)❞|‟(?P<high>[^‟”]+)”"
+    r"|(?<![^\s(\[])(?:”(?P<same>[^“”\n]+)[“”]|»(?P<same_guillemets>(?=\S)[^«»\n]+)»(?!\w))"
+    r"|‚(?P<low_single>[^‚‘]+)‘|‹(?P<single_guillemets>[^‹›]+)›|›(?P<single_reversed>[^‹›]+)‹"
     # an apostrophe has a letter after it, or the end of a plural before it
     r"|(?<!\w)‘(?P<single>(?:[^‘’]|’(?=\w))+)’(?!\w)"
     r"|(?<![^\s(\[])'(?P<plain_single>(?=[^\W\d_])(?:[^'\n]|(?<=\w)'(?=\w)){2,600})'(?=[\s.,;:!?)\[]|\Z)"
@@ -51,13 +57,13 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTA
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(
-    rf"[\s.!?…。！？)*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)"
+    rf"[\s.!?…。！？()*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)"
 )
 _MARKS = re.compile(rf"{MARK.pattern}(?>(?:\s*+{MARK.pattern})*)(?P<end>\s*+[.!?]?\Z)?")
 """Marks side by side, perhaps at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
-_MARKS_AFTER = rf"(?>(?:\s*+{MARK.pattern})*)"
+_MARKS_AFTER = rf"(?>(?:\s*+\(?{MARK.pattern}\)?)*)"
 _SENTENCE_END = (
     # Never match from the middle of a row of full stops: that would scan the row once for each of them.
     rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
