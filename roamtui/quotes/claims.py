@@ -57,6 +57,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Empty if the claim names no section."""
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
+    is_negated: bool = True
+    """Whether its sentence turns its meaning, or nobody knows, as in a list of quotes."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -91,7 +93,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     # A link inside a quote is part of its words. Every other link becomes an id, so that a quote binds to it.
     # Both forms have the same length: quotes, whose length may be limited, are the same in both readings.
     masked = _LINK.sub(_LINK_MASK, markdown)
-    quotes = read_answer(masked).quotes
+    quotes = [quote for quote in read_answer(masked).quotes if not quote.is_block]
     is_quoted = bytearray(len(masked))
     for quote in quotes:
         is_quoted[quote.start : quote.end] = b"\1" * (quote.end - quote.start)
@@ -112,7 +114,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     claims = []
     with_ids = _LINK.sub(replace_link, markdown)
     for quotation in read_answer(with_ids).quotes:
-        if quotation.is_code or not quotation.marks:
+        if quotation.is_code or quotation.is_block or not quotation.marks:
             continue
         section_id = quotation.marks[0].section_id
         source = ""
@@ -131,6 +133,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
+                is_negated=quotation.is_negated,
             )
         )
     return tuple(claims)

@@ -131,15 +131,15 @@ def find_quote(
     return None
 
 
-def find_in_span(words: str, library: Library, within: Span) -> Span | None:
+def find_in_span(words: str, library: Library, within: Span, *, keeps_meaning: bool = False) -> Span | None:
     """Return the span of words within a span, or None if they are not there. The Markdown may differ.
 
     The words may leave out page footers, like every text that a model or search reads.
     """
     text = library.text_at(within)
-    bounds = find_quote(words, text)
+    bounds = find_quote(words, text, keeps_meaning=keeps_meaning)
     if bounds is None and (clean_text := library.clean_text(within)) != text:
-        bounds = find_quote(words, clean_text)
+        bounds = find_quote(words, clean_text, keeps_meaning=keeps_meaning)
     return within.get_part(*bounds) if bounds is not None else None
 
 

@@ -114,11 +114,13 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     shared = sum(block.size for block in blocks)
     similarity = 2 * shared / (len(wanted) + last - first + 1)
-    # as many words as are missing at both ends of the quote, but none of another sentence or paragraph
-    for _ in range(blocks[0].a):
+    # as many words as are missing at both ends of the quote, but none of another sentence or paragraph; if
+    # none is missing, one beside them turns their meaning
+    beside = 1 if similarity == 1 else 0
+    for _ in range(blocks[0].a + beside):
         if first and not _BREAK.search(text, words.ends[first - 1], words.starts[first] + 1):
             first -= 1
-    for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size):
+    for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size + beside):
         if last + 1 < len(words) and not _BREAK.search(text, words.ends[last], words.starts[last + 1] + 1):
             last += 1
     bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)

@@ -30,7 +30,7 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
 
     If one names the id of a section, it is claimed to be from there.
     """
-    quotes = [quote for quote in read_answer(text).quotes if not quote.is_code]
+    quotes = [quote for quote in read_answer(text).quotes if not (quote.is_code or quote.is_block)]
     starts = {quote.start for quote in quotes}
     is_block = bytearray(len(text))
     blocks: list[Quotation] = []
@@ -40,8 +40,8 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
             continue  # the block only sets off what is between quotation marks
         is_block[start:end] = b"\1" * (end - start)
         words = _ATTRIBUTION.sub("", _PREFIX.sub("", text[start:end]).rstrip())
-        blocks.append(Quotation(words, start, end))
-    claims: dict[str, Claim] = {}
+        blocks.append(Quotation(words, start, end, is_negated=True))
+    claims: dict[tuple[str, bool], Claim] = {}
     line = 1
     position = 0
     others = (quote for quote in quotes if not is_block[quote.start])
@@ -52,8 +52,12 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
             " ".join(MARK.findall(quote.text))
         )
         words = MARK.sub("", quote.text).strip()
-        if words not in claims and len(read_words(words)) >= _WORDS_MIN:
-            claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))
+        key = words, quote.is_negated
+        if key not in claims and len(read_words(words)) >= _WORDS_MIN:
+            section_id = "".join(ids[:1])
+            claims[key] = Claim(
+                quote=words, place=name, line=line, section_id=section_id, is_negated=quote.is_negated
+            )
     return tuple(claims.values())
 
 

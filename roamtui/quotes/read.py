@@ -8,7 +8,7 @@ those of the sentence with the colon.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -54,6 +54,16 @@ _UNSPACED = 0x0E00
 """First character of the scripts without spaces, in which a quotation mark may follow a letter."""
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+_IN_BLOCK = 2
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_BLOCK_START = r"^ {0,3}>[ \t>]*+"
+_BLOCK_QUOTE = re.compile(
+    rf"{_BLOCK_START}(?P<words>[^\s>][^\n]*(?:\n{_BLOCK_START}(?!(?:[-*+]|\d+[.)]) |[—–―]|--)[^\s>][^\n]*)*)",
+    re.MULTILINE,
+)
+"""A paragraph or an item of a block quote, without the source below it."""
+_BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\1|\1:)")
+"""The start of an alert, of a source, or of the model's own words, as in "**Note:** It is free"."""
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(
@@ -113,6 +123,8 @@ class Quotation(Struct, frozen=True):
 
     Otherwise, they are a name or a command in the model's own words.
     """
+    is_block: bool = False
+    """Whether the words are a paragraph of a block quote, without quotation marks."""
     sentence: int = 0
     """Index of the sentence that contains the opening mark."""
     marks: Sequence[CitationMark] = ()
@@ -135,13 +147,15 @@ def read_answer(answer: str) -> AnswerReading:
     quotes = _extract_quotations(answer)
     is_quoted = bytearray(len(answer))
     for quote in quotes:
-        is_quoted[quote.start + 1 : quote.end - 1] = b"\1" * (quote.end - quote.start - 2)
+        start, end = (quote.start, quote.end) if quote.is_block else (quote.start + 1, quote.end - 1)
+        is_quoted[start:end] = bytes([_IN_BLOCK if quote.is_block else 1]) * (end - start)
     ends = [
         match.end()
         for match in re.finditer(_SENTENCE_END, answer)
-        # a sentence ends inside a quote only before marks that follow the quote
+        # a sentence ends inside a quote only before marks that follow the quote, or with a block
         if not is_quoted[match.start()]
         or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
+        or (is_quoted[match.start()] == _IN_BLOCK and _BLANK_LINE.search(match[0]))
     ]
     marks = defaultdict[int, list[CitationMark]](list)
     for match in MARK.finditer(answer):
@@ -216,6 +230,12 @@ def _extract_quotations(answer: str) -> list[Quotation]:
         if match.group().startswith("```") and "\n" in inside:
             inside = inside.partition("\n")[2]  # below the line with its language
         quotations.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
+    starts = sorted(quote.start for quote in quotations if not quote.is_code)
+    for match in _BLOCK_QUOTE.finditer(answer):
+        start, end = match.span("words")
+        sets_off = bisect_left(starts, start) < bisect_left(starts, end)  # what is in quotation marks
+        if not (sets_off or _BLOCK_LABEL.match(match["words"])):
+            quotations.append(Quotation(match["words"].strip(), start, end, is_block=True))
     kept: list[Quotation] = []
     position = 0
     for quote in sorted(quotations, key=lambda quote: (quote.start, -quote.end)):
@@ -229,7 +249,8 @@ def _extract_quotations(answer: str) -> list[Quotation]:
         words = quote.text[: runs[-1].start()].rstrip() if runs and runs[-1]["end"] is not None else ""
         if words:  # some models put the marks before the closing quotation mark
             quote = replace(quote, text=words, end=answer.index(words, quote.start) + len(words))  # noqa: PLW2901
-        kept.append(quote)
+        if not (quote.is_block and MARK.search(quote.text)):  # the model's own words, with their sources
+            kept.append(quote)
     return kept
 
 
@@ -267,7 +288,8 @@ def replace_signs(answer: str) -> str:
         return answer
     parts: list[str] = []
     position = 0
-    for quote in (*_extract_quotations(answer), Quotation("", len(answer), len(answer))):
+    quotes = [quote for quote in _extract_quotations(answer) if not quote.is_block]
+    for quote in (*quotes, Quotation("", len(answer), len(answer))):
         own_words = _OWN_MARK.sub(_spell_sign, answer[position : quote.start])
         parts += _OWN_VERDICT.sub(r"the model says: \g<0>", own_words), answer[quote.start : quote.end]
         position = quote.end

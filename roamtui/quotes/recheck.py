@@ -59,7 +59,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    span, is_in_section = find_anywhere(claim.quote, library, expected)
+    span, is_in_section = find_anywhere(claim.quote, library, expected, keeps_meaning=not claim.is_negated)
     is_placed = bool(claim.section_id or claim.anchor)
     status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
     if span is None:
@@ -74,7 +74,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     return Finding(status=status, message=problem)
 
 
-def find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[Span | None, bool]:
+def find_anywhere(
+    quote: str, library: Library, section_id: str | None, *, keeps_meaning: bool = False
+) -> tuple[Span | None, bool]:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Return its span, and whether it is in the section. Without a section, all documents are searched.
@@ -82,10 +84,10 @@ def find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple
     spans = _list_texts(library)
     if section_id is not None:
         section = library.node(section_id).content_span
-        if (span := find_in_span(quote, library, section)) is not None:
+        if (span := find_in_span(quote, library, section, keeps_meaning=keeps_meaning)) is not None:
             return span, True
         spans.sort(key=lambda span: span.doc != section.doc)
-    found = (find_in_span(quote, library, span) for span in spans)
+    found = (find_in_span(quote, library, span, keeps_meaning=keeps_meaning) for span in spans)
     return next(filter(None, found), None), False
 
 
@@ -122,6 +124,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         if (span := find_in_span(quote, library, section)) is not None:
             if not citation.is_verified:
                 warning = "The section has these words, but the model had not read them"
+                if find_in_span(quote, library, section, keeps_meaning=True) is None:
+                    warning = 'The section has these words, but beside a "not" that the answer leaves out'
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "This quote is not in its section, so the most similar passage is shown"
         else:

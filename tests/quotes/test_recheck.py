@@ -11,6 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import format_word_diff
+from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, find_cited_passage, recheck, update_citations
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
@@ -88,6 +89,18 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert finding.span is not None
         found = library.text_at(finding.span)
         assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
+
+
+def test_words_beside_a_negation_are_shown_with_it_unless_the_text_negates_them_too() -> None:
+    library = parse("# Rules\n\nGuests may not park here in May. They pay.\n")
+    text = 'Guests may "park here in May". Guests may not "park here in May".'
+    findings = [recheck(claim, library) for claim in read_quotations(text, "a.md")]
+    found = [(one.status, "" if one.span is None else library.text_at(one.span)) for one in findings]
+    changed = (ClaimStatus.CHANGED, "not park here in May")
+    assert found == [changed, (ClaimStatus.SAME, "park here in May")]
+    state, _ = expand_by_agent(begin(make_state(library.root.text)), "Rules")
+    (citation,) = QuoteChecker(state).cite(f'Guests may "park here" [{find(state, "Rules")}].')
+    assert 'a "not"' in find_cited_passage(citation, state).warning
 
 
 def test_changes_of_real_documents_are_classified() -> None:

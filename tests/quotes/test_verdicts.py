@@ -77,6 +77,13 @@ def test_quotes_and_marks_of_one_sentence_or_paragraph_belong_together(
     assert _list_found(answer, state) == [tuple(row) for row in expected]
 
 
+@pytest.mark.parametrize(("answer", "expected"), read_rows("quotes/verdicts", "block_quotes"))
+def test_a_block_quote_with_an_id_is_judged_unless_it_is_a_note(
+    answer: str, expected: list[list[str]], state: ConversationState
+) -> None:
+    assert _list_found(answer, state) == [tuple(row) for row in expected]
+
+
 def test_words_are_judged_as_a_quote_although_they_were_code_before(state: ConversationState) -> None:
     answer = 'It is `all free` [{Fees}]. It is "all free" [{Fees}].'
     assert [found for found in _list_found(answer, state) if found[1]] == [("Fees", "all free", _NOT_FOUND)]

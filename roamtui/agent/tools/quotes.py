@@ -6,6 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
@@ -13,7 +15,6 @@ from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, Finding, recheck
@@ -45,7 +46,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     lines: list[str] = []
     counts: Counter[str] = Counter()
     for number, claim in enumerate(claims[:_QUOTES_MAX], start=1):
-        placed = Claim(quote=claim.quote, place="", section_id=claim.section_id or within)
+        placed = replace(claim, section_id=claim.section_id or within)
         finding = recheck(placed, library, CITED_SIMILARITY_MIN)
         verdict = _VERDICTS.get(finding.status, _NOT_FOUND)
         counts[verdict] += 1
