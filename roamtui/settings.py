@@ -122,7 +122,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     except (FileNotFoundError, NotADirectoryError):
         table = {}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"could not read {path}: {error}. Fix or delete it.") from None
+        raise UsageError(f"could not read {path}: {format_reason(error)}. Fix or delete it.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
     settings = _convert(table, str(path)) if table else Settings()

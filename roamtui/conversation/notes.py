@@ -123,7 +123,7 @@ def count_notes(folder: Path) -> dict[str, int]:
 
 def _read(path: Path) -> dict[str, Note]:
     """Return the notes in a file, by id. Raise an `OSError`, or a `StoreError` if it does not hold notes."""
-    if not path.exists():
+    if not path.is_file():
         return {}
     try:
         notes = msgspec.convert(json.loads(path.read_bytes()), list[Note])

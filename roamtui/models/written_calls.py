@@ -22,7 +22,7 @@ _READ_REQUEST = (
 )
 """Added for a model without tools. `parse_calls` reads its reply."""
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
-_READ_IDS = re.compile(r"(?:^[\s>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
+_READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
 """The same in the middle of a reply, or with markup."""
 _CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
 """An answer with citations may explain a call."""

@@ -94,8 +94,8 @@ _LABELS = "|".join(
     (QuoteState.FOUND.label, QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label, CHANGED_LABEL)
 )
 _OWN_VERDICT = re.compile(
-    rf"(?<!the model says: )(?:\d+/\d+ quotes? found in the text|(?<!\d )(?:{_LABELS})"
-    rf"|\d+ quotes?: \d+ (?:where cited|elsewhere|{CHANGED_LABEL}|{UNREAD_LABEL})|{UNPROVEN_LABEL})",
+    rf"(?<!the model says: )(?:(?<!\d)\d+/\d+ quotes? found in the text|(?<!\d )(?:{_LABELS})"
+    rf"|(?<!\d)\d+ quotes?: \d+ (?:where cited|elsewhere|{CHANGED_LABEL}|{UNREAD_LABEL})|{UNPROVEN_LABEL})",
     re.IGNORECASE,
 )
 

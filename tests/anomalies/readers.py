@@ -15,6 +15,7 @@ from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.search_models import parse_choice
 from roamtui.outline.expansion import render_section, strip_ids
 from roamtui.outline.labels import LINK, escape
@@ -23,6 +24,7 @@ from roamtui.plain import strip_anchor
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.quotations import read_quotations
+from roamtui.quotes.read import replace_signs
 from roamtui.quotes.recheck import find_cited_passage
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.retrieval.passages import find_statement
@@ -66,6 +68,11 @@ def _answer(quote: str) -> ConversationState:
     return replace(_STATE, exchanges=(exchange,))
 
 
+def _read_reply(text: str) -> object:
+    reader = ReplyReader(("expand_sections",))
+    return [reader.feed(text[start : start + 8]) for start in range(0, len(text), 8)], reader.finish()
+
+
 def _render(text: str) -> None:
     library = make_library(text)
     render_outline(library, budget_tokens=700)
@@ -104,6 +111,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "quotations": lambda text: read_quotations(f"a {text} b", "a.md"),
     "claims of a file": lambda text: read_claims(f"Source: a {text} b", "a.md"),
     "exported quote": lambda text: render_markdown(_answer(f"a {text} b"), "a.md"),
+    "signs in an answer": replace_signs,
+    "reply": lambda text: [_read_reply(start + text) for start in ("", "<tool_call>", "<think>")],
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
     "rerank": lambda text: parse_choice(text, 5),
     "document": parse_document,
