@@ -1,4 +1,4 @@
-"""Messages that bubble up to the screen."""
+"""Messages that bubble up to the screen, and what keys and clicks can choose in a text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,57 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec import Struct
 from textual.message import Message
 
+from roamtui.conversation.events import Citation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command
+from roamtui.document.library import Library
 from roamtui.models.base import Model
-from roamtui.tui.targets import SectionTarget
+
+TARGET_META = "roamtui_target"
+"""The style metadata key with the number of a target, such as a link, so that a click finds it."""
+
+
+class SectionTarget(Struct, frozen=True):
+    """A section to jump to, optionally with a quote."""
+
+    section_id: str
+    citation: Citation | None = None
+    statement: str = ""
+    """The words of a long quote that a person looks for."""
+
+
+class LinkTarget(Struct, frozen=True):
+    """A link that the model wrote: to a section, or to a page that opens only after the person confirms."""
+
+    href: str
+    section_id: str | None = None
+    """A cited section. Relative links are resolved against it."""
+
+
+class ExampleTarget(Struct, frozen=True):
+    """An example question."""
+
+    question: str
+
+
+Target = SectionTarget | LinkTarget | ExampleTarget
+
+
+@dataclass
+class TargetActivated(Message):
+    """The person activated a target."""
+
+    target: Target
+
+
+@dataclass
+class TargetSelected(Message):
+    """The person selected a target with a key."""
+
+    target: Target
 
 
 @dataclass
@@ -48,6 +93,21 @@ class DocumentRequested(Message):
     def is_met_by(self, state: ConversationState) -> bool:
         """Return whether a conversation is about this document."""
         return bool(self.source) and os.path.realpath(self.source) == os.path.realpath(state.library.source)
+
+
+@dataclass
+class FullScreenRequested(Message):
+    """A person wants to see a picture, or a page of a PDF, in full screen."""
+
+    library: Library
+    section_id: str
+    """The section with the picture or on the page."""
+    href: str = ""
+    """The URL or path of the picture, or empty for a page."""
+    page: int = 0
+    """Number of the page, counted from 1."""
+    quote: str = ""
+    """Words to mark on the page."""
 
 
 @dataclass

@@ -1,43 +1,45 @@
 """Pictures in a terminal: how they are drawn there.
 
-Half cells work everywhere; some terminals show images by kitty's protocol.
+Half cells work everywhere. Some terminals show images by kitty's protocol, by placeholders: one private-use
+character a cell, whose colour is the id of the image, with two combining marks for its row and column, so
+that the text around it scrolls and wraps as usual. Nothing is asked of the terminal, because its answer could
+be read as keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import count, groupby
 
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
-from textual.message import Message
+from textual.app import App
 from textual.worker import get_current_worker
 
 from roamtui.document.library import Library
 from roamtui.errors import OpeningCancelledError
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
-from roamtui.tui.kitty import make_placeholders
 
-
-@dataclass
-class FullScreenRequested(Message):
-    """A person wants to see a picture, or a page of a PDF, in full screen."""
-
-    library: Library
-    section_id: str
-    """The section with the picture or on the page."""
-    href: str = ""
-    """The URL or path of the picture, or empty for a page."""
-    page: int = 0
-    """Number of the page, counted from 1."""
-    quote: str = ""
-    """Words to mark on the page."""
-
-
+_PLACEHOLDER = "\U0010eeee"
+_PART_LENGTH = 4_096
+_MARKS = """
+305 30d 30e 310 312 33d-33f 346 34a-34c 350-352 357 35b 363-36f 483-487 592-595 597-599 59c-5a1 5a8 5a9 5ab
+5ac 5af 5c4 610-617 657-65b 65d 65e 6d6-6dc 6df-6e2 6e4 6e7 6e8 6eb 6ec 730 732 733 735 736 73a 73d 73f-741
+743 745 747 749 74a 7eb-7f1 7f3 816-819 81b-823 825-827 829-82d 951 953 954 f82 f83 f86 f87 135d-135f 17dd
+193a 1a17 1a75-1a7c 1b6b 1b6d-1b73 1cd0-1cd2 1cda 1cdb 1ce0 1dc0 1dc1 1dc3-1dc9 1dcb 1dcc 1dd1-1de6 1dfe 20d0
+20d1 20d4-20d7 20db 20dc 20e1 20e7 20e9 20f0 2cef-2cf1 2de0-2dff a66f a67c a67d a6f0 a6f1 a8e0-a8f1 aab0 aab2
+aab3 aab7 aab8 aabe aabf aac1 fe20-fe26 10a0f 10a38 1d185-1d189 1d1aa-1d1ad 1d242-1d244
+"""
+"""Code points of the combining marks for the numbers from 0 to 296. They stand above a letter, are in Unicode
+6.0, and no normalisation changes them."""
+CELLS_MAX = 297
+"""Maximum number of columns and of rows of an image, because there are no more marks."""
+_ids = count(0x52_4F_01)
+"""Ids of images: numbers of 24 bits. Other programs in the same terminal are unlikely to use them."""
 CELL_PIXELS = (10, 20)
 """Width and height of a cell in pixels for terminals that scale images to cells themselves."""
 _DRAWN_ROWS_MAX = 100
@@ -98,3 +100,48 @@ def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]
 
 def _make_style(cell: bytes) -> Style:
     return Style.from_color(Color.from_rgb(*cell[:3]), Color.from_rgb(*cell[3:]))
+
+
+def send_image(
+    app: App[object], data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
+) -> int:
+    """Have the terminal decode an image, as `encode_image` says. Return the id of the image."""
+    image_id = next(_ids)
+    if (driver := app._driver) is not None:  # noqa: SLF001 - Textual has no other way to write to the terminal
+        driver.write(encode_image(image_id, data, columns, rows, pixels=pixels))
+    return image_id
+
+
+def encode_image(
+    image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
+) -> str:
+    """Return the escape sequence that makes the terminal decode an image for a rectangle of placeholders.
+
+    The id is the colour of the placeholders. The data are a PNG file or, if the width and height of the image
+    are given as `pixels`, zlib-compressed pixels of three bytes each.
+    """
+    layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"
+    # q=2: no answers, which could be read as keys
+    control = f"a=T,U=1,q=2,{layout},i={image_id},c={columns},r={rows}"
+    payload = b64encode(data).decode()
+    parts = [payload[start : start + _PART_LENGTH] for start in range(0, len(payload), _PART_LENGTH)]
+    pieces = []
+    for number, part in enumerate(parts):
+        more = f"m={int(number + 1 < len(parts))}"
+        pieces.append(f"\x1b_G{f'{control},{more}' if number == 0 else f'q=2,{more}'};{part}\x1b\\")
+    return "".join(pieces)
+
+
+def make_placeholders(row: int, columns: int) -> str:
+    """Return a row of placeholders. Each one encodes its column, so that a row can be cut at any column."""
+    marks = _list_marks()
+    return "".join(f"{_PLACEHOLDER}{marks[row]}{mark}" for mark in marks[:columns])
+
+
+@cache
+def _list_marks() -> tuple[str, ...]:
+    def expand(part: str) -> Iterator[str]:
+        first, _, last = part.partition("-")
+        return map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+    return tuple(mark for part in _MARKS.split() for mark in expand(part))

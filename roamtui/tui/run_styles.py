@@ -9,7 +9,7 @@ from textual.style import Style
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.lines import Line, RunStyle, TextRole
-from roamtui.tui.targets import TARGET_META
+from roamtui.tui.messages import TARGET_META
 
 _ROLE_STYLES = {
     TextRole.TEXT: "",

@@ -58,7 +58,7 @@ class StatusLine(ClickableLine):
     """What is happening, or what waits for the person."""
 
     def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
-        super().__init__(id="status-line")
+        super().__init__()
         self.set_reactive(StatusLine.model, model)
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
@@ -129,7 +129,7 @@ class HintLine(ClickableLine):
     """Whether a search found matches to step through."""
 
     def __init__(self, keys: Keymap) -> None:
-        super().__init__(id="hint-line")
+        super().__init__()
         self._keys = keys
 
     @override
@@ -171,7 +171,7 @@ class HeaderLine(ClickableLine):
     index: reactive[int] = reactive(0)
 
     def __init__(self, library: Library, keys: Keymap) -> None:
-        super().__init__(id="header-line")
+        super().__init__()
         self._library = library
         self._keys = keys
 

@@ -19,12 +19,11 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.messages import DocumentRequested, LinkTarget
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.pickers import PickerDialog
-from roamtui.tui.targets import LinkTarget
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.document.linked_notes import write_notes

@@ -7,7 +7,7 @@ import pytest
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.panes.layout import PaneLayout, compute_layout
+from roamtui.tui.panes.switcher import PaneLayout, compute_layout
 from roamtui.tui.panes.titled_panes import PaneTitle
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, find_id, make_app, press_until, running, screen_text, show_answer, wait_until

@@ -5,8 +5,7 @@ from base64 import b64decode
 import pytest
 from rich.cells import cell_len
 
-from roamtui.tui.kitty import CELLS_MAX, encode_image, make_placeholders
-from roamtui.tui.pictures import has_images
+from roamtui.tui.pictures import CELLS_MAX, encode_image, has_images, make_placeholders
 from tests.case_files import read_rows
 
 

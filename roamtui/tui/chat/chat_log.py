@@ -38,8 +38,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, draw_question, find_line_again, shorten_question, wrap
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy
-from roamtui.tui.messages import StatusMessage
-from roamtui.tui.targets import SectionTarget, Target, TargetActivated, TargetSelected
+from roamtui.tui.messages import SectionTarget, StatusMessage, Target, TargetActivated, TargetSelected
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -88,7 +87,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.question_line = QuestionLine()
         """Stands above this widget."""
         self._messages = Vertical(*self._always_shown, id="messages")
-        super().__init__(self._messages, id="chat-log")
+        super().__init__(self._messages)
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
@@ -533,7 +532,7 @@ class QuestionLine(ContentView):
 class NoticeView(ContentView):
     """A notice with a sign, so that its severity is clear without colour."""
 
-    def __init__(self, text: str, severity: Severity = Severity.INFO) -> None:
+    def __init__(self, text: str, severity: Severity) -> None:
         super().__init__()
         self.text = text
         self.severity = severity

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.plain import sanitise_text, shorten
-from roamtui.tui.targets import TARGET_META, Target, TargetActivated
+from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
 _NO_LETTERS = re.compile(r"\W+")
 _QUESTION_LENGTH_MAX = 4_000
@@ -24,8 +24,8 @@ _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 class ContentView(Widget):
     """A widget that shows the lines that `draw` returns, and its targets, which keys and clicks choose."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._drawn: tuple[int, list[Content]] | None = None
         """The width and the lines."""
         self.targets: list[Target] = []

@@ -27,10 +27,10 @@ from roamtui.retrieval.passages import find_statement
 from roamtui.search.passages import find_question_words, is_in_code
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.labels import list_full_path
+from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import render_line
 from roamtui.tui.status_line import format_key_hint
-from roamtui.tui.targets import SectionTarget
 
 _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"

@@ -46,7 +46,7 @@ class QuestionBox(TextArea):
 
         question: str
 
-    def __init__(self, history: Iterable[str] = ()) -> None:
+    def __init__(self, history: Iterable[str]) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask this document…")
         super().__init__(

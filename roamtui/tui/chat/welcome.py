@@ -14,7 +14,7 @@ from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.text import format_tokens
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.targets import ExampleTarget
+from roamtui.tui.messages import ExampleTarget
 
 _NOUNS = {
     NodeKind.SECTION: "chapter",
@@ -38,7 +38,7 @@ class WelcomeView(ContentView):
     """What the chat shows before the first question."""
 
     def __init__(self, library: Library, examples: tuple[str, ...], model: str, keys: Keymap) -> None:
-        super().__init__(id="welcome")
+        super().__init__()
         self._examples = examples
         self._model = model
         self._keys = keys

@@ -19,12 +19,11 @@ from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.labels import format_ancestors
-from roamtui.tui.messages import ReadingPositionChanged
+from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged
 from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
-    from roamtui.tui.pictures import FullScreenRequested
     from roamtui.tui.reader.document_reader import DocumentReader
 
 _NOTE_GAP = 3
@@ -104,7 +103,7 @@ class TreePane(TitledPane):
     """The outline. Its title line has the path above the node under the cursor."""
 
     def __init__(self, state: ConversationState) -> None:
-        self.outline = OutlineTree(state, id="tree")
+        self.outline = OutlineTree(state)
         super().__init__(Scope.TREE, self.outline)
 
     @on(events.Mount)

@@ -36,14 +36,15 @@ from roamtui.text import Span
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
+    FullScreenRequested,
+    LinkTarget,
     ReadingPositionChanged,
     ReturnRequested,
+    SectionTarget,
     StatusMessage,
 )
-from roamtui.tui.pictures import FullScreenRequested
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from roamtui.tui.targets import LinkTarget, SectionTarget
 
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
@@ -61,7 +62,7 @@ class DocumentReader(Reader):
         """Whether the person went there to read, so that the outline must follow."""
 
     def __init__(self, conversation: Conversation) -> None:
-        super().__init__(id="reader")
+        super().__init__()
         self.display = False
         self._conversation = conversation
         self._position_timer: Timer | None = None

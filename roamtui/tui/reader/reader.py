@@ -30,7 +30,7 @@ from roamtui.text import Span
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
 from roamtui.tui.labels import format_full_path
-from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
+from roamtui.tui.messages import TARGET_META, ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
     HighlightKind,
@@ -42,7 +42,6 @@ from roamtui.tui.reader.lazy_lines import (
     list_selected_lines,
 )
 from roamtui.tui.run_styles import render_line
-from roamtui.tui.targets import TARGET_META
 
 _JUMP_MARGIN = 3
 """Number of lines kept above the target of a jump, to show its context."""
@@ -78,8 +77,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     match_label: reactive[str] = reactive("", repaint=False)
     """Number of the match that was jumped to, and the total. Empty after the reader has moved away."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's)
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.lines = LazyLines(_EMPTY_VIEW, 0)
         """The lines of the document, empty until the width is known."""
         self._laid_out_width = 0

@@ -105,7 +105,7 @@ class ConfirmDialog(Dialog[bool]):
         Binding("left,right", "app.focus_next", "Other button", show=False),
     ]
 
-    def __init__(self, question: str, detail: str = "", *, yes: str = "Yes", no: str = "No") -> None:
+    def __init__(self, question: str, detail: str, *, yes: str, no: str = "No") -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document."""
         super().__init__()
         self._question = question

@@ -33,13 +33,21 @@ from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import AppContext
 from roamtui.tui.labels import format_error
-from roamtui.tui.messages import CommandRequested, DocumentRequested, StatusMessage
+from roamtui.tui.messages import (
+    CommandRequested,
+    DocumentRequested,
+    ExampleTarget,
+    LinkTarget,
+    SectionTarget,
+    StatusMessage,
+    TargetActivated,
+    TargetSelected,
+)
 from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
-from roamtui.tui.targets import ExampleTarget, LinkTarget, SectionTarget, TargetActivated, TargetSelected
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader

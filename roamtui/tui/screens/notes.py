@@ -25,9 +25,9 @@ from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.labels import format_full_path
+from roamtui.tui.messages import SectionTarget
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.targets import SectionTarget
 
 _QUOTE_LINES_MAX = 3
 _QUOTE_LENGTH_MAX = 600

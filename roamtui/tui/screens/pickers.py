@@ -239,7 +239,7 @@ class ModelDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         fields = {
             "Name (litellm provider/model)": Input(self._name, "openai/gpt-4.1-mini", id="model-name"),
-            "URL (empty for the provider's default)": Input("", "http://localhost:8000/v1", id="model-url"),
+            "URL (empty for the provider's default)": Input("", "http://localhost:8000/v1"),
             "API key (this run only, never saved)": Input(
                 "", "optional if none is needed or one is set", password=True, id="model-key"
             ),

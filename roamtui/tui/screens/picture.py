@@ -37,15 +37,16 @@ from roamtui.sources.pictures import (
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.kitty import CELLS_MAX, send_image
+from roamtui.tui.messages import FullScreenRequested
 from roamtui.tui.pictures import (
     CELL_PIXELS,
+    CELLS_MAX,
     DrawnPicture,
-    FullScreenRequested,
     draw,
     draw_row,
     get_source_and_doc,
     has_images,
+    send_image,
 )
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
 

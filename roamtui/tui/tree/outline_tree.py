@@ -38,9 +38,8 @@ from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.messages import CommandRequested
+from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.targets import SectionTarget, TargetActivated
 from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
@@ -66,8 +65,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
         section_id: str
 
-    def __init__(self, state: ConversationState, *, id: str | None = None) -> None:  # noqa: A002 (Textual's own name)
-        super().__init__(id=id)
+    def __init__(self, state: ConversationState) -> None:
+        super().__init__()
         self.lines = VisibleLines(state.library, state.unfolded)
         self.cursor_line = 0
         self.cursor_id = self.lines.id_at(0)

@@ -20,7 +20,7 @@ from roamtui.tui.actions import Scope, build_keymap
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import EXCHANGES_MAX
 from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.targets import SectionTarget
+from roamtui.tui.messages import SectionTarget
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import (

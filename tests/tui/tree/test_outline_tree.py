@@ -22,8 +22,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, FoldNodes
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.tui.messages import CommandRequested
-from roamtui.tui.targets import SectionTarget, TargetActivated
+from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.real_documents import PROJECT_DIR
 from tests.search.libraries import id_of, make_library
