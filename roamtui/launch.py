@@ -213,10 +213,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         try:
             terminal = os.open(name, flags)
         except OSError:
-            problem = (
+            raise UsageError(
                 "the app needs a terminal for keyboard input. Without one, use `roamtui ask - QUESTION`."
-            )
-            raise UsageError(problem) from None
+            ) from None
         os.dup2(terminal, 0)
         os.close(terminal)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

@@ -39,10 +39,11 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         _offer_conversation(summary, is_resumable=summary in resumable) for summary in shown[:_SHOWN_MAX]
     ]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
-        name = source.partition("://")[2].rstrip("/") if is_url(source) else name_sources(source)
-        note = (
-            "" if is_url(source) else sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
-        )
+        name = source.partition("://")[2].rstrip("/")
+        note = ""
+        if not is_url(source):
+            name = name_sources(source)
+            note = sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
         source = str(EXAMPLE.parent / file)

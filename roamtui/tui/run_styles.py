@@ -46,11 +46,9 @@ def render_run(text: str, style: RunStyle) -> Content:
     content = Content(text)
     for markup in list_styles(style):
         content = content.stylize(markup)
-    return (
-        content
-        if style.link_number is None
-        else content.stylize(Style.from_meta({TARGET_META: style.link_number}))
-    )
+    if style.link_number is not None:
+        content = content.stylize(Style.from_meta({TARGET_META: style.link_number}))
+    return content
 
 
 def render_line(line: Line, width: int) -> Content:

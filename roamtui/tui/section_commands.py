@@ -14,9 +14,7 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
     """
     section = state.open_sections.get(section_id)
     library = state.library
-    is_leaf = (
-        section_id in library and library.node(section_id).is_loaded and not library.children(section_id)
-    )
+    is_loaded = section_id in library and library.node(section_id).is_loaded
     match name:
         case "open":
             command: Command | str = ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
@@ -30,12 +28,12 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
             command = PinSections(
                 section_ids=(section_id,), is_pinned=section is None or not section.is_pinned
             )
-        case "fold" if is_leaf:
+        case "fold" if is_loaded and not library.children(section_id):
             command = "No section below it to unfold"
         case "fold":
             command = FoldNodes(section_ids=(section_id,), is_folded=section_id in state.unfolded)
         case "unfold_all":
-            parent_ids = (section_id, *filter(state.library.children, state.library.walk(section_id)))
+            parent_ids = (section_id, *filter(library.children, library.walk(section_id)))
             command = make_unfold_command(state, *dict.fromkeys(parent_ids))
         case _:
             raise ValueError(name)

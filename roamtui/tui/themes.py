@@ -96,28 +96,28 @@ def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
     `muted` is the softest text colour that is readable on every background, and always softer than the text.
     `faint` is only for lines, never for text.
     """
-    foreground, background, panel, accent = (
-        Color.parse(colours[key]) for key in ("foreground", "background", "panel", "accent")
-    )
-    backgrounds = [Color.parse(colours[key]) for key in ("background", "surface", "panel")]
+    names = ("foreground", "background", "surface", "panel", "accent")
+    parsed = {name: Color.parse(colours[name]) for name in names}
+    foreground = parsed["foreground"]
+    background = parsed["background"]
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
-        if (
-            percent > _MUTED_PERCENT_MIN
-            and min(contrast(softer, ground) for ground in backgrounds) < CONTRAST_MIN
-        ):
+        lowest = min(contrast(softer, parsed[name]) for name in ("background", "surface", "panel"))
+        if percent > _MUTED_PERCENT_MIN and lowest < CONTRAST_MIN:
             break
         muted = softer
+    selection = parsed["panel"].blend(parsed["accent"], 0.35).hex
+    faint = foreground.blend(background, 0.75).hex
     return {
         "muted": muted.hex,
-        "faint": foreground.blend(background, 0.75).hex,
+        "faint": faint,
         "input-cursor-background": colours["accent"],
-        "input-selection-background": panel.blend(accent, 0.35).hex,
-        "screen-selection-background": panel.blend(accent, 0.35).hex,
+        "input-selection-background": selection,
+        "screen-selection-background": selection,
         "screen-selection-foreground": colours["foreground"],
         "block-cursor-foreground": colours["background"],
-        "scrollbar": foreground.blend(background, 0.75).hex,
+        "scrollbar": faint,
         "scrollbar-hover": foreground.blend(background, 0.6).hex,
         "scrollbar-background": colours["background"],
         "button-focus-text-style": "bold",

@@ -240,9 +240,8 @@ class QuestionArea(Container):
         self._send(event.question, replace(options, needs_success=self.is_asking))
 
     def _send(self, question: str, options: AskOptions) -> None:
-        self._sent += (
-            _SentQuestion(question=question, options=options, worker=self._ask(question, options)),
-        )
+        worker = self._ask(question, options)
+        self._sent += (_SentQuestion(question=question, options=options, worker=worker),)
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:

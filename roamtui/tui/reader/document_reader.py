@@ -145,15 +145,11 @@ class DocumentReader(Reader):
         if section_id is None:
             return
         shown_id = self.section_id
-        if (
-            shown_id is None
-            or shown_id not in library
-            or library.node(shown_id).content_span.doc != match.doc
-        ):
-            self.open(section_id)
-        else:
+        if shown_id in library and library.node(shown_id or "").content_span.doc == match.doc:
             self.post_message(self.Opened(section_id, is_read=True))
             self._record(section_id)
+        else:
+            self.open(section_id)
 
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def ask_for_page(self) -> None:

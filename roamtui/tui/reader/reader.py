@@ -242,9 +242,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return list_selected_lines(self.lines, start, end)
 
     def _list_lines_in_view(self) -> list[Line]:
-        located = (
-            self.lines.get_line(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height))
-        )
+        located = map(self.lines.get_line, self._view_range or range(self.top_y, self.top_y + 1))
         return [place.line for place in located if place is not None]
 
     def _measure_chunk_at(self, y: int, *, is_from_end: bool) -> int:
@@ -256,11 +254,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         estimated_height = self.lines.heights[chunk]
         self.lines.get_chunk_lines(chunk)  # corrects the height
         height = self.lines.heights[chunk]
-        line = (
-            max(0, height - estimated_height + line)
-            if is_from_end
-            else line * height // max(1, estimated_height)
-        )
+        if is_from_end:
+            line = max(0, height - estimated_height + line)
+        else:
+            line = line * height // max(1, estimated_height)
         return self.lines.get_top(chunk) + line
 
     def _update_virtual_size(self) -> None:
@@ -284,10 +281,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The current reading position, or None if the reader is empty."""
         if self._library is None or self.section_id is None:
             return None
-        start = (
-            0 if self._document_view.is_generated else self._library.node(self.section_id).content_span.start
-        )
-        return ReadingPosition(self.section_id, self._offset_in_view - start)
+        start = self._library.node(self.section_id).content_span.start
+        is_generated = self._document_view.is_generated
+        return ReadingPosition(self.section_id, self._offset_in_view - (0 if is_generated else start))
 
     @property
     def _offset_in_view(self) -> int:
@@ -337,12 +333,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         quote = self._highlights.quote
         if span is not None or quote is None:
             return span
-        shown = self._list_lines_in_view()
-        return (
-            quote
-            if any(line.block_start < quote.end and quote.start < line.block_end for line in shown)
-            else None
-        )
+        for line in self._list_lines_in_view():
+            if line.block_start < quote.end and quote.start < line.block_end:
+                return quote
+        return None
 
     @property
     def breadcrumb(self) -> str:

@@ -259,12 +259,8 @@ async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
         while start < len(document.text) and len(spans) < _MATCHES_MAX:
             # The window is longer by all but one character of the phrase, so that a match may cross into the
             # next one. Lower case is found in a fifth of the time. Without İ, its length is the same.
-            window = (
-                document.text[start : start + _WINDOW_LENGTH + len(" ".join(words)) - 1]
-                .replace("İ", "i")
-                .lower()
-            )
             end = start + _WINDOW_LENGTH
+            window = document.text[start : end + len(" ".join(words)) - 1].replace("İ", "i").lower()
             for match in islice(pattern.finditer(window), _MATCHES_MAX - len(spans)):
                 spans.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
                 end = max(end, spans[-1].end)

@@ -371,10 +371,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         section_id, span = self._find_selection()
         if section_id is not None:
-            is_selected = span is not None and self.reader_pane.ensure_reader().text_selection is not None
-            selected = (
-                self.conversation.state.library.text_at(span) if span is not None and is_selected else ""
-            )
+            selected = ""
+            if span is not None and self.reader_pane.ensure_reader().text_selection is not None:
+                selected = self.conversation.state.library.text_at(span)
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_scope(Scope.INPUT)
@@ -479,10 +478,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             case SectionTarget():
                 section_id = self.reader_pane.section_id
                 library = self.conversation.state.library
-                is_shown = (
-                    self._shown_target == (event.target, section_id) and Scope.READER in self.panes.shown
-                )
-                if is_shown and section_id in library and library.node(section_id or "").is_loaded:
+                is_loaded = section_id in library and library.node(section_id or "").is_loaded
+                is_last = self._shown_target == (event.target, section_id)
+                if is_loaded and is_last and Scope.READER in self.panes.shown:
                     self.panes.focus_scope(Scope.READER)
                 else:
                     self._open_target(event.target)

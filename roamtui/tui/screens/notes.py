@@ -61,10 +61,10 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     @override
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
         words = typed.casefold().split()
-        lines = ((note, self._draw(note)) for note in self._located)
-        return (
-            Row(note, line) for note, line in lines if all(word in line.plain.casefold() for word in words)
-        )
+        for note in self._located:
+            line = self._draw(note)
+            if all(word in line.plain.casefold() for word in words):
+                yield Row(note, line)
 
     @override
     def get_key(self, item: LocatedNote) -> object:
