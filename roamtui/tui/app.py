@@ -247,10 +247,10 @@ class RoamApp(App[None], inherit_bindings=False):
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""
-        return next(
-            (mode for mode, screen in self.documents.items() if request.is_met_by(screen.conversation.state)),
-            "",
-        )
+        for mode, screen in self.documents.items():
+            if request.is_met_by(screen.conversation.state):
+                return mode
+        return ""
 
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:

@@ -27,6 +27,5 @@ def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], 
         copy(screen, selected, "the selection")
         screen.clear_selection()
     elif not stop():
-        screen.notify(
-            f"Nothing to copy or stop. Press {keys.first_keys['global.quit']} to quit.", markup=False
-        )
+        quit_key = keys.first_keys["global.quit"]
+        screen.notify(f"Nothing to copy or stop. Press {quit_key} to quit.", markup=False)

@@ -53,11 +53,8 @@ class Reloader:
             return stamps != self.loaded
 
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
-        names = [
-            source.name
-            for source in list_sources_of(self._conversation.state.library)
-            if is_path(source.name)
-        ]
+        sources = list_sources_of(self._conversation.state.library)
+        names = [source.name for source in sources if is_path(source.name)]
         named = [path for name in names for path in split_sources(name)]
         # a deleted one may come back
         paths = [path for path in named if path in self._paths or os.path.lexists(path)]
@@ -94,8 +91,6 @@ class Reloader:
 
 def _is_same(library: Library, before: Library) -> bool:
     """Return whether all documents are unchanged, including the pages that were fetched for links."""
-    old, new = (
-        {document.key: document.content_hash for document in each.documents} for each in (before, library)
-    )
+    old = {document.key: document.content_hash for document in before.documents}
     is_root_same = library.content_hash == before.content_hash and len(library) == len(before)
-    return is_root_same and new.items() <= old.items()
+    return is_root_same and all(old.get(new.key) == new.content_hash for new in library.documents)

@@ -25,9 +25,8 @@ def make_section_command(name: str, state: ConversationState, section_id: str) -
         case "close":
             command = CloseSections(section_ids=(section_id,), origin=Origin.PERSON)
         case "pin":
-            command = PinSections(
-                section_ids=(section_id,), is_pinned=section is None or not section.is_pinned
-            )
+            is_pinned = section is not None and section.is_pinned
+            command = PinSections(section_ids=(section_id,), is_pinned=not is_pinned)
         case "fold" if is_loaded and not library.children(section_id):
             command = "No section below it to unfold"
         case "fold":

@@ -96,9 +96,8 @@ class StatusLine(ClickableLine):
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
-        message = Content(_GAP).join(
-            part for part in (progress, Content(sanitise_line(self.message))) if part
-        )
+        message = Content(sanitise_line(self.message))
+        message = Content(_GAP).join(filter(None, (progress, message)))
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened = _make_clickable(Content(self._opened), "global.go_tree")

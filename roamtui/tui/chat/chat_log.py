@@ -358,9 +358,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is None:
             self.post_message(StatusMessage("No question yet"))
         else:
-            self.post_message(
-                self.RetryRequested(self.current.exchange.number, open_first, is_edited=is_edited)
-            )
+            number = self.current.exchange.number
+            self.post_message(self.RetryRequested(number, open_first, is_edited=is_edited))
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
@@ -437,9 +436,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @property
     def is_selectable(self) -> bool:
         """Whether there is an exchange or an example to go to."""
-        return self.current is not None or any(
-            view.targets for view in self.query(ContentView) if view.display
-        )
+        shown = (view for view in self.query(ContentView) if view.display)
+        return self.current is not None or any(view.targets for view in shown)
 
     def _list_targets(self) -> dict[tuple[ContentView, int], range]:
         """List all targets that can be selected, each by its view and its index there, with its lines."""

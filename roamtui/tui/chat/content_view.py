@@ -71,14 +71,12 @@ class ContentView(Widget):
     def list_target_lines(self) -> list[range]:
         """List the lines of each target."""
         lines = self.lines  # drawing them finds the targets
-        indexes: dict[str | Style, int] = {
-            Style.from_meta({TARGET_META: index}): index for index in range(len(self.targets))
-        }
-        found: dict[int, range] = {}
+        found: dict[object, range] = {}
         for number, line in enumerate(lines):
-            for index in [indexes[span.style] for span in line.spans if span.style in indexes]:
-                found[index] = range(found.get(index, range(number, number)).start, number + 1)
-        return [found.get(index, range(1)) for index in range(len(self.targets))]
+            for span in line.spans:
+                found[span.style] = range(found.get(span.style, range(number, number)).start, number + 1)
+        styles = (Style.from_meta({TARGET_META: index}) for index in range(len(self.targets)))
+        return [found.get(style, range(1)) for style in styles]
 
     @override
     def render(self) -> Content:

@@ -148,10 +148,9 @@ class ExchangeView(ContentView):
             self.invalidate()
         if not has_ended:
             return
-        unopened_ids = [hit.section_id for hit in list_unopened_hits(exchange, library)]
         self.unopened = {
-            likely_id: _shorten_title(format_node_title(library.node(likely_id)))
-            for likely_id in unopened_ids
+            hit.section_id: _shorten_title(format_node_title(library.node(hit.section_id)))
+            for hit in list_unopened_hits(exchange, library)
         }
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
@@ -236,16 +235,14 @@ class ExchangeView(ContentView):
             searched = f"searched {times}, " if searches else ""
             batches = [event.opened_ids for event in exchange.events if isinstance(event, SectionsExpanded)]
             opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "nothing new"
-            summary = Content.assemble(
-                (f"{sign if self._actions else '·'} ", "$accent"), f"{searched}opened {opened}"
-            )
+            summary = Content.styled(f"{sign if self._actions else '·'} ", "$accent")
+            summary += f"{searched}opened {opened}"
             if has_usage:
                 summary += f" · {describe_usage(exchange.usage)}"
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
             if problems and self._is_folded:
-                summary += Content.assemble(
-                    " · ", (format_count(problems, "warning"), _STYLES[Severity.WARNING])
-                )
+                warnings = Content.styled(format_count(problems, "warning"), _STYLES[Severity.WARNING])
+                summary += " · " + warnings
             lines += wrap(summary.stylize_before("$muted"), width, follow="  ")
         for notice in [] if self._is_folded else self._actions:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
@@ -299,11 +296,9 @@ class ExchangeView(ContentView):
         exchange = self.exchange
         lines = list[Content]()
         if self._sources:
-            is_verified = all(
-                citation.is_verified for citation in exchange.citations if citation.quote is not None
-            )
+            quoted = [citation for citation in exchange.citations if citation.quote is not None]
+            style = "$success" if all(citation.is_verified for citation in quoted) else "$warning"
             proof = format_verification(exchange.citations)
-            style = "$success" if is_verified else "$warning"
             heading = Content.styled("Sources  ", "bold $muted")
             lines += wrap(Content.styled(proof, style), width, lead=heading, follow=" " * len(heading))
         indent = len(str(len(self._sources))) + 2

@@ -109,9 +109,8 @@ class PassageCards:
             place = f" · {card.place}" if card.place else ""
             *above, own = fit_path(card.path, room, len(place))
             path = "".join(f"{title}{PATH_STEP}" for title in above)
-            head = view.attach(
-                Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted")), first + index
-            )
+            title = Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted"))
+            head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             if card.can_fold and index not in self._unfolded:
                 shown = wrap(Content(card.statement), room) if card.statement else []
@@ -124,9 +123,8 @@ class PassageCards:
             first_letter, end_letter = statement.span() if statement is not None else (0, 0)
             for line in shown:
                 spans = [Span(max(0, first_letter), max(0, min(end_letter, len(line))), "bold")]
-                spans += [
-                    Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in self._words.locate(line.plain)
-                ]
+                for start, end, _ in self._words.locate(line.plain):
+                    spans.append(Span(start, end, _QUESTION_WORD_STYLE))
                 first_letter -= len(line) + 1
                 end_letter -= len(line) + 1
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))

@@ -215,9 +215,8 @@ class QuestionArea(Container):
         self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
         if self.table_question:
             key = self._keys.first_keys["global.table"]
-            self.post_message(
-                StatusMessage(f"Press {key} to ask every document and see the answers in a table")
-            )
+            words = f"Press {key} to ask every document and see the answers in a table"
+            self.post_message(StatusMessage(words))
 
     def _remove(self, sent: _SentQuestion) -> None:
         if sent is self._sent[0]:

@@ -48,10 +48,8 @@ class WelcomeView(ContentView):
         """Describe a document, or another version: what it consists of, and the first titles at its top."""
         root = library.root
         columns = library.root.columns
-        rows = [
-            root.rows_by_id[child]
-            for child in root.list_children(-1 if root.title_row is None else root.title_row)
-        ]
+        top_row = -1 if root.title_row is None else root.title_row
+        rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
         counted = Counter(columns.kinds[row] for row in rows)
         parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
         if root.page_starts:

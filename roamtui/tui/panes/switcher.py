@@ -195,11 +195,8 @@ class PaneSwitcher(Horizontal):
 
     def _list_empty(self) -> set[Scope]:
         """List the panes that have nothing to show, which the tab key skips."""
-        is_empty = {
-            Scope.CHAT: not self._log_view.is_selectable,
-            Scope.READER: self._reader.section_id is None,
-        }
-        return {scope for scope in is_empty if is_empty[scope]}
+        filled = {Scope.CHAT: self._log_view.is_selectable, Scope.READER: self._reader.section_id is not None}
+        return {scope for scope, is_filled in filled.items() if not is_filled}
 
     def step_out(self) -> None:
         """Go one step back: hide the keys, end a search or selection, or go where the focus was before.
@@ -321,11 +318,10 @@ class PaneSwitcher(Horizontal):
         """Show the panes that fit, each with the key that goes there in one step."""
         layout = self._compute_layout(self.main)
         focus_scope = self.scope
-        steps = {-1: "global.previous_pane", 1: "global.next_pane"}
         empty = self._list_empty()
-        keys = {
-            find_adjacent(focus_scope, step, empty): self._keys.first_keys[key] for step, key in steps.items()
-        }
+        keys = {}
+        for step, action_id in ((-1, "global.previous_pane"), (1, "global.next_pane")):
+            keys[find_adjacent(focus_scope, step, empty)] = self._keys.first_keys[action_id]
         for scope, pane in self._panes.items():
             pane.display = scope in layout.shown
             pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in layout.list_tabs(scope))

@@ -64,9 +64,8 @@ class PaneTitle(ClickableLine):
         if scope is self._scope:
             name = name.stylize("underline" if len(self.tabs) > 1 else "")
             name = name.stylize("bold $primary" if self.is_active else "$foreground")
-        tab = Content.assemble(
-            "▌" if self.is_active and scope is self._scope else " ", f"{key} " if key else "", name
-        )
+        mark = "▌" if self.is_active and scope is self._scope else " "
+        tab = Content.assemble(mark, f"{key} " if key else "", name)
         return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
 
 

@@ -233,10 +233,9 @@ class DocumentReader(Reader):
         elif self.section_id is not None and page is not None:
             quote = self._highlights.quote if self.get_selection_span() else None
             page = self._document_view.document.page_at(quote.start) if quote else page
-            words = self.state.library.text_at(quote) if quote else ""
-            self.post_message(
-                FullScreenRequested(self.state.library, self.section_id, page=page or 1, quote=words)
-            )
+            library = self.state.library
+            words = library.text_at(quote) if quote else ""
+            self.post_message(FullScreenRequested(library, self.section_id, page=page or 1, quote=words))
         else:
             self.post_message(StatusMessage("No picture or page in view"))
 

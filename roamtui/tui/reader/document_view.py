@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 
@@ -44,12 +44,8 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
         pages = [page for page in sorted(set(self.document.page_starts)) if first < page < end]
-        chunks = [
-            chunk
-            for low, high in pairwise([first, *pages, end])
-            for chunk in split_chunks(text, low, high, headings)
-        ]
-        return [*front, *chunks]
+        chunks = (split_chunks(text, *bounds, headings) for bounds in pairwise([first, *pages, end]))
+        return [*front, *chain(*chunks)]
 
 
 def make_document_view(library: Library, section_id: str) -> DocumentView:
@@ -57,9 +53,8 @@ def make_document_view(library: Library, section_id: str) -> DocumentView:
     node = library.node(section_id)
     generated = node.problem
     if node.kind is NodeKind.FOLDER:
-        generated = "\n".join(
-            format_node_title(library.node(child)) for child in library.children(section_id)
-        )
+        children = map(library.node, library.children(section_id))
+        generated = "\n".join(map(format_node_title, children))
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
     document = library.documents_by_key[node.content_span.doc]

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -203,14 +203,11 @@ class LazyLines:
         laid_out = self.get_chunk_lines(chunk)
         lines = laid_out.lines
         highlights = laid_out.highlights
-        number = next(
-            (n for n, highlight in enumerate(highlights) if highlight.start <= offset < highlight.end), -1
-        )
+        at_offset = (n for n, mark in enumerate(highlights) if mark.start <= offset < mark.end)
+        number = next(at_offset, -1)
         marked = (y for y, line in enumerate(lines) if any(run.style.group == number for run in line.runs))
-        first = next(
-            (y for y, line in enumerate(lines) if line.block_end > offset and line.has_content), len(lines)
-        )
-        return self.get_top(chunk) + next(marked, first)
+        later = (y for y, line in enumerate(lines) if line.block_end > offset and line.has_content)
+        return self.get_top(chunk) + next(chain(marked, later), len(lines))
 
     def list_links(self, view: range) -> list[ShownLink]:
         """List the links that start in view, in order."""
@@ -252,9 +249,8 @@ class LazyLines:
         )
         lines = MarkdownLayout(width=self._width).lay_out(markdown.blocks)
         if lines and not chunk.is_continued:
-            lines.append(
-                Line(block_start=chunk.end, block_end=chunk.end, block_number=lines[-1].block_number + 1)
-            )
+            number = lines[-1].block_number + 1
+            lines.append(Line(block_start=chunk.end, block_end=chunk.end, block_number=number))
         page_starts = self.document.page_starts
         page = bisect_right(page_starts, chunk.start)
         if page and page_starts[page - 1] == chunk.start:

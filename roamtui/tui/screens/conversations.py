@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -85,9 +86,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
-        return Content.assemble(
-            (_format_title(summary), "bold"), f"{sign}\n{' · '.join(filter(None, parts))}"
-        )
+        facts = " · ".join(filter(None, parts))
+        return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{facts}")
 
     @override
     def choose(self, item: ConversationSummary) -> None:
@@ -141,9 +141,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
 
     def action_export(self) -> None:
         if (summary := self.chosen) is not None:
-            dialog = make_export_dialog(
-                lambda: self._store.load(summary.id), summary, self._conversation.state.library
-            )
+            load = partial(self._store.load, summary.id)
+            dialog = make_export_dialog(load, summary, self._conversation.state.library)
             self.app.push_screen(dialog, self.show_message)
 
 

@@ -36,12 +36,12 @@ class KeyHints(Static):
         self.auto_links = False
 
 
-def make_key_hints(keys: Keymap, *scopes: Scope) -> KeyHints:
-    """List the keys of a screen that has these scopes."""
-    actions = [action for scope in scopes for action in keys.for_scope(scope) if action.keys and action.label]
+def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
+    """List the keys of a screen that has a scope of its own."""
     hints = [
         format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}")
-        for action in actions
+        for action in keys.for_scope(scope)
+        if action.keys and action.label
     ]
     return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
 

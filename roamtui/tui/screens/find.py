@@ -140,15 +140,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self._show_found(replace(outcome, results=tuple(results)))
             await asyncio.sleep(_PAUSE_SECONDS)
             terms = extract_query_terms(query)
-            words = tuple(
-                dict.fromkeys(word for word in re.findall(r"\w+", query) if fold_term(word) in terms)
-            )
+            found = [word for word in re.findall(r"\w+", query) if fold_term(word) in terms]
+            words = tuple(dict.fromkeys(found))
             group = "Related · closest first"
-            for hit in await self._agent.search(query, _HITS_MAX):
-                if (section_id := hit.section_id) not in first_matches:
-                    results.append(
-                        FindResult(group=group, section_id=section_id, words=words, excerpt=hit.snippet)
-                    )
+            results += [
+                FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
+                for hit in await self._agent.search(query, _HITS_MAX)
+                if hit.section_id not in first_matches
+            ]
         self._show_found(replace(outcome, results=tuple(results), is_complete=True))
 
     def _show_found(self, outcome: FindResults) -> None:
@@ -171,19 +170,14 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
             lines = [Content.styled(format_node_title(self.outcome.library.node(result.section_id)), "bold")]
             if result.excerpt:
-                lines.append(
-                    Content("  " + " ".join(sanitise_line(_MARKUP.sub(" ", result.excerpt)).split()))
-                )
+                lines.append(Content(f"  {sanitise_line(_MARKUP.sub(' ', result.excerpt))}"))
             for number, line in enumerate(lines):
                 for start, end in match_ranges(line.plain, result.words):
                     lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)
-            lines[0] += Content.styled(
-                f"  {format_ancestors(self.outcome.library, result.section_id)}", "$muted"
-            )
-            width = self.list.line_width
-            yield Row(
-                result, Content("\n").join(line.truncate(width, ellipsis=True) for line in lines), heading
-            )
+            above = format_ancestors(self.outcome.library, result.section_id)
+            lines[0] += Content.styled(f"  {above}", "$muted")
+            cut = [line.truncate(self.list.line_width, ellipsis=True) for line in lines]
+            yield Row(result, Content("\n").join(cut), heading)
 
     @override
     @work(group="preview", exclusive=True, exit_on_error=False)
@@ -241,9 +235,8 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
     starting = (title for title in titles if title[1].startswith(" ".join(words)))
     best = dict.fromkeys([*islice(starting, _TITLES_MAX), *titles[:_TITLES_MAX]])
     for number, _ in islice(best, _TITLES_MAX if words else 0):
-        yield FindResult(
-            group=f"Titles · {len(titles):,}", section_id=library.numbering.id_of(number), words=words
-        )
+        section_id = library.numbering.id_of(number)
+        yield FindResult(group=f"Titles · {len(titles):,}", section_id=section_id, words=words)
 
 
 async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:

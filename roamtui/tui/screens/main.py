@@ -259,9 +259,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_apply(self, command_name: str) -> None:
         section_id, _ = self._find_selection()
         if section_id is not None:
-            self.post_message(
-                CommandRequested(partial(make_section_command, command_name, section_id=section_id))
-            )
+            make_command = partial(make_section_command, command_name, section_id=section_id)
+            self.post_message(CommandRequested(make_command))
 
     async def action_run(self, action_id: str | None) -> None:
         """Run an action, if one is given, as if its key were pressed in its scope."""
@@ -297,9 +296,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         elif panes:
             places = [f"the {SCOPE_TITLES[pane].lower()}" for pane in panes]
             way = "there" if len(places) == 1 else f"to {places[0]}"
-            self.notify(
-                f"{name} works in {' and '.join(places)} · press {name} again to go {way}", markup=False
-            )
+            where = " and ".join(places)
+            self.notify(f"{name} works in {where} · press {name} again to go {way}", markup=False)
             self._explained_key = event.key
         elif event.is_printable or any(event.key in action.keys for action in self.keys.actions):
             help_key = self.keys.first_keys["global.help"]
@@ -386,9 +384,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
             await self.tree_pane.outline.mark_notes(self.conversation)
-            self.post_message(
-                StatusMessage(f"Note saved · {self.keys.first_keys['global.notes']} lists all notes")
-            )
+            list_key = self.keys.first_keys["global.notes"]
+            self.post_message(StatusMessage(f"Note saved · {list_key} lists all notes"))
 
     @work(group="noting", exit_on_error=False)
     async def action_notes(self) -> None:
@@ -406,9 +403,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
-            self.notify(
-                "There are no saved conversations, because saving is off.", severity="warning", markup=False
-            )
+            problem = "There are no saved conversations, because saving is off."
+            self.notify(problem, severity="warning", markup=False)
         elif not self.warn_if_busy():
             self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
 

@@ -75,9 +75,8 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         width = self.list.line_width
         path = PATH_STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]
-        lines = [
-            Content.assemble((path, "bold"), (f" · {position}", "$muted")).truncate(width, ellipsis=True)
-        ]
+        head = Content.assemble((path, "bold"), (f" · {position}", "$muted"))
+        lines = [head.truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
             quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
             quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")

@@ -115,14 +115,12 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         elif is_mistyped:
             yield self._make_typed_row(typed, "no such file", _MISTYPED)
         yield from rows
-        similar_offers = [
-            StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
-            for path in similar
-        ]
         group = "Similar names:" if is_mistyped else ""
-        yield from lay_out_columns(
-            [PickerItem(value=offer, label=offer.name, group=group) for offer in similar_offers], ""
-        )
+        similar_items = []
+        for path in similar:
+            offer = StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
+            similar_items.append(PickerItem(value=offer, label=offer.name, group=group))
+        yield from lay_out_columns(similar_items, "")
 
     @staticmethod
     def _make_typed_row(source: str, note: str, refusal: str = "") -> Row[StartOffer]:
@@ -150,11 +148,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
-        files = [
-            offer
-            for offer in self.list.items
-            if offer.group is OfferGroup.FILE and offer.source != self.typed
-        ]
+        files = [offer for offer in self.list.items if offer.group is OfferGroup.FILE]
+        files = [offer for offer in files if offer.source != self.typed]
         chosen = self.chosen if self.chosen in files else next(iter(files), None)
         if chosen is not None:
             self.field.value = chosen.source

@@ -179,10 +179,9 @@ class ModelPicker(PickerDialog):
         Return whether it is used. If it cannot be used, raise RoamtuiError. `say` shows what happens.
         """
         if offer.provider:
-            question = (
-                f"Use {offer.name}? Your questions and opened sections will be sent to {offer.provider}."
-            )
-            if not await self.app.push_screen_wait(ConfirmDialog(question, offer.note, yes="Use")):
+            sent = f"Your questions and opened sections will be sent to {offer.provider}."
+            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
+            if not await self.app.push_screen_wait(dialog):
                 return False
         if offer.needs_test:
             say(f"Testing {offer.name} with one token… esc to cancel")

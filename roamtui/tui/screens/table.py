@@ -82,9 +82,8 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         columns = self.table.columns
         place = self.cursor_coordinate
         width = self.scrollable_content_region.width
-        titles = min(
-            max((cell_len(row.title) + _PADDING for row in rows), default=0), int(width * _TITLE_SHARE)
-        )
+        longest = max((cell_len(row.title) + _PADDING for row in rows), default=0)
+        titles = min(longest, int(width * _TITLE_SHARE))
         title_width = max(1, titles - _PADDING)
         column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
         self._column_width = column_width - _PADDING
@@ -177,24 +176,18 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         """Offer to add the question that led here."""
         self._show_head()
-        is_new = bool(self._question) and all(
-            self._question != column.question for column in self._table.columns
-        )
-        if is_new or not self._table.columns:
+        asked = {"", *(column.question for column in self._table.columns)}
+        if self._question not in asked or not self._table.columns:
             self.action_add_column(self._question)
 
     def _show_head(self) -> None:
-        counts = [
-            format_count(len(self._table.rows), "row"),
-            format_count(len(self._table.columns), "question"),
-        ]
-        parts = [*counts, self._plan.model.name]
+        rows = format_count(len(self._table.rows), "row")
+        questions = format_count(len(self._table.columns), "question")
+        parts = [rows, questions, self._plan.model.name]
         if self._run is not None:
             parts.append(("asking: " if self._filling.locked() else "") + format_progress(self._run))
-        title = Content.assemble(
-            ("Table", "bold $primary"), (f" · {' · '.join(map(sanitise_line, parts))}", "$muted")
-        )
-        self._head.update(title)
+        facts = " · ".join(map(sanitise_line, parts))
+        self._head.update(Content.assemble(("Table", "bold $primary"), (f" · {facts}", "$muted")))
 
     @on(DataTable.CellHighlighted)
     def _show_proof(self) -> None:
@@ -219,10 +212,8 @@ class TableScreen(Screen[None]):
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
             ending = [cell.note] if cell.value and cell.note else []
             if proof is not None:
-                ending += [
-                    PATH_STEP.join(filter(None, [*proof.path, proof.place])),
-                    *([proof.state.label] if has_verdict else []),
-                ]
+                ending.append(PATH_STEP.join(filter(None, [*proof.path, proof.place])))
+                ending += [proof.state.label] if has_verdict else []
             lines.append(Content.styled(shorten(sanitise_line(" · ".join(ending)), width), "$muted"))
         view.update(Content("\n").join(lines), layout=False)
 

@@ -75,10 +75,8 @@ class VisibleLines:
         while node.parent is not None:
             continued, ended = (_TRUNK, _GAP) if guides else (_BRANCH, _LAST_BRANCH)
             siblings = reversed(self.library.children(node.parent))
-            is_last = node.id == next(
-                sibling_id for sibling_id in siblings if sibling_id not in self._hidden_ids
-            )
-            guides = (ended if is_last else continued) + guides
+            last_id = next(sibling for sibling in siblings if sibling not in self._hidden_ids)
+            guides = (ended if node.id == last_id else continued) + guides
             node = self.library.node(node.parent)
         excess = len(guides) - 2 * (width // 5)
         return _CUT_GUIDES + guides[excess + len(_CUT_GUIDES) :] if excess > 0 else guides
