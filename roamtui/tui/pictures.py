@@ -17,12 +17,6 @@ from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
-from textual.worker import get_current_worker
-
-from roamtui.document.library import Library
-from roamtui.errors import OpeningCancelledError
-from roamtui.sources.convert.drawing import Drawing, DrawingRequest
-from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 
 _PLACEHOLDER = "\U0010eeee"
 _PART_LENGTH = 4_096
@@ -60,30 +54,6 @@ def has_images(environ: Mapping[str, str]) -> bool:
     is_known = is_kitty or term == "xterm-ghostty" or program == "ghostty"
     is_in_browser = "web_driver" in environ.get("TEXTUAL_DRIVER", "")
     return is_known and not is_in_multiplexer and not is_in_browser
-
-
-def get_source_and_doc(library: Library, section_id: str) -> tuple[str, str]:
-    """Return the name of a section's source, and the key of the section's document in it."""
-    source = library.source_of(section_id)
-    doc = library.node(section_id).content_span.doc
-    if source is None:
-        return library.source, doc
-    return source.name, doc.removeprefix(source.key).removeprefix("/")
-
-
-def draw(request: DrawingRequest, data: bytes, name: str) -> Drawing:
-    """Draw a file in a subprocess, unless the current worker is cancelled. Called in a thread.
-
-    Raises:
-        RoamtuiError: The file cannot be drawn.
-    """
-    worker = get_current_worker()
-
-    def check(_done: int, _count: int) -> None:
-        if worker.is_cancelled:
-            raise OpeningCancelledError
-
-    return draw_in_subprocess(request, data, name, on_progress=check)
 
 
 @lru_cache(_DRAWN_ROWS_MAX)

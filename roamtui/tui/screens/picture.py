@@ -21,33 +21,21 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.worker import get_current_worker
 from typing_extensions import override
 
 from roamtui.editor import open_in_viewer
-from roamtui.errors import RoamtuiError, SourceError
+from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
 from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
+from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.listing import locate_document
-from roamtui.sources.pictures import (
-    PDF_BYTES_MAX,
-    PICTURE_BYTES_MAX,
-    find_picture,
-    read_picture,
-)
+from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, read_picture
 from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import FullScreenRequested
-from roamtui.tui.pictures import (
-    CELL_PIXELS,
-    CELLS_MAX,
-    DrawnPicture,
-    draw,
-    draw_row,
-    get_source_and_doc,
-    has_images,
-    send_image,
-)
+from roamtui.tui.pictures import CELL_PIXELS, CELLS_MAX, DrawnPicture, draw_row, has_images, send_image
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
 
 _SVG_SUFFIX = ".svg"
@@ -148,8 +136,14 @@ class PictureScreen(Screen[None]):
             self._show(drawing, cell)
 
     def _load(self, request: DrawingRequest) -> Drawing:
+        worker = get_current_worker()
+
+        def check(_done: int, _count: int) -> None:
+            if worker.is_cancelled:
+                raise OpeningCancelledError
+
         self._data = self._data or self._file.read()
-        return draw(request, self._data, self._file.name)
+        return draw_in_subprocess(request, self._data, self._file.name, on_progress=check)
 
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
         viewport = drawing.viewport
@@ -215,8 +209,12 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
     """Show a picture or page. Ask first if it must be fetched. Return a sentence if it cannot be shown."""
     library = request.library
     href = request.href
-    source, doc = get_source_and_doc(library, request.section_id)
-    document = library.documents_by_key[library.node(request.section_id).content_span.doc]
+    source = library.source
+    doc = library.node(request.section_id).content_span.doc
+    document = library.documents_by_key[doc]
+    if (owner := library.source_of(request.section_id)) is not None:
+        source = owner.name
+        doc = doc.removeprefix(owner.key).removeprefix("/")
 
     def show(shown: ShownFile) -> None:
         app.push_screen(PictureScreen(shown, keys, has_images=has_images(os.environ)))
@@ -237,10 +235,10 @@ def show_full_screen(app: App[None], keys: Keymap, options: TuiOptions, request:
             read = partial(_read, file, size_max=PICTURE_BYTES_MAX)
             show(ShownFile(name=file.name, read=read, path=None if file.member else file.path))
     else:
-        owner = locate_document(source, doc) if document.url is None else None
-        if owner is None:
+        located = locate_document(source, doc) if document.url is None else None
+        if located is None:
             return "The pages of this document are not on this machine."
-        file = PictureFile(owner.path.resolve())
+        file = PictureFile(located.path.resolve())
         read = partial(_read, file, size_max=PDF_BYTES_MAX)
         count = len(document.page_starts)
         page = request.page - 1
