@@ -44,9 +44,8 @@ def test_focus_mode_shows_the_reader_in_the_middle(columns: int, padding: int) -
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 
 
-def place(app: RoamApp) -> str | None:
-    focused = app.main_screen.focused
-    return None if focused is None else focused.id
+def place(app: RoamApp) -> str:
+    return app.main_screen.panes.scope
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
@@ -57,7 +56,7 @@ async def test_escape_goes_back_to_where_one_was(size: tuple[int, int], monkeypa
         assert place(app) == "tree", "the conversation is empty"
         assert "▸ Ovens" in screen_text(app)
         await pilot.press("escape")
-        assert place(app) == "question-box"
+        assert place(app) == "input"
         await pilot.press("escape", "j", "enter", "enter")
         assert place(app) == "reader"
         await pilot.press("escape")
@@ -70,7 +69,7 @@ async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation
     async with running(make_app([ScriptedReply(text="Forty.")]), MIDDLE) as (app, pilot):
         await ask(pilot, "How many?")
         await pilot.press("escape")
-        assert place(app) == "chat-log"
+        assert place(app) == "chat"
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
@@ -81,9 +80,9 @@ async def test_escape_leads_from_a_selected_quote_to_the_question_box(size: tupl
         await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "1", "enter")
         app.main_screen.panes.focus_scope(Scope.READER)
         await pilot.press("escape")
-        assert place(app) == "chat-log"
+        assert place(app) == "chat"
         await pilot.press("escape")
-        assert place(app) == "question-box"
+        assert place(app) == "input"
         assert app.main_screen.chat_log.selection == (None, None)
 
 
@@ -107,17 +106,17 @@ async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_com
 ELSEWHERE = (
     ("tree", "o", "o works in the reader · press o again to go there", "reader"),
     ("tree", "left_square_bracket", "[ works in the reader · press [ again to go there", "reader"),
-    ("tree", "r", "r works in the conversation · press r again to go there", "chat-log"),
-    ("tree", "y", "y works in the conversation and the reader · press y again to go to the conversation", "chat-log"),
+    ("tree", "r", "r works in the conversation · press r again to go there", "chat"),
+    ("tree", "y", "y works in the conversation and the reader · press y again to go to the conversation", "chat"),
     (
         "reader",
         "space",
         "space works in the conversation and the outline · press space again to go to the conv",
-        "chat-log",
+        "chat",
     ),
     ("reader", "u", "u works in the outline · press u again to go there", "tree"),
     ("chat", "backspace", "backspace works in the reader · press backspace again to go there", "reader"),
-    ("chat", "ctrl+j", "ctrl+j works in the question box · press ctrl+j again to go there", "question-box"),
+    ("chat", "ctrl+j", "ctrl+j works in the question box · press ctrl+j again to go there", "input"),
     ("tree", "c", "c does nothing here · f1 shows the keys", "tree"),
 )
 
@@ -154,8 +153,8 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
             await pilot.press("tab")
             await pilot.pause()
             seen.append(place(app))
-        assert seen == ["tree", "chat-log", "question-box", "reader"]
-        for expected in ("question-box", "chat-log", "tree", "reader"):
+        assert seen == ["tree", "chat", "input", "reader"]
+        for expected in ("input", "chat", "tree", "reader"):
             await pilot.press("shift+tab")
             await pilot.pause()
             assert place(app) == expected
@@ -201,7 +200,7 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, 
         await pilot.press("escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
-        assert place(app) == "question-box"
+        assert place(app) == "input"
         await pilot.press(key, "ctrl+q")
         await pilot.pause()
         assert not app.is_running
