@@ -47,6 +47,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     """Titles down to the section."""
     place: str
     """Page or lines."""
+    target: SectionTarget
     statement: str = ""
     """The words of the passage that are likeliest to answer, if they stand out."""
     blocks: Sequence[Block] = ()
@@ -79,19 +80,15 @@ class PassageCards:
         """Indexes of the cards whose whole passages are shown."""
         passages = list_passages(exchange)
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
-        if passages:
-            by_section = groupby(passages, key=lambda passage: passage.section_id)
-            sections = [[*citations] for _, citations in by_section]
-            shown = list_passages(above) if above is not None else ()
-            self._cards = [_make_card(citations, exchange.question, library, shown) for citations in sections]
-            self.targets = tuple(
-                _make_target(citations, card.statement)
-                for citations, card in zip(sections, self._cards, strict=True)
-            )
-        else:
-            paths = (list_full_path(library, section_id) for section_id in nearest_ids)
-            self._cards = [_Card(path=path, place="") for path in paths]
-            self.targets = tuple(map(SectionTarget, nearest_ids))
+        shown = list_passages(above) if above is not None else ()
+        self._cards = [
+            _make_card([*citations], exchange.question, library, shown)
+            for _, citations in groupby(passages, key=lambda passage: passage.section_id)
+        ]
+        for near_id in () if passages else nearest_ids:
+            path = list_full_path(library, near_id)
+            self._cards.append(_Card(path=path, place="", target=SectionTarget(near_id)))
+        self.targets = tuple(card.target for card in self._cards)
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
@@ -168,20 +165,16 @@ def _make_card(
         path.insert(0, source.document)
     statement = find_statement(question, [passage.quote or "" for passage in passages])
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
+    holders = (passage for passage in passages if find_quote(statement, passage.quote or "") is not None)
+    shown = next(holders, citation)
     return _Card(
         path=tuple(path),
         place=source.place,
+        target=SectionTarget(shown.section_id, shown, statement),
         statement=statement,
         blocks=blocks,
         is_repeated=not statement and _name_texts(passages) <= _name_texts(above),
     )
-
-
-def _make_target(passages: Sequence[Citation], statement: str) -> SectionTarget:
-    """Return the target of a card: the passage with its statement, or else the first."""
-    holders = (passage for passage in passages if find_quote(statement, passage.quote or "") is not None)
-    citation = next(holders, passages[0])
-    return SectionTarget(citation.section_id, citation, statement)
 
 
 def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:

@@ -100,8 +100,8 @@ class ConfirmDialog(Dialog[bool]):
     """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "Yes"),
-        Binding("n,escape", "answer(False)", "No"),
+        Binding("y", "dismiss(True)", "Yes"),
+        Binding("n,escape", "dismiss(False)", "No"),
         Binding("left,right", "app.focus_next", "Other button", show=False),
     ]
 
@@ -120,16 +120,8 @@ class ConfirmDialog(Dialog[bool]):
             if self._detail:
                 yield Static(Content(sanitise_text(self._detail)), classes="detail")
             with Horizontal():
-                yield Button(Content(f"{self._no} (n)"), id="no", compact=True)
-                yield Button(Content(f"{self._yes} (y)"), id="yes", compact=True)
-
-    @on(Button.Pressed)
-    def _take_answer(self, event: Button.Pressed) -> None:
-        event.stop()
-        self.dismiss(event.button.id == "yes")
-
-    def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - the argument of a binding
-        self.dismiss(answer)
+                yield Button(Content(f"{self._no} (n)"), action="screen.dismiss(False)", compact=True)
+                yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def ask(self, app: App[None], action: Callable[[], object]) -> None:
         """Show the dialog in `app`, and call `action` if the person agrees."""

@@ -46,7 +46,7 @@ class HelpDialog(ListDialog[str, str | None]):
     """
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss", "Close")]
 
     def __init__(self, keys: Keymap, current_scope: Scope) -> None:
         """List `keys`. Those of `current_scope` come first."""
@@ -94,6 +94,3 @@ class HelpDialog(ListDialog[str, str | None]):
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
             self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
-
-    def action_close(self) -> None:
-        self.dismiss(None)

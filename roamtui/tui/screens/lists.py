@@ -165,10 +165,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._foot.display = not is_typing
         self._field_foot.display = is_typing
 
-    @on(events.Mount)
-    def _show_first(self) -> None:
-        self.show()
-
     @on(events.Resize)
     def _lay_out_again(self) -> None:
         self.call_after_refresh(self.show)
@@ -183,6 +179,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """The item under the cursor."""
         return self.list.chosen
 
+    @on(events.Mount)
     def show(self) -> None:
         """List the items. The cursor stays on its item or, if that is gone, where it was."""
         rows = list(islice(self.list_rows(self.typed), _ROWS_MAX + 1))
