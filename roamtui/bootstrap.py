@@ -179,11 +179,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def fetch_picture(self, url: str, source: str) -> bytes:
-        """Fetch a picture that a person wants to see, under the same rules as pages.
-
-        A private address is fetched only if the person typed its origin, for instance as the source of the
-        document.
-        """
+        """Fetch a picture by the rules for pages. A private address must be that of the typed source."""
         typed_origins = frozenset({origin_of(source)}) if is_url(source) else frozenset()
         with closing(Loader(self.loading, typed_origins=typed_origins)) as loader:
             approved = frozenset({origin_of(normalise_url(url))})
@@ -280,10 +276,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
-        """Create the services that search needs in addition to a library. Nothing is loaded or requested yet.
-
-        A choice that is unavailable raises `UsageError`, which says what to choose or install.
-        """
+        """Create what search needs in addition to a library. Nothing is loaded or requested yet."""
         settings = self.settings
         options = settings.retrieval
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"

@@ -33,10 +33,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
 
 
 def make_parser(*rules: str) -> MarkdownIt:
-    """Make a CommonMark parser with more `rules`. Quotes and lists that nest too deeply are text.
-
-    Python's stack limits how deeply they may nest.
-    """
+    """Make a CommonMark parser with more `rules`. Quotes and lists that nest too deeply become text."""
     from markdown_it import MarkdownIt, rules_block  # noqa: PLC0415 - often not needed
 
     parser = MarkdownIt("commonmark").enable(rules)

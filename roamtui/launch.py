@@ -158,11 +158,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     is_watching: bool = False
 
     def run(self) -> int:
-        """Run the app until the person quits, and return the exit status.
-
-        Raises:
-            RoamtuiError: An argument cannot be used. The screen has not changed yet.
-        """
+        """Run the app until the person quits, and return the exit status. Errors come before the screen."""
         if self.conversation_id is not None and not self.sources:
             store = open_store()
             saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()

@@ -54,10 +54,7 @@ def strip_blank_lines(text: str) -> str:
 def format_json(
     value: object, indent: int | None = None, to_json: Callable[[Any], object] | None = None
 ) -> str:
-    """Format a value as JSON that cannot act on a terminal. A reader gets the same value.
-
-    `to_json` converts values that JSON does not have.
-    """
+    """Format a value as JSON that cannot act on a terminal. `to_json` converts what JSON does not have."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=to_json)
     return re.sub(_UNSAFE_IN_JSON, lambda match: f"\\u{ord(match[0]):04x}", text)
 

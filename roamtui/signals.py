@@ -57,11 +57,7 @@ def resume_only_with_terminal() -> None:
 
 @contextmanager
 def end_after_task() -> Iterator[None]:
-    """Cancel the current task if a signal would end the program, and leave the program after that.
-
-    Raises:
-        SystemExit: There was such a signal.
-    """
+    """If a signal would end the program, cancel the current task, and raise `SystemExit` after it."""
     task = asyncio.current_task()
     assert task is not None, "only a task can be cancelled"
     is_ending = False

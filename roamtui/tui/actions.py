@@ -366,10 +366,7 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
 
 
 def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keymap:
-    """Return the actions with a person's own keys, by action id.
-
-    If another action of the same scope has one of the keys, it loses the key, and a conflict is reported.
-    """
+    """Return the actions with a person's own keys. Another action of the same scope loses such a key."""
     actions = {action.id: action for action in ACTIONS}
     problems = []
     for action_id, keys in (overrides or {}).items():

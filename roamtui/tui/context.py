@@ -53,10 +53,7 @@ class StartOffer(Struct, frozen=True, kw_only=True):
 
 
 class Services(Protocol):
-    """What the app needs from outside: models, settings, pictures, and other documents.
-
-    Each method that can fail raises `RoamtuiError`.
-    """
+    """What the app needs from outside. A method that can fail raises `RoamtuiError`."""
 
     typed_keys: dict[str, str]
     """API keys that the person typed in this run, by environment variable. Only model processes get them."""
@@ -68,10 +65,7 @@ class Services(Protocol):
         """Look for models on this machine, and return them with a summary. Called in a thread."""
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make a model from its name and the URL of its server.
-
-        Without a name, make the model of the settings. In a test, a reply has one token and is not retried.
-        """
+        """Make a model, by default that of the settings. In a test, a reply is one token, without retries."""
 
     def fetch_picture(self, url: str, source: str) -> bytes:
         """Fetch a picture for a document from the given source. Called in a thread."""

@@ -8,10 +8,7 @@ from roamtui.conversation.update import CloseSections, Command, ExpandSections, 
 
 
 def make_section_command(name: str, state: ConversationState, section_id: str) -> Command | str:
-    """Return the command on a section that the table of actions names.
-
-    If there is nothing to do, return words for the status line, which may be empty.
-    """
+    """Return a command on a section, or if there is nothing to do, words for the status line, if any."""
     section = state.open_sections.get(section_id)
     library = state.library
     is_loaded = section_id in library and library.node(section_id).is_loaded

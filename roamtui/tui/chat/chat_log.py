@@ -300,10 +300,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._select(view, view.cited[index % len(view.cited)])
 
     def select_quote(self, *numbers: int) -> Target | None:
-        """Select the quote with the first of `numbers` that an answer has, and return it.
-
-        If it has none of them, say so.
-        """
+        """Select and return the first quote with one of `numbers`. If no answer has any, say so."""
         view = self._get_exchange(is_cited=True)
         for number in numbers:
             if view is not None and 0 < number <= len(view.cited):
@@ -340,10 +337,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._ask_again()
 
     def open_and_ask(self) -> bool:
-        """Ask the last question again, after opening the likely search results that were not opened.
-
-        Return whether there are any. If not, say so.
-        """
+        """Open likely hits that are not open, and ask again. If there are none, say so, and return false."""
         unopened = self.current.unopened if self.current is not None else {}
         if unopened:
             self._ask_again(*unopened)
@@ -383,10 +377,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         return None, None
 
     def request_model(self) -> bool:
-        """Ask a model the question of the selected or last passages, after opening their sections.
-
-        Return whether there are passages.
-        """
+        """Have a model answer the question of the selected or last passages. Return whether there are any."""
         view = self._get_exchange()
         if view is None or view.passages is None:
             return False

@@ -69,10 +69,7 @@ class ExchangeView(ContentView):
     def __init__(
         self, exchange: Exchange, library: Library, keys: Keymap, above: Exchange | None = None
     ) -> None:
-        """Show a question that was asked, or the whole exchange if it has ended. Hints name `keys`.
-
-        `above` is the exchange above it on the screen, if any.
-        """
+        """Show an exchange so far. `above` is the one above it on the screen, if any. Hints name `keys`."""
         super().__init__()
         self.exchange = exchange
         self._above = above
@@ -330,10 +327,7 @@ def _shorten_title(title: str) -> str:
 
 
 def _format_source(citation: Citation, source: Source, answer: str) -> Content:
-    """Format the sign, section and place of a citation, and its quote unless the answer has it.
-
-    If there are several documents, the name of its document comes first.
-    """
+    """Format a citation: sign, document if there are several, place, and its quote if the answer lacks it."""
     style = _SOURCE_STYLES.get(citation.state, "$muted")
     quote = sanitise_line(simplify_quote(citation.quote or ""))
     return Content.assemble(

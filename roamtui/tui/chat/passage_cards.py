@@ -69,10 +69,7 @@ class PassageCards:
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
-        """Show the passages of an answer without a model, or the nearest sections.
-
-        `ask_key` asks a model. `above` is the exchange before it on the screen, if any.
-        """
+        """Show passages or the nearest sections. `ask_key` asks a model. `above` is the exchange above."""
         self._ask_key = ask_key
         self._lead, nearest_ids = split_lead(exchange, library)
         self._is_answer = exchange.stopped is not StopReason.NOT_FOUND

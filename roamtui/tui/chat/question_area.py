@@ -254,10 +254,7 @@ class QuestionArea(Container):
         self._waiting_lines.display = bool(lines)
 
     def take_back(self) -> bool:
-        """Put the last sent question back into the box, unless it was asked. Return whether there was one.
-
-        What has been typed since is one step down in the history.
-        """
+        """Put the last sent question back into the box, unless it was asked. Return whether there was one."""
         if not self._sent:
             return False
         sent = self._sent[-1]
@@ -276,11 +273,7 @@ class QuestionArea(Container):
         self.ask_about_section(within if within in self._conversation.state.library else None)
 
     def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
-        """Ask question `number` again, after opening the sections `open_first` or after an edit.
-
-        If it was the last question, the new answer replaces the old one. Otherwise, it becomes a new
-        question.
-        """
+        """Ask a question again, after opening sections or an edit. If it is the last, replace its answer."""
         exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
         options = AskOptions(
@@ -295,10 +288,7 @@ class QuestionArea(Container):
             self._send(exchange.question, options)
 
     def stop(self) -> bool:
-        """Stop the current answer, or what comes before it. The questions that wait are asked next.
-
-        Return whether there was anything to stop.
-        """
+        """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""
         was_asking = self.is_asking
         if self._worker is not None and not self._worker.is_finished:
             self._worker.cancel()

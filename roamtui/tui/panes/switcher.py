@@ -71,10 +71,7 @@ def compute_layout(columns: int, *, active: Scope, main: Scope, is_focus_mode: b
 
 
 def find_adjacent(scope: Scope, direction: int, empty: Container[Scope]) -> Scope:
-    """Return where the next (1) or previous (-1) step of the tab key leads from a scope, wrapping around.
-
-    Panes that are `empty` are skipped.
-    """
+    """Return where the next (1) or previous (-1) step of the tab key leads, without `empty` panes."""
     stops = [stop for stop in _TAB_ORDER if stop not in empty]
     current = stops.index(scope) if scope in stops else -direction
     return stops[(current + direction) % len(stops)]
@@ -161,10 +158,7 @@ class PaneSwitcher(Horizontal):
                 return self.screen
 
     def focus_scope(self, scope: Scope) -> None:
-        """Focus a pane or the question box, which leaves the pane above it visible.
-
-        If the reader is empty, show the section under the cursor first.
-        """
+        """Focus a pane or the question box. An empty reader first shows the section under the cursor."""
         if scope is Scope.READER and self._reader.section_id is None:
             self._tree.outline.action_read()
         if scope in PANES or scope is Scope.INPUT:
@@ -232,10 +226,7 @@ class PaneSwitcher(Horizontal):
         return before
 
     def show_keys(self) -> bool:
-        """Show the keys of the focused pane at its foot.
-
-        Return false if they were shown, and hide them then.
-        """
+        """Show the keys of the focused pane at its foot. If they are shown, hide them, and return false."""
         scope = self.scope
         container = self._questions if scope is Scope.INPUT else self._panes.get(scope)
         if self.hide_keys() or container is None:

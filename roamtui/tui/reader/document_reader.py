@@ -240,11 +240,7 @@ class DocumentReader(Reader):
             self.post_message(StatusMessage("No picture or page in view"))
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
-        """Follow a link in a section.
-
-        `with_files` allows links to other files on this machine. A link that a model wrote must not open a
-        file.
-        """
+        """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
         match resolve_link(href, self.state.library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.open(target, highlight=span)

@@ -106,10 +106,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def show_section(
         self, library: Library, section_id: str, *, highlight: Span | None = None, offset: int = 0
     ) -> None:
-        """Scroll to a section, or to a span to highlight. If necessary, show another document first.
-
-        `offset` is the number of characters from the start of the section to the top of the view.
-        """
+        """Show a section from an offset on, or a span to highlight, if necessary of another document."""
         view = make_document_view(library, section_id)
         previous_view = self._document_view
         self._library = library
@@ -141,10 +138,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._rebuild_lines(0)
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None, label: str = "") -> None:
-        """Highlight all matches of words, and scroll to the one at offset `match` of the document, if given.
-
-        `label` is the number of the match, and the total.
-        """
+        """Highlight all matches of words, and show the one at the offset `match`, whose number is `label`."""
         self._highlights = Highlights(self._highlights.quote, words, match)
         self.lines.highlight(self._highlights)
         self._show_match()

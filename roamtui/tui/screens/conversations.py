@@ -37,10 +37,7 @@ _FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsScreen(ListDialog[ConversationSummary, None]):
-    """Lists saved conversations about this document, or all but those of `roamtui ask`.
-
-    A person can switch to one of them, or to a new one.
-    """
+    """Lists saved conversations, without those of `roamtui ask`. A person can switch to one of them."""
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True

@@ -40,10 +40,7 @@ _KEYS_WIDTH = 21
 
 
 class HelpDialog(ListDialog[str, str | None]):
-    """Lists all actions and signs. The result is the id of the action to run in a document, or None.
-
-    Actions that work everywhere run at once.
-    """
+    """Lists all actions and signs. The result is the id of an action of a document. Others run at once."""
 
     CLEARS_FIRST = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss", "Close")]

@@ -274,10 +274,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints.scope = self.panes.scope
 
     def on_key(self, event: events.Key) -> None:
-        """Note a digit.
-
-        If a key does nothing in the focused pane, say in which pane it works. Pressed again, it goes there.
-        """
+        """Note a digit. If a key does nothing here, say where it works. Pressed again, it goes there."""
         digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
         if len(digit) == 1 and digit.isdecimal():
             is_quick = event.time - self._digit_at < _DIGIT_SECONDS
@@ -304,10 +301,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(f"{name} does nothing here · {help_key} shows the keys", markup=False)
 
     def action_select_quote(self) -> None:
-        """Select the quote with the typed number, and show it, unless the conversation does.
-
-        If there is no quote with a number of two digits, the last digit counts.
-        """
+        """Select the quote with the typed number or its last digit, and show it outside the conversation."""
         number = int(self._typed_number or 0)
         last_digit = number % 10
         target = self.chat_log.select_quote(number, last_digit)

@@ -136,10 +136,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 
 
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
-    """Ask for a comment, and save it as a note on a section or part of it. Return whether it was saved.
-
-    If that text has a note already, change it.
-    """
+    """Ask for a comment, and save a note with it, or change an earlier one. Return whether it was saved."""
     library = conversation.state.library
     store = get_note_store(conversation)
     cited = cite_span(section_id, span, library)
@@ -156,10 +153,7 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
-    """Ask for a comment. Return it, or None if the person leaves.
-
-    `words` is the existing comment, and `where` the path of the section of a new note.
-    """
+    """Ask for a comment in place of `words`, for a new note at `where`. Return None if the person leaves."""
     quoted = f"“{shorten(sanitise_line(simplify_quote(quote)), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"
     detail = "\n".join(filter(None, [where, quoted]))

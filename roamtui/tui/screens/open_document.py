@@ -34,11 +34,7 @@ _INTRODUCTION = "Ask a document; every quote is looked up."
 
 
 class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
-    """Opens a document that the person types or chooses.
-
-    The result is the opened document, or a request for one that is open already or is to be added. It is None
-    if the person leaves.
-    """
+    """Opens a document. The result is its context, or a request for one to show or to add, or None."""
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."

@@ -99,10 +99,7 @@ class ThemePicker(PickerDialog):
 
 
 class ModelPicker(PickerDialog):
-    """Lists the models, tests the chosen one, and lets the agent use it.
-
-    The result is the name of the agent's model, or None if the person leaves.
-    """
+    """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
 
     def __init__(self, context: AppContext) -> None:
         self._agent = context.agent
@@ -174,10 +171,7 @@ class ModelPicker(PickerDialog):
         return await self._use(offer, key, say)
 
     async def _use(self, offer: ModelOffer, key: str, say: Callable[[str], None]) -> bool:
-        """Use a model, once the person has agreed that its provider gets texts, and it has replied.
-
-        Return whether it is used. If it cannot be used, raise RoamtuiError. `say` shows what happens.
-        """
+        """Use a model that replies, if the person agrees. Return whether it is used. `say` shows progress."""
         if offer.provider:
             sent = f"Your questions and opened sections will be sent to {offer.provider}."
             dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
