@@ -74,11 +74,9 @@ class Action(Struct, frozen=True):
     label: str
     """One or two words for hints, or empty on separate screens if there is no hint."""
     help: str
-    """One sentence."""
     call: str
     """Textual's action string: a method of the widget that owns the scope, or of `screen` or `app`."""
     is_hinted: bool = False
-    """Whether the hint line shows the action."""
     in_palette: bool = True
     """Whether the list of commands runs it. False for actions that need the focus, such as moving."""
     is_priority: bool = False

@@ -88,7 +88,6 @@ class DocumentRequested(Message):
     is_cell: bool = False
     """Whether a cell of a table led to it, to which the person can go back."""
     note: str = ""
-    """A message to show there."""
 
     def is_met_by(self, state: ConversationState) -> bool:
         """Return whether a conversation is about this document."""
@@ -105,7 +104,6 @@ class FullScreenRequested(Message):
     href: str = ""
     """The URL or path of the picture, or empty for a page."""
     page: int = 0
-    """Number of the page, counted from 1."""
     quote: str = ""
     """Words to mark on the page."""
 

@@ -100,7 +100,6 @@ class PaneSwitcher(Horizontal):
         self._is_focus_mode = False
         """Whether only the reader is shown, in the middle, until another pane gets the focus."""
         self._before_reader = Scope.TREE
-        """Where the focus was before the reader."""
         self._before_box: Scope | None = None
         """The pane that had the focus before the question box, or None if none had it yet."""
         self._pane_keys: PaneKeys | None = None

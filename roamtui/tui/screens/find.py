@@ -69,7 +69,6 @@ class FindResults(Struct, frozen=True, kw_only=True):
     first_matches: Mapping[str, int] = {}
     """Index of the first match in each section that has any."""
     is_complete: bool = True
-    """Whether the search has ended."""
 
     @property
     def phrase(self) -> str:

@@ -75,7 +75,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def __init__(self, context: AppContext, keys: Keymap) -> None:
         super().__init__()
         self.app_context = context
-        """The document, its conversation, and what the app can do with them."""
         self.agent = context.agent
         self.conversation = context.conversation
         self.keys = keys
@@ -103,7 +102,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._typed_number = ""
         """The digits that were typed last, because an action is not told which key called it."""
         self._digit_at = 0.0
-        """When the last of them was typed."""
         self._shown_target: tuple[SectionTarget, str | None] | None = None
         """What the reader was told to show last, and the section where that is."""
         self._typed_at = monotonic()

@@ -36,17 +36,13 @@ def _make_choice(name: str, note: str, group: str, sign: str = "") -> PickerItem
 class PickerDialog(ListDialog[str, str | None]):
     """Lets a person choose a value. The result is None if they leave."""
 
+    FOOT = "enter to choose, esc to cancel"
+
     def __init__(
-        self,
-        title: str,
-        choices: Sequence[PickerItem[str]],
-        current: str,
-        services: Services,
-        *,
-        foot: str = "enter to choose, esc to cancel",
+        self, title: str, choices: Sequence[PickerItem[str]], current: str, services: Services
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`."""
-        super().__init__(title, make_foot(foot), current=current)
+        super().__init__(title, make_foot(self.FOOT), current=current)
         self.choices = choices
         self.services = services
 
@@ -101,11 +97,12 @@ class ThemePicker(PickerDialog):
 class ModelPicker(PickerDialog):
     """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
 
+    FOOT = "enter to test and use, esc to cancel · ✓ works"
+
     def __init__(self, context: AppContext) -> None:
         self._agent = context.agent
         self._current = context.agent.model.name
-        foot = "enter to test and use, esc to cancel · ✓ works"
-        super().__init__("Model", (), self._current, context.options.services, foot=foot)
+        super().__init__("Model", (), self._current, context.options.services)
         self._environ = ChainMap(self.services.typed_keys, os.environ)
         self._offers = {offer.name: offer for offer in self.services.list_models()}
         self.choices = self._list_choices()

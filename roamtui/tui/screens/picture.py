@@ -96,7 +96,6 @@ class PictureScreen(Screen[None]):
         """Show a file, as an image if the terminal has them, else as half cells."""
         super().__init__()
         self.drawing: Drawing | None = None
-        """The current drawing, or None before the first one."""
         self._file = file
         self._has_images = has_images
         self._page = file.page

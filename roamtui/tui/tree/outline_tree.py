@@ -77,7 +77,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._marked: frozenset[str] = frozenset()
         """The nodes that the last search found."""
         self._noted: frozenset[str] = frozenset()
-        """The nodes with notes."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
         self._undoable: list[Mapping[str, bool]] = []
