@@ -41,11 +41,16 @@ _FALLBACK_ENCODING = "cp1252"
 _NAMES_BY_LEGACY_ENCODING = {
     "cp1252": "Western European text (cp1252)",
     "cp932": "Japanese text (Shift-JIS)",
+    "cp949": "Korean text (EUC-KR)",
     "euc_jp": "Japanese text (EUC-JP)",
     "gbk": "Chinese text (GBK)",
     "big5": "Chinese text (Big5)",
     "cp1251": "Cyrillic text (cp1251)",
     "koi8_r": "Cyrillic text (KOI8-R)",
+    "cp1253": "Greek text (cp1253)",
+    "cp1254": "Turkish text (cp1254)",
+    "cp1255": "Hebrew text (cp1255)",
+    "cp1256": "Arabic text (cp1256)",
     "cp1250": "Central European text (cp1250)",
 }
 """Encodings that are detected. Of two that fit a text equally well, the first is assumed."""
@@ -59,8 +64,18 @@ _ASCII_BYTES_MAX = 0.75
 """Maximum share of bytes that are visible ASCII characters in a text in UTF-16. In other texts, most are."""
 _UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
 """More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
-_CENTRAL_EUROPEAN = re.compile("[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$", re.DOTALL)
+_CENTRAL_EUROPEAN = "[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$"
 """What Czech, Romanian or Hungarian text in cp1250 looks like if it is read as cp1252."""
+_DOUBTS = {
+    "cp1252": re.compile(f"{_CENTRAL_EUROPEAN}|^(?=.*[ðýþÝÞ])[^áéíóúæ]*$", re.DOTALL),  # Turkish
+    "cp1254": re.compile(_CENTRAL_EUROPEAN, re.DOTALL),
+    "cp1251": re.compile("^[^А-Яыьэюя]*$"),  # Hebrew
+    "koi8_r": re.compile("^[^а-я]*$"),  # Hebrew
+    "cp1253": re.compile("^[^Ά-Ωάέήίύόώ]*$"),  # Hebrew
+    "cp1255": re.compile("[\u05b0-\u05c7]"),  # Arabic
+    "cp949": re.compile("[\u3131-\u318e\u4e00-\u9fff]"),  # Chinese, Japanese
+}
+"""What a text looks like in an encoding if it is likelier in another one."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -154,8 +169,8 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
             disorder = match.chaos
             if _UNLIKELY.search(text):
                 disorder += 0.3
-            if encoding == "cp1252" and _CENTRAL_EUROPEAN.search(text):
-                disorder += 0.01  # cp1250 is likelier
+            if encoding in _DOUBTS and _DOUBTS[encoding].search(text):
+                disorder += 0.02
             if not _STRANGE.search(text):
                 ranked.append((round(disorder, 2), -match.coherence, order.index(encoding), encoding))
     return min(ranked)[-1] if ranked else None

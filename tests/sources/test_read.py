@@ -105,6 +105,11 @@ _ENCODINGS = {
     "euc_jp": "japanese",
     "gbk": "simplified_chinese",
     "big5": "traditional_chinese",
+    "cp949": "korean",
+    "cp1253": "greek",
+    "cp1254": "turkish",
+    "cp1255": "hebrew",
+    "cp1256": "arabic",
 }
 
 

@@ -1,4 +1,4 @@
-"""What python-calamine does not read of a workbook: links, text boxes and raised figures."""
+"""What python-calamine does not read of a workbook: links, percent signs, errors, boxes, raised figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lxml import etree
@@ -29,13 +29,24 @@ _ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')
 RAISED_START, RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell."""
 _ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+_LITERAL = re.compile(r'"[^"]*"|\\.')
+"""Characters of a number format that are shown as they are."""
+_PERCENT_FORMATS = ("9", "10")
+"""The formats of Excel itself that show 0.05 as 5 %."""
+_FORMULA = r"<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)"
+_NOT_COMPUTED = re.compile(r"</f>(?:<v\s?/>|<v></v>)?</c>")
+_VALUE = r"<v>(#[^<]{1,20}|-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[Ee][-+]?[0-9]{1,3})?)</v>"
 
 
 class SheetExtras(Struct, frozen=True, kw_only=True):
-    """Links and text boxes of a sheet."""
+    """What a sheet has besides the values of its cells, by 0-based row and column."""
 
     links: dict[tuple[int, int], str] = {}
-    """Targets by 0-based row and column."""
+    """Targets of cells."""
+    values: dict[tuple[int, int], str] = {}
+    """What cells show that have an error, such as `#DIV/0!`, or a percent sign."""
+    not_computed: int = 0
+    """Number of formulas without a saved value, which programs write that do not compute."""
     boxes: tuple[str, ...] = ()
     """The paragraphs of its text boxes."""
 
@@ -43,19 +54,44 @@ class SheetExtras(Struct, frozen=True, kw_only=True):
 def read_extras(package: ZipPackage) -> dict[str, SheetExtras]:
     """Return what each sheet of an Excel workbook has besides cells, by the name of the sheet."""
     parts = package.read_relations("xl/workbook.xml")
+    shown_cell = _make_cell_pattern(package)
     extras: dict[str, SheetExtras] = {}
     for sheet in package.parse("xl/workbook.xml").iter("{*}sheet"):
         entry = parts.get(get_attribute(sheet, "id"))
         if entry:
-            content = package.read(entry.target)
+            content = package.read(entry.target).decode("utf-8", "replace")
             relations = package.read_relations(entry.target)
             drawings = [package.parse(each.target) for each in relations.values() if each.kind == "drawing"]
             paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
             extras[sheet.get("name", "")] = SheetExtras(
-                links=dict(_iter_links(content.decode("utf-8", "replace"), relations)),
+                links=dict(_iter_links(content, relations)),
+                values=dict(_iter_values(shown_cell.findall(content))),
+                not_computed=_count_not_computed(content),
                 boxes=tuple(text for each in paragraphs if (text := join_text(each, "{*}t"))),
             )
     return extras
+
+
+def _make_cell_pattern(package: ZipPackage) -> re.Pattern[str]:
+    """Return a pattern for the cells that have an error or show a percent sign."""
+    root = package.parse("xl/styles.xml")
+    own = root.iter("{*}numFmt")
+    codes = {each.get("numFmtId") for each in own if "%" in _LITERAL.sub("", each.get("formatCode", ""))}
+    looks = (look.get("numFmtId") for look in root.iterfind("{*}cellXfs/{*}xf"))
+    styles = (str(number) for number, code in enumerate(looks) if code in codes.union(_PERCENT_FORMATS))
+    kinds = rf'(?: s="(?:{"|".join(styles) or "-"})"(?: t="n")?|\s[^>]*\bt="e")'
+    return re.compile(rf'<c r="([A-Z]{{1,3}}[0-9]{{1,7}})"{kinds}>(?:{_FORMULA})?{_VALUE}')
+
+
+def _iter_values(cells: Iterable[tuple[str, str]]) -> Iterator[tuple[tuple[int, int], str]]:
+    for address, value in cells:
+        yield next(_iter_cells(address)), value if value[0] == "#" else f"{float(value) * 100:.15g}%"
+
+
+def _count_not_computed(content: str) -> int:
+    ends = [match.start() for match in _NOT_COMPUTED.finditer(content)]
+    # The result of a formula may be an empty text.
+    return sum('t="str"' not in content[content.rfind("<c ", 0, end) : end] for end in ends)
 
 
 def _iter_links(content: str, relations: dict[str, Relation]) -> Iterator[tuple[tuple[int, int], str]]:
@@ -90,7 +126,7 @@ def _read_column(letters: str) -> int:
 def mark_raised(package: ZipPackage, data: bytes) -> bytes:
     """Return a workbook with marks around raised texts, which would join the text before them."""
     changed: dict[str, bytes] = {}
-    for part in package.list_names("xl/sharedStrings.xml", "content.xml"):
+    for part in package.list_names("xl/sharedStrings.xml", "xl/worksheets/", "content.xml"):
         content = package.read(part)
         if len(content) <= _XML_BYTES_MAX and (b'"superscript"' in content or b'text-position="' in content):
             root = package.parse(part)

@@ -9,12 +9,13 @@ import contextlib
 import html
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
+from roamtui.plain import format_count
 from roamtui.sources.convert.converted import ZIP_START, ConvertedText
 from roamtui.sources.convert.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.sources.convert.sheet_extras import (
@@ -29,6 +30,10 @@ from roamtui.sources.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackag
 
 _CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet, empty ones included."""
+_MERGED_MAX = 1_000_000
+"""Maximum number of cells that merged cells may fill."""
+_MERGED_LENGTH_MAX = 200
+"""A longer text is not repeated in the further cells that a merged cell covers."""
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
 _NAMED_AREA = re.compile(
@@ -55,9 +60,15 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
             notes.append(f"only the first {row_count:,} rows of {entry.name} were read.")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
         extra = extras.get(entry.name, SheetExtras())
-        _add_links(grid, extra.links)
+        _add_extras(grid, extra)
+        merged = dict(_iter_merged(grid, sheet.merged_cell_ranges or ()))
+        if extra.not_computed:
+            formulas = format_count(extra.not_computed, "formula")
+            notes.append(
+                f"no value is saved for {formulas} of {entry.name}. Save the file in a spreadsheet program."
+            )
         boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
-        if blocks := [*_write_blocks(grid), *boxes]:
+        if blocks := [*_write_blocks(grid, merged), *boxes]:
             is_visible = entry.visible == SheetVisibleEnum.Visible
             title = escape_inline(entry.name) + ("" if is_visible else " (hidden)")
             texts += [write_heading(1, title), *blocks]
@@ -98,15 +109,38 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
             return str(value)
 
 
-def _add_links(grid: list[list[str]], links: Mapping[tuple[int, int], str]) -> None:
-    """Make links of the cells that have one."""
-    for (row, column), target in links.items():
-        cell = grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
+def _add_extras(grid: list[list[str]], extra: SheetExtras) -> None:
+    """Write errors and percent signs, and make links of the cells that have one."""
+    for (row, column), value in extra.values.items():
+        if row < len(grid) and column < len(grid[row]):
+            grid[row][column] = value
+    for (row, column), target in extra.links.items():
+        cell = _get_cell(grid, row, column)
         if cell and cell != target:
             grid[row][column] = MarkdownCell(f"[{write_cell(cell)}]({target})")
 
 
-def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
+def _get_cell(grid: list[list[str]], row: int, column: int) -> str:
+    return grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
+
+
+def _iter_merged(
+    grid: list[list[str]], areas: Iterable[tuple[tuple[int, int], tuple[int, int]]]
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield the further cells that a merged cell covers, with its text, where its row has other words."""
+    room = _MERGED_MAX
+    for (top, left), (bottom, right) in areas:
+        text = _get_cell(grid, top, left)
+        room -= (bottom - top + 1) * (right - left + 1)
+        if not text or len(text) > _MERGED_LENGTH_MAX or room < 0:
+            continue
+        for row in range(top, min(bottom + 1, len(grid))):
+            others = any(grid[row][:left]) or any(grid[row][right + 1 :])
+            for column in range(left, right + 1) if others else ():
+                yield (row, column), text
+
+
+def _write_blocks(grid: list[list[str]], merged: Mapping[tuple[int, int], str]) -> Iterator[str]:
     """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs."""
     number = 1
     for has_text, group in groupby(grid, any):
@@ -117,7 +151,10 @@ def _write_blocks(grid: list[list[str]]) -> Iterator[str]:
         yield from (escape_line_starts("".join(map(write_cell, row))) for row in rows[:top])
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
-            cells = [[row[column] for column in columns] for row in rows[top:]]
+            cells = [
+                [row[column] or (merged.get((index, column), "") if merged else "") for column in columns]
+                for index, row in enumerate(rows[top:], number + top - 1)
+            ]
             has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
             heads = cells.pop(0) if has_header else [""] * len(columns)
             yield from write_table(heads, cells, number + top + has_header)

@@ -1,5 +1,6 @@
 """Workbooks as Markdown: every digit and text as it is in its cell, links, text boxes and raised figures."""
 
+from roamtui.sources.convert.converted import ConvertedText
 from roamtui.sources.convert.sheets import convert_sheets
 from tests.sources.convert.samples import pack
 
@@ -15,7 +16,14 @@ def _relate(**targets: str) -> str:
     return f'<Relationships xmlns="http://x">{"".join(entries)}</Relationships>'
 
 
-def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -> str:
+_STYLES = (
+    f'<styleSheet {_MAIN}><numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
+    '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/></numFmts>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>'
+)
+
+
+def _convert_file(rows: str, *, after: str = "", strings: str = "", **targets: str) -> ConvertedText:
     parts: dict[str, str | bytes] = {
         "_rels/.rels": _relate(officeDocument="xl/workbook.xml"),
         "xl/workbook.xml": (
@@ -24,10 +32,15 @@ def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -
         "xl/_rels/workbook.xml.rels": _relate(worksheet="worksheets/a.xml", sharedStrings="sharedStrings.xml"),
         "xl/worksheets/a.xml": f"<worksheet {_MAIN}><sheetData>{rows}</sheetData>{after}</worksheet>",
         "xl/worksheets/_rels/a.xml.rels": _relate(**targets),
+        "xl/styles.xml": _STYLES,
         "xl/sharedStrings.xml": f"<sst {_MAIN}>{strings}</sst>",
         "xl/drawings/d.xml": '<a:x xmlns:a="a"><a:txBody><a:p><a:t>In a </a:t><a:t>box</a:t></a:p></a:txBody></a:x>',
     }
-    return convert_sheets(pack(parts), "a.xlsx").text
+    return convert_sheets(pack(parts), "a.xlsx")
+
+
+def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -> str:
+    return _convert_file(rows, after=after, strings=strings, **targets).text
 
 
 def _row(number: int, *values: str) -> str:
@@ -63,3 +76,34 @@ def test_raised_figures_never_join_a_number() -> None:
     raised = '<r><rPr><vertAlign val="superscript"/></rPr><t>3</t></r>'
     strings = f'<si><r><t>50</t></r>{raised}<r><t xml:space="preserve"> tons</t></r></si>'
     assert "50<sup>3</sup> tons" in _convert('<row r="1"><c r="A1" t="s"><v>0</v></c></row>', strings=strings)
+    inline = f'<c r="A1" t="inlineStr"><is><r><t>50</t></r>{raised}<r><t xml:space="preserve"> tons</t></r></is></c>'
+    assert "50<sup>3</sup> tons" in _convert(f'<row r="1">{inline}</row>')
+
+
+def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
+    cells = (
+        '<c r="A2" s="1"><v>0.07</v></c><c r="B2" s="2" t="n"><f>A2/2</f><v>0.035</v></c><c r="C2" s="3"><v>5</v></c>'
+        '<c r="D2" s="1" t="e"><f>1/0</f><v>#DIV/0!</v></c>'
+    )
+    text = _convert(_row(1, "share", "half", "typed", "error") + f'<row r="2">{cells}</row>')
+    assert text.endswith("\n| 7% | 3.5% | 5 | #DIV/0! |\n")
+
+
+def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> None:
+    text = _convert(
+        _row(1, "Fees of the harbour")
+        + '<row r="2"><c r="A2" t="str"><v>Size</v></c><c r="B2" t="str"><v>2024</v></c></row>'
+        + '<row r="3"><c r="B3" t="str"><v>Summer</v></c><c r="C3" t="str"><v>Winter</v></c></row>'
+        + _row(4, "small", "10", "20"),
+        after='<mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A2:A3"/><mergeCell ref="B2:D2"/></mergeCells>',
+    )
+    assert text.partition("\n\n")[2] == (
+        "Fees of the harbour\n\n| Size | 2024 | 2024 |\n| --- | --- | --- |\n"
+        "| Size | Summer | Winter |\n| small | 10 | 20 |\n"
+    )
+
+
+def test_a_note_counts_the_formulas_whose_value_was_not_saved() -> None:
+    cells = '<c r="A2"><f>A1*2</f></c><c r="B2"><f>A1*3</f><v></v></c><c r="C2" t="str"><f>""</f><v></v></c>'
+    converted = _convert_file(_row(1, "1", "2", "3") + f'<row r="2">{cells}</row>')
+    assert converted.notes == ("no value is saved for 2 formulas of Fees. Save the file in a spreadsheet program.",)
