@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
@@ -183,9 +183,9 @@ def _read_export(text: str, name: str) -> list[Claim]:
                     for each in answer["citations"]
                     if each["verified"] and each["quote"]
                 ]
-    except (ValueError, LookupError, TypeError, AttributeError):
+        return convert(to_builtins(claims), list[Claim])  # which checks the types
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
-    return claims
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:

@@ -55,17 +55,21 @@ async def stream_completion(
     longest = max(first_seconds, job.options.gap_seconds)
     timeout = httpx.Timeout(longest + 5, connect=job.options.connect_seconds)
     stream: Any = None
+    get_time = asyncio.get_running_loop().time
+    deadline = get_time() + first_seconds
     try:
-        async with asyncio.timeout(first_seconds):
+        async with asyncio.timeout_at(deadline):
             stream = await litellm.acompletion(**arguments, timeout=timeout)
         chunks = aiter(stream)
         while True:
-            async with asyncio.timeout(job.options.gap_seconds if reply.has_begun else first_seconds):
+            async with asyncio.timeout_at(deadline):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 break
             for event in reply.feed(chunk):
                 yield event
+            if reply.has_news:
+                deadline = get_time() + job.options.gap_seconds
         for event in reply.finish(stream):
             yield event
     finally:
@@ -166,20 +170,21 @@ class _ReplyAssembler:
         self._calls = CallAssembler()
         self._usage: Any = None
         self._finish_reason = "stop"
-        self.has_begun = False
-        """Whether any text, thinking or call has arrived."""
+        self.has_news = False
+        """Whether the last chunk had any text, thinking or call. Some servers send empty ones without end."""
 
     def feed(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield the events of one chunk."""
         if (usage := getattr(chunk, "usage", None)) is not None:
             self._usage = usage
+        self.has_news = False
         if not chunk.choices:
             return
         choice = chunk.choices[0]
         self._finish_reason = choice.finish_reason or self._finish_reason
         attributes = ("reasoning_content", "content", "tool_calls")
         thought, text, pieces = (getattr(choice.delta, attribute, None) for attribute in attributes)
-        self.has_begun = self.has_begun or bool(thought or text or pieces)
+        self.has_news = bool(thought or text or pieces)
         if thought:
             yield ThinkingDelta(thought)
         if text:

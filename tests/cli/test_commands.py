@@ -90,6 +90,22 @@ def test_a_quote_that_a_csv_table_calls_unverified_has_not_changed(run: RunComma
     assert (result.code, result.out) == (0, "1 quote checked: 1 same.\n")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"source": "a", "exchanges": [{"question": "", "citations": [{"quote": 5, "verified": 1, "section_id": 5}]}]}',
+        '{"rows":' * 5_000,
+        "[" * 100_000,
+    ],
+)
+def test_an_export_that_was_changed_is_refused_in_one_sentence(run: RunCommand, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(text)
+    result = run("recheck", path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith("was not exported by roamtui, or has been changed since. Export it again.\n")
+
+
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
     assert run("notes").out.startswith("No notes yet")
     library = open_library((str(garden),))

@@ -2,9 +2,12 @@
 
 import asyncio
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, RetryPending, TextDelta
@@ -139,6 +142,23 @@ async def test_a_provider_that_falls_silent_is_given_up(
     options = replace(OPTIONS, first_token_seconds=first_seconds, gap_seconds=gap_seconds)
     async with asyncio.timeout(60):
         error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
+    assert "timed out" in str(error)
+
+
+class EmptyPieces(FakeOpenAIServer):
+    """Sends pieces without text, without end."""
+
+    @override
+    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
+        while not self.closing.wait(0.01):
+            yield from super().pieces(reply, body)
+
+
+async def test_a_provider_that_sends_only_empty_pieces_is_given_up(worker: WorkerProcess) -> None:
+    options = replace(OPTIONS, first_token_seconds=0.3)
+    with EmptyPieces(FakeReply()) as server:
+        async with asyncio.timeout(60):
+            error = await fail(LitellmModel("openai/x", api_base=server.url, options=options, worker=worker))
     assert "timed out" in str(error)
 
 
