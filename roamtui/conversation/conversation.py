@@ -56,7 +56,6 @@ class _Opened(NamedTuple):
     state: ConversationState
     source_loader: Loader | None
     warning: str = ""
-    """A sentence for the person."""
 
 
 class Conversation:

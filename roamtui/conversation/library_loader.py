@@ -79,7 +79,6 @@ class LibraryLoader:
         """Reads files and pages of the current sources."""
         self._open_source = open_source
         self._loading: asyncio.Future[None] | None = None
-        """Loads all files."""
         self._refused: set[tuple[int, str]] = set()
         """Origins that the person refused, each with the number of the question."""
 

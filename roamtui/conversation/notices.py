@@ -87,7 +87,6 @@ class Notice(Struct, frozen=True):
     text: str
     """Not sanitised: may quote the model, a document or a person."""
     sections: tuple[tuple[str, str], ...] = ()
-    """Ids and titles of sections."""
     symbol: str = ""
     """Precedes the message in the list of the model's actions."""
     severity: Severity = Severity.INFO

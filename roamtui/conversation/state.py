@@ -98,11 +98,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """1-based."""
     question: str
     within: str | None = None
-    """The section that the question is about, or None for the whole document."""
     open_before: tuple[OpenSection, ...] = ()
     """The sections that were open before the question. A rewind opens them again."""
     preface: str = ""
-    """Text before the question in the prompt; see `QuestionAsked`."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the preface's search results. It can be quoted, though its sections are not open."""
     steps: tuple[Step, ...] = ()
@@ -170,15 +168,12 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     options: OpenSectionOptions = OpenSectionOptions()
     exchanges: tuple[Exchange, ...] = ()
     rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
-    """The last rebuild of the transcript."""
     open_sections: Mapping[str, OpenSection] = field(default_factory=dict)
     """By id, oldest first."""
     unfolded: frozenset[str] = frozenset()
-    """Ids of the nodes that are unfolded in the tree."""
     unfolded_by_answer: frozenset[str] = frozenset()
     """Those of them that answers unfolded, not the person."""
     reading_id: str | None = None
-    """Id of the section that the person is reading, or None."""
     is_asking: bool = False
     """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
@@ -186,7 +181,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     model: str = ""
     """Name of the model that was asked last."""
     chosen_title: str = ""
-    """The title that a person chose, or empty."""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to those that they typed."""
     source: str = ""

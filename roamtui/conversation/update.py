@@ -82,7 +82,6 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     """The exchange that the question replaces, which is removed first. If the conversation no longer has it,
     because the person switched to another one, nothing is asked."""
     open_first: tuple[str, ...] = ()
-    """Sections to open before the question."""
     needs_success: bool = False
     """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
     switched to another conversation since."""

@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 
 _RESAMPLES = 1_000
-"""Number of bootstrap samples."""
 _QUANTILES = 40
 """Number of groups of the sorted values, of 2.5 % each. The interval excludes first and last group."""
 HIT_RANKS = (1, 5, 10)
@@ -28,7 +27,6 @@ class AgentScore(Struct, frozen=True, kw_only=True):
     quotes: int
     verified: int
     opened: int
-    """Sections opened."""
     tokens: int
     """Estimated tokens of section text delivered."""
     steps: int

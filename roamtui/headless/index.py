@@ -24,7 +24,6 @@ from roamtui.text import estimate_tokens, format_tokens
 
 _REQUESTS_AT_ONCE = 4
 _SUMMARY_TOKENS = 90
-"""Estimated size of one summary."""
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:

@@ -193,9 +193,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     gap_seconds: float = 60.0
     """Seconds to wait between two pieces of a reply."""
     retries: int = 3
-    """Number of retries after a transient failure."""
     connect_seconds: float = 10.0
-    """Timeout for a connection."""
     cancel_seconds: float = 0.08
     """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less
     than 100 ms."""

@@ -60,7 +60,6 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     provider: str | None = None
     window_tokens: int | None = None
     window_note: str = ""
-    """Where the size of the window is from, as in `ResolvedModel`."""
     can_call_tools: bool | None = None
     """None if unknown."""
 

@@ -10,7 +10,6 @@ class Provider(NamedTuple):
     """A provider of models."""
 
     title: str
-    """Name for display."""
     key_variables: tuple[str, ...] = ()
     """Variables that may hold the key, the recommended one first. Empty if litellm should decide."""
     suggestion: str = ""

@@ -18,7 +18,6 @@ class RedirectRefusedError(Exception):
 
     def __init__(self, url: str, location: str) -> None:
         self.url = url
-        """URL of the request."""
         self.target = urljoin(url, location)
         """URL to which the server redirected it."""
         super().__init__(url, location)

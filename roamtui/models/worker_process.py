@@ -49,7 +49,6 @@ class WorkerProcess:
         self._environ = environ
         self._command = command
         self._process: Process | None = None
-        """The process that was started last."""
         self._accepts_jobs = False
         """Whether jobs can be sent to the process: from its start until its input is closed."""
         self._reader_task: asyncio.Task[None] | None = None

@@ -65,7 +65,6 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     missing_keys: tuple[str, ...] = ()
     """Environment variables. The provider's own server needs one of them. Empty if a key is set."""
     key_variable: str | None = None
-    """The environment variable that holds the key."""
     window_tokens: int | None = None
     window_note: str = ""
     """Where the size of the window is from, in a few words; empty if it is from litellm's table."""

@@ -73,7 +73,6 @@ _EXPANDED_TOKENS_MIN = 300
 _PREVIEW_READ_MAX, _PREVIEW_TITLES_MAX = 400, 60
 """Maximum number of titles that are read for a preview, and of those that it may list."""
 _PREVIEW_TITLE_LENGTH_MAX = 60
-"""Maximum length of a title in a preview, in characters."""
 _GENERIC_TITLE_NAMES = """
 about advanced appendix background basics changes conclusion configuration contents details
 description discussion example examples exceptions faq features further general getting-started
@@ -173,7 +172,6 @@ class _Line(Struct, eq=False):
 class _Outline(Struct):
     library: Library
     tokens_left: int
-    """Tokens that are left in the budget."""
     is_below: bool
     """Whether it lists only the nodes below a section. One more call must then lead to each of them."""
 

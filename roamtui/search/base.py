@@ -174,7 +174,6 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     fails_without_vectors: bool = False
     """Whether a hybrid search fails with its embedder, instead of using keywords. Then no deadline holds."""
     given_warnings: set[str] = field(default_factory=set)
-    """The warnings given so far."""
 
     def warn_once(self, sentence: str) -> None:
         """Give a warning, unless the same one was given before."""

@@ -26,7 +26,6 @@ _VECTOR_WEIGHT = 0.4
 _FOLLOW_UP_WEIGHT = 2.0
 """Weight of vector results for a follow-up to a known topic, whose words say too little to be trusted."""
 _FUSION_K = 60
-"""Constant of reciprocal rank fusion."""
 _NEIGHBOUR_WEIGHT = 0.7
 """Share of a section's score that its neighbours get."""
 _CHILDREN_MAX = 2
@@ -34,7 +33,6 @@ _CHILDREN_MAX = 2
 _TEXTLESS_KINDS = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """Kinds of nodes without a text of their own."""
 _RERANKED_COUNT = 20
-"""Number of hits that the model reranks."""
 _RERANKED_LENGTH = 800
 """Number of characters of each section that the reranking model reads."""
 
@@ -63,7 +61,6 @@ class RankedList(NamedTuple):
 
     method: str
     weight: float
-    """In the fusion."""
     section_ids: Sequence[str]
     """Best first."""
 

@@ -135,7 +135,6 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
     on_warning: Callable[[str], None] = lambda _: None
     """Receives a sentence if an index is rebuilt or cannot be stored."""
     stores_small: bool = False
-    """Whether to store indexes of small libraries too."""
 
     def get_path(self, library: Library) -> Path | None:
         """Return the path of a library's index, or None if the library was read from a pipe."""

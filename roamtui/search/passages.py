@@ -58,7 +58,6 @@ _FILLED_SHARE_MAX = 0.1
 """Maximum share of an excerpt's size that may be added to fill short omissions. A reader who needs what an
 omission hides has to ask again, which costs more."""
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
-"""The start of a row with totals."""
 
 
 class RankedSentence(Struct, frozen=True):

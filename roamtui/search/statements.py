@@ -12,7 +12,6 @@ from roamtui.search.lexicon import make_pattern
 _TITLES_MAX = 500
 """Maximum number of titles that are compared with a name."""
 _NAMED_MAX = 4
-"""Maximum number of sections that are returned for a question."""
 _DOCUMENT_SHARE = 0.5
 """A document's sections count as named only if its best has this share of the best score of all."""
 _ROWS_MIN = 8

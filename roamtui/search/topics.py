@@ -10,7 +10,6 @@ from roamtui.search.lexicon import stem
 from roamtui.search.terms import normalise_unicode, split_words
 
 _MESSAGES_MAX = 40
-"""Number of earlier messages that are searched for topics."""
 _MESSAGE_LENGTH_MAX = 10_000
 _AGE_FACTOR = 0.9
 """Factor by which each later message weakens a mention."""
@@ -18,7 +17,6 @@ _RARITY_HALF = 4.0
 """Total rarity of the mentioned words at which a mention has half its full strength."""
 _TOPICS_MAX = 8
 _TOPIC_WEIGHT = 2.0
-"""Weight of the boost for sections that belong to a topic."""
 
 
 def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> dict[int, float]:
