@@ -80,11 +80,11 @@ def run_doctor(
             for report in reports
         ),
     ]
-    if asked is not None and asked.provider is not None and (asked.is_usable or not asked.window_note):
-        tokens = asked.window_tokens
-        note = f" ({asked.window_note})" if asked.window_note else ""
-        size = f"{tokens:,} tokens" if tokens else "unknown size"
-        calls = {True: "yes", False: "no", None: "unknown"}[asked.can_call_tools]
+    resolved = asked.resolved if asked is not None else None
+    if asked is not None and resolved is not None and (asked.is_usable or not resolved.window_note):
+        note = f" ({resolved.window_note})" if resolved.window_note else ""
+        size = f"{resolved.window_tokens:,} tokens" if resolved.window_tokens else "unknown size"
+        calls = {True: "yes", False: "no", None: "unknown"}[resolved.can_call_tools]
         lines.append(f"  context window: {size}{note}; tool calls: {calls}")
     write_sanitised("\n".join(lines) + "\n")
     return int(bool(fault) or (asked is not None and not asked.is_usable))

@@ -58,10 +58,9 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     reason: str
     """Why it is usable or not. Names the variable of a key, never the key."""
     provider: str | None = None
-    window_tokens: int | None = None
-    window_note: str = ""
-    can_call_tools: bool | None = None
-    """None if unknown."""
+    """Name of a provider that is inspected without asking a server."""
+    resolved: ResolvedModel | None = None
+    """What is known about a model that was asked for by name."""
 
 
 class ServerStatus(Struct, frozen=True, kw_only=True):
@@ -120,29 +119,19 @@ async def inspect_model(
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
-            offline = inspect_providers({})[0]
-            return replace(offline, window_tokens=model.window_tokens, can_call_tools=True)
+            return inspect_providers({})[0]
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
-        can_call_tools = resolved.can_call_tools
         if is_usable and is_tried:
             trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
             reason = f"{reason}; the model answered"
-            can_call_tools = not trial.lacks_tools
+            resolved = replace(resolved, can_call_tools=not trial.lacks_tools)
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
     finally:
         await worker.close()
-    return ModelAvailability(
-        name=name,
-        is_usable=is_usable,
-        reason=reason,
-        provider=resolved.provider,
-        window_tokens=resolved.window_tokens,
-        window_note=resolved.window_note,
-        can_call_tools=can_call_tools,
-    )
+    return ModelAvailability(name=name, is_usable=is_usable, reason=reason, resolved=resolved)
 
 
 def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:

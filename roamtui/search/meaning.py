@@ -72,8 +72,8 @@ class MeaningOrder:
         self._known: dict[str, bytes] | None = None
         """Vectors of pieces, by the digest of the text. None before the first search."""
         self._ahead_library: Library | None = None
-        self._ahead: Iterator[tuple[str, str]] = iter(())
-        """The pieces of that library that are not embedded yet."""
+        self._ahead: Iterator[tuple[str, str]] | None = None
+        """The pieces of that library that are not embedded yet, or None if there is nothing left to do."""
         self._whole: VectorIndex | None = None
         """All pieces of that library, once they are embedded."""
 
@@ -114,8 +114,9 @@ class MeaningOrder:
             if self._ahead_library is not library:
                 self._ahead_library = library
                 self._whole = None
-                self._ahead = make_chunks(library, self._chunk_size)
-            if self._whole is not None or not self._is_worth_embedding(library):
+                is_worth_it = self._is_worth_embedding(library)
+                self._ahead = make_chunks(library, self._chunk_size) if is_worth_it else None
+            if self._ahead is None:
                 return False
             known = self._load_known(store)
             pieces = (piece for _, piece in self._ahead)
@@ -125,6 +126,7 @@ class MeaningOrder:
                 self._embed_new(batch, store)
             else:
                 self._whole = VectorIndex(library, self._chunk_size, store, self._embedder)
+                self._ahead = None
             return bool(batch)
 
     def _is_worth_embedding(self, library: Library) -> bool:

@@ -159,7 +159,8 @@ async def test_a_trial_says_what_answered(provider: str, server: FakeServer, mod
     assert report.is_usable
     assert server.address in report.reason
     assert report.reason.endswith("the model answered")
-    assert report.can_call_tools is (provider != "llamafile")
+    assert report.resolved is not None
+    assert report.resolved.can_call_tools is (provider != "llamafile")
     [body] = server.bodies
     assert body.get("max_tokens", body.get("options", {}).get("num_predict")) == 1
 
