@@ -121,6 +121,8 @@ class Model:
     """Where this size is from, in a few words; empty for most models."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
+    refuses_tools: bool = False
+    """Whether the model has no tool calls, according to litellm or its server."""
     token_ratio: float = 1.0
     """How many tokens the model counts for each token that is estimated, at least 1."""
     prices: tuple[float, float] | None = None
@@ -141,7 +143,8 @@ class Model:
     @property
     def lacks_tools(self) -> bool:
         """Whether requests should have no tools, as in a window where these leave too little room."""
-        return self.window_tokens is not None and self.window_tokens < TOOLS_WINDOW_MIN
+        has_small_window = self.window_tokens is not None and self.window_tokens < TOOLS_WINDOW_MIN
+        return self.refuses_tools or has_small_window
 
     def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
         """Learn how the model counts, from a request for which it has named the tokens."""

@@ -46,15 +46,8 @@ class LitellmModel(Model):
         self._owns_worker = worker is None
         self._is_described = False
         """Whether the attributes say what is known about the model."""
-        self._lacks_tools = False
-        """Whether the model has no tool calls, according to litellm or its server."""
         self.window_tokens = self._options.window_tokens
         """Size of the context window; None if unknown, often until `start` or `learn` is done."""
-
-    @property
-    @override
-    def lacks_tools(self) -> bool:
-        return self._lacks_tools or super().lacks_tools
 
     @property
     @override
@@ -88,7 +81,7 @@ class LitellmModel(Model):
         self.window_note = resolved.window_note
         if self.window_limit is not None:
             self.limit_window(self.window_limit)
-        self._lacks_tools = self._lacks_tools or resolved.can_call_tools is False
+        self.refuses_tools = self.refuses_tools or resolved.can_call_tools is False
         notes = [self._no_tools_note] if resolved.can_call_tools is False else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
@@ -124,7 +117,7 @@ class LitellmModel(Model):
             except ModelError as error:
                 if not request.tools or not _TOOL_REFUSAL.search(str(error)):
                     raise
-                self._lacks_tools = True
+                self.refuses_tools = True
             else:
                 return
             yield RetryPending(self._no_tools_note, 0.0)

@@ -79,12 +79,8 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
     with map_store_errors("use the table", table.folder):
         file = LineFile(table.folder / _LOG)
 
-    def append(line: _Line) -> None:
-        with map_store_errors("save the table", table.folder):
-            _append(file, line)
-
     def record(cell: Cell) -> None:
-        append(_Line(cell=cell))
+        _append(file, table.folder, _Line(cell=cell))
         table.cells[cell.row, cell.column] = cell
 
     with closing(file):
@@ -92,7 +88,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         table.cells.update(known.cells)
         columns = drop_repeated_columns((*known.columns, *table.columns))
         if (known.rows, known.columns) != (table.rows, columns):
-            append(_Line(definition=_Definition(rows=table.rows, columns=columns)))
+            _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=columns)))
         yield record
 
 
@@ -100,13 +96,14 @@ def delete_column(table: Table, column: Column) -> None:
     """Delete a column, unless a run fills the table. Its answers return if its question is asked again."""
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
         known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
-        _append(file, _Line(definition=_Definition(rows=table.rows, columns=known)))
+        _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=known)))
     table.columns = tuple(other for other in table.columns if other.key != column.key)
 
 
-def _append(file: LineFile, line: _Line) -> None:
-    # ASCII, because msgspec cannot encode lone surrogates.
-    file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
+def _append(file: LineFile, folder: Path, line: _Line) -> None:
+    with map_store_errors("save the table", folder):
+        # ASCII, because msgspec cannot encode lone surrogates.
+        file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
 
 
 def is_table(folder: Path) -> bool:
