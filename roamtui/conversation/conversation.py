@@ -265,10 +265,9 @@ class Conversation:
         store = ConversationStore(path.parent) if is_cell else self.store
         assert store is not None, "without a store there is no saved conversation"
         log, warning = store.open(path.stem if is_cell else conversation_id)
-        options = self.state.options
-        before = fold_events(self.state.library, log.events, options)
-        library, source_loader = self.library_loader.restore(before)
-        state, events = resume_state(log.events, library, options)
+        saved = fold_events(self.state.library, log.events, self.state.options)
+        library, source_loader = self.library_loader.restore(saved)
+        state, events = resume_state(saved, library)
         log.events += events
         # later answers need not have the form of a cell
         state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     CloseReason,
-    ConversationEvent,
     DocumentIdentified,
     DocumentReloaded,
     OpenSection,
     Origin,
 )
 from roamtui.conversation.question_flow import finish_question
-from roamtui.conversation.state import ConversationState, OpenSectionOptions, apply_events, fold_events
+from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_close_events, update
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
@@ -25,14 +23,12 @@ from roamtui.paths import is_standard_input
 from roamtui.sources.source_names import split_sources
 
 
-def resume_state(
-    events: Iterable[ConversationEvent], library: Library, options: OpenSectionOptions
-) -> tuple[ConversationState, Events]:
+def resume_state(saved: ConversationState, library: Library) -> tuple[ConversationState, Events]:
     """Compute the state of a saved conversation with the current library, and the new events that lead to it.
 
     A question that was still running when the program ended is cancelled.
     """
-    state = fold_events(library, events, options)
+    state = replace(saved, library=library)
     ended: Events = ()
     if state.is_asking:
         ended = finish_question(state, state.exchanges[-1].outcome)

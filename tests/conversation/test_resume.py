@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.question_flow import plan_rewind
-from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.conversation.state import ConversationState, apply_events, fold_events
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
     TEXT,
@@ -51,7 +51,7 @@ def test_a_question_cut_off_by_a_crash_leaves_a_valid_transcript() -> None:
     played.apply(update(state, ExpandSections(section_ids=ids, origin=Origin.AGENT)))
     played.apply(update(played.state, CloseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT)))
     played.record(DraftRecorded(start=0, text="It is"))
-    resumed, events = resume_state(played.events, state.library, state.options)
+    resumed, events = resume_state(fold_events(state.library, played.events), state.library)
     assert not resumed.is_asking
     assert (resumed.exchanges[-1].stopped, resumed.exchanges[-1].answer) == (StopReason.CANCELLED, "It is")
     closed = SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.ASKED)
@@ -90,9 +90,10 @@ def test_a_missing_section_is_closed_and_reported() -> None:
 
 def test_a_section_is_found_again_if_a_change_is_taken_back_between_two_resumptions() -> None:
     played = Recorder().ask("Why?", "Child one")
-    library, options = played.state.library, played.state.options
-    _, changed = resume_state(played.events, make_library(TEXT.replace("## Parent", "## New parent")), options)
-    resumed, _ = resume_state((*played.events, *changed), library, options)
+    library = played.state.library
+    saved = fold_events(library, played.events)
+    _, changed = resume_state(saved, make_library(TEXT.replace("## Parent", "## New parent")))
+    resumed, _ = resume_state(apply_events(saved, *changed), library)
     assert tuple(resumed.open_sections) == (find(library, "Child one"),)
 
 

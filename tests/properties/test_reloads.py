@@ -16,6 +16,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.library_sync import reload_state, resume_state
 from roamtui.conversation.question_flow import begin_question, finish_question
+from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document, parse_source_text
@@ -91,7 +92,8 @@ def test_delivered_text_stays_exact_after_any_change(
             played.state = replace(played.state, library=library)
             played.apply(events)
         else:
-            played.state, more = resume_state(played.events, library, played.state.options)
+            saved = fold_events(library, played.events, played.state.options)
+            played.state, more = resume_state(saved, library)
             played.events += more
         assert _list_quotable(played) <= quotable
         for span in _list_quotable(played):
