@@ -73,7 +73,6 @@ class LibraryLoader:
         source_loader: Loader | None,
         open_source: SourceOpener | None,
     ) -> None:
-        """Load for `conversation`, which says what the other parts are, and what happens without them."""
         self._conversation = conversation
         self.source_loader = source_loader
         """Reads files and pages of the current sources."""

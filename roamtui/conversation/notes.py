@@ -70,7 +70,6 @@ class NoteStore:
     """
 
     def __init__(self, folder: Path, source: str) -> None:
-        """Store notes in `folder`, under the key of the document."""
         self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
         self._lock = Lock()
         self._unsaved: dict[str, Note] = {}

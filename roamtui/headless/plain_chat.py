@@ -52,7 +52,6 @@ class PlainChat:
     """Reads lines, asks questions and runs commands."""
 
     def __init__(self, agent: Agent) -> None:
-        """Prepare a conversation, new or resumed."""
         self._agent = agent
         self._conversation = agent.conversation
         self._report = AskReport(agent, is_watched=True)

@@ -54,6 +54,7 @@ class UnfinishedReplyError(Exception):
     """A reply ended without a finish reason."""
 
 
+_ASK_AGAIN = "Ask again, or choose another model with --model."
 _CAUSES = (
     (
         "ImportError",
@@ -73,16 +74,11 @@ _CAUSES = (
         "Start the server there, or check the network and --api-base.",
         False,
     ),
-    (
-        "TimeoutError ReadTimeout WriteTimeout",
-        "{who} timed out",
-        "Ask again, or choose another model with --model.",
-        False,
-    ),
+    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", _ASK_AGAIN, False),
     (
         "AttributeError JSONDecodeError KeyError TypeError UnicodeDecodeError ValidationError",
         "{who} sent a reply that cannot be read",
-        "Ask again, or choose another model with --model.",
+        _ASK_AGAIN,
         False,
     ),
 )
@@ -162,7 +158,7 @@ def _explain_status(
     elif "tool_use_failed" in text:
         reason = f'{who} could not read a tool call of "{model}"'
         is_busy = True
-        advice = "Ask again, or choose another model with --model."
+        advice = _ASK_AGAIN
     else:
         failed = f"The request to {who} failed"
         refused = failed if status is None else f"{who} refused the request ({status})"

@@ -47,7 +47,6 @@ class LitellmModel(Model):
         self._is_described = False
         """Whether the attributes say what is known about the model."""
         self.window_tokens = self._options.window_tokens
-        """Size of the context window; None if unknown, often until `start` or `learn` is done."""
 
     @property
     @override
