@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import math
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
@@ -294,4 +296,6 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
         raise ValueError(f"the server returned {len(vectors)} vectors for {len(job.texts)} texts")
     if len({len(vector) for vector in vectors}) > 1:
         raise ValueError("the server returned vectors of different lengths")
+    if not all(map(math.isfinite, chain.from_iterable(vectors))):
+        raise ValueError("the server returned vectors that are no numbers")
     return vectors

@@ -26,6 +26,8 @@ _READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)"
 """The same in the middle of a reply, or with markup."""
 _CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
 """An answer with citations may explain a call."""
+_ANSWER_START = re.compile(r"\W*not found\b", re.IGNORECASE)
+"""An answer that may tell of earlier calls."""
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 _BETWEEN = re.compile(
@@ -77,7 +79,7 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     has_words = re.search(r"[^\W\d_]", SECTION_ID.sub("", text)) is not None
     if READ_TOOL in names and (has_request or is_line or (ids and not has_words)):
         return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
-    return () if _CITATION.search(text) else find_named_calls(text, names)
+    return () if _ANSWER_START.match(text) or _CITATION.search(text) else find_named_calls(text, names)
 
 
 def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:

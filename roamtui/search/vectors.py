@@ -11,6 +11,7 @@ from typing import Protocol
 
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
 from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
 
 _PATH_LENGTH_MAX = 200
@@ -22,6 +23,10 @@ _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 _BATCH_SIZE = 64
 _SAVED_AT_ONCE = 512
 """Number of vectors that are saved together. Each time takes several requests to object storage."""
+_CHANGED = (
+    "{} gives vectors of another length than those in the index. "
+    "Delete the index with `roamtui index SOURCE --delete`, and search again."
+)
 STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
@@ -115,7 +120,10 @@ class VectorIndex:
         if not self._section_ids:
             return {}
         inside = frozenset(self._library.walk(within)) if within is not None else None
-        cosines = self._matrix @ normalise_rows(self._embedder.embed([query], is_query=True))[0]
+        query_row = normalise_rows(self._embedder.embed([query], is_query=True))[0]
+        if len(query_row) != self._matrix.shape[1]:
+            raise RoamtuiError(_CHANGED.format(self._embedder.name))
+        cosines = self._matrix @ query_row
         best: dict[str, float] = {}
         for index in (-cosines).argsort(kind="stable"):
             section_id = self._section_ids[index]
@@ -133,6 +141,9 @@ def embed_texts(
 
     `on_progress` receives the number of missing vectors that are computed, and their total. It is first
     called before any text is embedded.
+
+    Raises:
+        RoamtuiError: The embedder failed, or another model has taken its place.
     """
     import numpy as np  # noqa: PLC0415 - an extra
 
@@ -160,8 +171,10 @@ def embed_texts(
         if new:
             store.save(embedder.name, new)
     known |= new
-    data = b"".join(known[digest] for digest in digests)
-    return np.frombuffer(data, dtype=STORED_TYPE).reshape(len(texts), -1)
+    rows = [known[digest] for digest in digests]
+    if len({*map(len, rows)}) > 1:
+        raise RoamtuiError(_CHANGED.format(embedder.name))
+    return np.frombuffer(b"".join(rows), dtype=STORED_TYPE).reshape(len(texts), -1)
 
 
 def compute_vectors(texts: Mapping[str, str], embedder: Embedder) -> dict[str, bytes]:

@@ -15,8 +15,9 @@ _RUN_LENGTH = 4
 class HashedEmbedder:
     """Counts hashed runs of four letters; records its inputs, and fails on demand."""
 
-    def __init__(self, name: str = "hashed", *, fails_after: int | None = None) -> None:
+    def __init__(self, name: str = "hashed", *, fails_after: int | None = None, dimensions: int = DIMENSIONS) -> None:
         self._name = name
+        self._dimensions = dimensions
         self._fails_after = fails_after
         self.asked: list[str] = []
         """Every text so far, oldest first."""
@@ -33,7 +34,7 @@ class HashedEmbedder:
         if self._fails_after is not None and len(self.asked) >= self._fails_after:
             raise ModelError("The embedder is away; ask again.")
         self.asked += texts
-        return np.array([hash_runs(text) for text in texts], dtype=np.float32)
+        return np.array([hash_runs(text)[: self._dimensions] for text in texts], dtype=np.float32)
 
 
 def hash_runs(text: str) -> list[float]:

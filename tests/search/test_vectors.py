@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, RoamtuiError
 from roamtui.search.section_store import SectionStore
 from roamtui.search.vectors import VectorIndex, make_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -42,3 +42,12 @@ def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
     assert 0 < len(embedder.asked) < 100
     assert progress[-1] == (len(embedder.asked), len(embedder.asked))
     assert len(index.rank("title", limit=200)) == 150
+
+
+@pytest.mark.parametrize("added", ["", "# Other\n\nNew text.\n"])
+def test_an_embedder_in_whose_place_another_model_has_come_is_told(added: str) -> None:
+    store = SectionStore()
+    text = "# Title\n\nText.\n"
+    VectorIndex(make_library(text), 200, store, HashedEmbedder())
+    with pytest.raises(RoamtuiError, match="hashed gives vectors of another length"):
+        VectorIndex(make_library(text + added), 200, store, HashedEmbedder(dimensions=64)).rank("title")
