@@ -90,12 +90,13 @@ def convert_html_file(data: bytes, _name: str) -> ConvertedText:
 def convert_noted(html: str, notes: Sequence[str]) -> str:
     """Convert HTML of an office program, and add each note after the block that first refers to it.
 
-    Each line of code is a block `pre` of its own. `notes` are HTML too. A reference is the number of a note
-    between U+E000 and U+E001.
+    Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
+    HTML too. A reference is the number of a note between U+E000 and U+E001.
     """
     out: list[str] = []
     texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
-    for block in write_blocks(read_page(_PRE_BOUNDARY.sub("\n", html))[0]):
+    root, _ = read_page(_PRE_BOUNDARY.sub("\n", html), finds_titles=True)
+    for block in write_blocks(root):
         out.append(NOTE_MARK.sub(r"[^\1]", block))
         for number in map(int, NOTE_MARK.findall(block)):
             if 0 < number <= len(texts) and texts[number - 1]:

@@ -17,6 +17,8 @@ from roamtui.sources.decode import decode_text
 
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_PAGE_OBJECT = re.compile(r"<IPython\.[\w.]{1,60} object>")
+"""The plain text of an output that is a page."""
 _HEADING = re.compile("^#", re.MULTILINE)
 
 
@@ -50,9 +52,11 @@ def _write_output(output: Mapping[str, Any]) -> str:
         return ""
     if markdown.strip():
         return _HEADING.sub(r"\\#", _PICTURE_URL.sub("", markdown).strip("\n"))
-    table = convert_html(page).text.strip("\n") if "<table" in page else ""
-    if table and not _HEADING.search(table):
-        return table
+    is_page = _PAGE_OBJECT.fullmatch(text.strip()) is not None
+    if is_page or "<table" in page:
+        shown = convert_html(page).text.strip("\n")
+        if shown or is_page:
+            return _HEADING.sub(r"\#", shown)
     # Without terminal colours, and text that a progress bar has overwritten.
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
+from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading, write_script
 from roamtui.sources.decode import decode_text
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
@@ -25,6 +25,11 @@ _CODE_DIRECTIVE = re.compile(
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
+_SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
+_ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
+"""A space that joins a word with what is marked beside it, and is not shown."""
+_OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
+"""Options of a directive, before its code."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _TAG_LIKE = re.compile(r"(``.+?``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 """Literal text (in the group), or a character that Markdown would read as the start of HTML."""
@@ -73,6 +78,8 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
             out.append(start_of_line + escape_line_starts(_write_inline(words)))
         if end > start:
             code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
+            if directive:
+                code = _OPTIONS.sub("", code).strip("\n")
             out += ["", write_code(code, directive[1] if directive else ""), ""]
             position = end
     kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
@@ -103,6 +110,13 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
 
 
 def _write_inline(text: str) -> str:
-    """Escape what looks like HTML, and convert links to other sites. Emphasis is the same in Markdown."""
-    text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
-    return _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", text)
+    """Escape what looks like HTML, and convert raised type and links. Emphasis is the same in Markdown."""
+    text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", text)
+    text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
+    return _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
+
+
+def _write_script(match: re.Match[str]) -> str:
+    around = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() :][:1]
+    is_set_off = match[1] == "sup" or any(map(str.isdigit, around))
+    return write_script(match[2], match[1]) if is_set_off else match[2]

@@ -123,6 +123,15 @@ def test_outline_levels_make_headings_wherever_they_are_set() -> None:
     assert read_outline(text) == [(1, "First"), (2, "Second"), (3, "Third")]
 
 
+def test_lines_in_bold_are_headings_if_no_style_makes_one() -> None:
+    text = "Berths cost 7 euros a night, and the office books them."
+    bold = [f"<w:p>{_run(title, '<w:b/>')}</w:p>" for title in ("Berths", "Quiet hours")]
+    paragraphs = (bold[0], write(text), bold[1], write(text))
+    assert read_outline(_convert(*paragraphs)) == [(2, "Berths"), (2, "Quiet hours")]
+    level = '<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>Rules</w:t></w:r></w:p>'
+    assert read_outline(_convert(level, *paragraphs)) == [(1, "Rules")]
+
+
 def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
     heads = (
         '<w:abstractNum w:abstractNumId="7">'

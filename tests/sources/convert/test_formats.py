@@ -1,5 +1,6 @@
 """Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,13 @@ def test_a_formula_of_libreoffice_is_code() -> None:
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_file(Path(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]
+
+
+def test_an_output_that_is_a_page_shows_its_words() -> None:
+    page = {"text/html": "<h3>Result</h3><p>The mean is <b>42</b>", "text/plain": "<IPython.core.display.HTML object>"}
+    cell = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", "data": page}]}
+    text = convert_notebook(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
+    assert text == "```\nx\n```\n\n\\### Result\n\nThe mean is **42**\n"
 
 
 def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
