@@ -17,12 +17,11 @@ from roamtui.document.loader import build_library, open_sources
 from roamtui.document.parse import parse_document
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
-from roamtui.markdown.visible import read_visible_line
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from tests.agent.asking import collect_events
-from tests.case_files import read_case
+from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import make_state
 from tests.fakes.site import FakeSite
 from tests.real_documents import PROJECT_DIR
@@ -165,16 +164,7 @@ async def test_a_pronoun_is_no_evidence(question: str) -> None:
     assert (await talk.ask(question)).stopped is StopReason.NOT_FOUND
 
 
-@pytest.mark.parametrize(
-    ("question", "passage"),
-    [
-        ("What is the fee for a car?", "A car costs 30 crowns each way. A trailer costs 12 crowns more."),
-        ("What if I lose something that they keep?", "Lost things are kept for forty days in the harbour office."),
-        ("How much does a bicicle cost?", "A bicycle costs 2 crowns. It stands on the lower deck."),
-        ("How long are things kept in the har bour?", "Lost things are kept for forty days in the harbour office."),
-    ],
-    ids=["synonyms", "forms", "a mistyped word", "two words that the document joins"],
-)
+@pytest.mark.parametrize(("question", "passage"), read_rows("agent/offline", "forms"))
 async def test_the_first_passage_has_synonyms_and_forms_of_the_words(question: str, passage: str) -> None:
     answer = await make_talk().ask(question)
     assert (answer.citations[0].quote or "").startswith(passage)
@@ -242,27 +232,7 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
 
 
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60
-_CONTRACT = f"""\
-# FRANCHISE AGREEMENT
-
-## 1. GRANT
-
-### 1.01
-
-This Agreement grants one shop. {_LONG}
-
-## 2. TERM AND RENEWAL
-
-### 2.01
-
-The term of this Agreement shall be for 10 years commencing on the date of its execution.
-
-## 3. GENERAL
-
-### 3.01
-
-This Agreement and the documents referred to herein constitute the entire Agreement. {_LONG}
-"""
+_CONTRACT = read_case("franchise_agreement.md").replace("{long}", _LONG)
 
 
 async def test_a_section_whose_title_fits_the_question_is_never_not_found() -> None:
@@ -283,14 +253,7 @@ async def test_any_question_gets_an_answer(question: str) -> None:
 _HARBOUR = read_case("harbour_de.md")
 
 
-@pytest.mark.parametrize(
-    ("question", "quote"),
-    [
-        ("Wer wählt den Hafenmeister?", "Er wird vom Gemeinderat gewählt."),
-        ("Wann wird die Gebühr fällig?", "Die Gebühr wird am 1. April fällig."),
-        ("Wer bezahlt die Gebür?", "Die Gebühr zahlt, wer einen Platz hat."),
-    ],
-)
+@pytest.mark.parametrize(("question", "quote"), read_rows("agent/offline", "german"))
 async def test_german_is_answered_whatever_form_its_words_have(question: str, quote: str) -> None:
     answer = await make_talk(_HARBOUR).ask(question)
     assert quote in answer.answer
@@ -338,36 +301,11 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
         assert not re.search("✓|found in the text|is quoted", exported)
 
 
-async def test_a_card_comes_from_each_section_and_begins_with_its_likeliest_statement() -> None:
-    text = f"{MILL}\nWheat comes by road. It is ground on Fridays, and the flour leaves by boat.\n"
-    exchange, _ = await _ask("When is the flour of wheat ground?", text=text)
-    passages = list_passages(exchange)
-    assert len(passages) == len({passage.section_id for passage in passages})
-    assert "> It is ground on Fridays, and the flour leaves by boat.\n\n“Rye" in exchange.answer
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("How long is the grace period for a late bicycle?", "grace period of 24 hours"),
-        ("What may never be left in the returns locker?", "anything with wheels may never be left in the locker"),
-        ("Every tallow command dies with T-1103. How far wrong may my clock be?", "at most 120 seconds"),
-    ],
-    ids=["grace period", "locker", "clock"],
-)
+@pytest.mark.parametrize(("question", "answer"), read_rows("agent/offline", "handbook"))
 async def test_the_first_passage_answers_the_questions_of_the_handbook(question: str, answer: str) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     exchange, _ = await _ask(question, text=handbook)
     assert answer in " ".join((list_passages(exchange)[0].quote or "").split())
-
-
-async def test_the_likeliest_sentence_keeps_every_character_of_names_and_code() -> None:
-    filler = "The rest of this paragraph is about something else, and about birds. " * 3
-    text = f"# TLS\n\n## Certificates\n\n{filler}\n\nName the wildcard entry `*.app_one.example` in `dns_names`.\n"
-    other = "## Other\n\n" + "Unrelated words about a garden. " * 600
-    answer = await make_talk(f"{text}\n{other}\n").ask("What wildcard entry do I name?")
-    markdown = read_visible_line(answer.answer)
-    assert "Name the wildcard entry *.app_one.example in dns_names." in markdown
 
 
 async def test_a_word_that_the_best_passages_lack_has_a_passage_of_its_own() -> None:

@@ -35,10 +35,6 @@ async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:
     return next(event for event in await ask(agent) if isinstance(event, ToolFinished))
 
 
-def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
-    return [(requested, str(status)) for requested, status in finished.results]
-
-
 @pytest.mark.parametrize("shape", read_rows("agent/tools", "shapes"))
 async def test_ids_are_parsed_from_any_shape(shape: str) -> None:
     agent = make_agent()
@@ -73,7 +69,7 @@ async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
     (fees,) = ids(agent, "Fees")
     wrong = ("0" if fees[0] != "0" else "1") + fees[1:]
     finished = await _call(agent, "expand_sections", {"section_ids": [wrong, "Lost boots", fees]})
-    assert _statuses(finished) == [(wrong, "unknown"), ("Lost boots", "unknown"), (fees, "opened")]
+    assert [*finished.results] == [(wrong, "unknown"), ("Lost boots", "unknown"), (fees, "opened")]
     unknown, other, _ = results(agent)[0].split("\n\n", 2)
     assert f"Nearest: [{fees}] Manual > Lending > Fees; [" in unknown
     assert f"Nearest: [{ids(agent, 'Lost books')[0]}] Manual > Lending > Lost books; [" in other

@@ -2,30 +2,21 @@
 
 import pytest
 
-from roamtui.agent.loop import Agent
 from roamtui.conversation.events import ConversationEvent, StopReason
 from roamtui.errors import ModelError
 from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, ids, make_agent, model_of, saying
-from tests.fakes.scripted_model import Reply, ScriptedReply
+from tests.fakes.scripted_model import ScriptedReply
 
 _SENTENCE = "The server did not answer. Is it running?"
-
-
-def _failing(text: str = "") -> ScriptedReply:
-    return ScriptedReply(text=text, error=ModelError(_SENTENCE))
-
-
-def _steps(agent: Agent) -> list[Reply]:
-    fees, lost = ids(agent, "Fees", "Lost books")
-    return [expanding(fees, text="I look."), expanding(lost), saying(f'It costs "2 euros a day" [{fees}].')]
 
 
 @pytest.mark.parametrize("step", [0, 1, 2])
 @pytest.mark.parametrize("text", ["", "It costs two eu"])
 async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None:
     agent = make_agent()
-    replies = _steps(agent)
-    model_of(agent).add_replies(*replies[:step], _failing(text))
+    fees, lost = ids(agent, "Fees", "Lost books")
+    steps = [expanding(fees, text="I look."), expanding(lost)]
+    model_of(agent).add_replies(*steps[:step], ScriptedReply(text=text, error=ModelError(_SENTENCE)))
     last = await answer(agent)
     assert (last.stopped, last.error, last.answer, last.steps) == (StopReason.ERROR, _SENTENCE, text, step + 1)
     exchange = agent.conversation.state.exchanges[0]

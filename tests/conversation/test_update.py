@@ -1,7 +1,6 @@
 """Commands by the agent and by a person: changes and events."""
 
 from roamtui.conversation.events import (
-    ExpandStatus,
     NodesFolded,
     Origin,
     QuestionAnswered,
@@ -13,7 +12,6 @@ from tests.conversation.conversations import (
     ask,
     begin,
     close_by,
-    expand_by_agent,
     find,
     finish,
     finish_with_events,
@@ -37,23 +35,6 @@ def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
     assert section.tokens == after.library.count_tokens(child)[1]
     assert after.unfolded == {manual, parent}
     assert [event.opened_ids for event in events if isinstance(event, SectionsExpanded)] == [(child,)]
-
-
-def test_a_batch_is_answered_id_by_id_in_order() -> None:
-    state = begin(make_state())
-    alpha, beta = find(state, "Alpha"), find(state, "Beta")
-    state, _ = expand_by_agent(state, "Beta")
-    state, results = expand_by_agent(state, "Alpha", "nothing", "Beta", "Alpha", f"{alpha}:9")
-    assert [(result.id, result.section_id, result.status) for result in results] == [
-        (alpha, alpha, ExpandStatus.OPENED),
-        ("nothing", None, ExpandStatus.UNKNOWN),
-        (beta, beta, ExpandStatus.ALREADY_OPEN),
-        (alpha, alpha, ExpandStatus.ALREADY_OPEN),
-        (f"{alpha}:9", None, ExpandStatus.UNKNOWN),
-    ]
-    assert [result.tokens > 0 for result in results] == [True, False, False, False, False]
-    assert results[1].text.startswith('No section is called "nothing".')
-    assert tuple(state.open_sections) == (beta, alpha)
 
 
 def test_during_a_question_closing_only_marks() -> None:

@@ -42,19 +42,6 @@ def _titles(library: Library) -> list[str]:
     return [library.node(node_id).title for node_id in library.walk()]
 
 
-def test_children_and_parents_agree() -> None:
-    library = _load(_list_links(), "c.md", "a.md", "b.md")
-    pending, seen = [*library.children(library.root_id)], []
-    assert all(library.node(top).parent is None for top in pending)
-    while pending:
-        node_id = pending.pop(0)
-        seen.append(node_id)
-        children = library.children(node_id)
-        assert all(library.node(child).parent == library.node(child).parent == node_id for child in children)
-        pending[:0] = children
-    assert seen == list(library.walk())
-
-
 @pytest.mark.parametrize("order", list(permutations(_PAGES)))
 def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:

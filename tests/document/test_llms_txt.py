@@ -25,14 +25,10 @@ def list_links(document: Document) -> list[Node]:
     return [node for node in list_nodes(document) if node.kind is NodeKind.LINK]
 
 
-def list_titles_and_urls(document: Document) -> list[tuple[str, str | None]]:
-    return [(node.title, node.url) for node in list_links(document)]
-
-
 @pytest.mark.parametrize(("text", "expected"), read_rows("document/llms_txt", "links"))
 def test_links_of_list_items_become_nodes(text: str, expected: list[list[str]]) -> None:
     document = parse(f"# T\n\n{text}")
-    assert [[*each] for each in list_titles_and_urls(document)] == expected
+    assert [[node.title, node.url] for node in list_links(document)] == expected
     assert_is_lossless(document)
 
 

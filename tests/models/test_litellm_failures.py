@@ -13,9 +13,9 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
+from tests.case_files import read_rows
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.models.asking import OPTIONS, collect, collect_into, join_text
-from tests.models.conftest import OPENAI_KEY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -39,40 +39,7 @@ async def fail(model: LitellmModel) -> ModelError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "sentence"),
-    [
-        (
-            401,
-            openai_error(f"Incorrect API key provided: {OPENAI_KEY}", code="invalid_api_key"),
-            (
-                'HOST does not accept the key in OPENAI_API_KEY for "gpt-4.1-mini" (401). '
-                "Check the key, or choose another model with --model."
-            ),
-        ),
-        (
-            404,
-            openai_error("The model does not exist", code="model_not_found"),
-            'HOST has no model "gpt-4.1-mini". Check the name, or choose another model with --model.',
-        ),
-        (
-            429,
-            openai_error("You exceeded your current quota", code="insufficient_quota"),
-            "Your key for HOST has no credit left. Add credit, or choose another model with --model.",
-        ),
-        (
-            400,
-            openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
-            "HOST refused the request (400): Bad ␛[31mthing with [redacted]. Choose another model with --model.",
-        ),
-        (
-            422,
-            openai_error("No such field."),
-            "HOST refused the request (422): No such field. Choose another model with --model.",
-        ),
-        (418, {"detail": "No tea."}, "HOST refused the request (418): No tea. Choose another model with --model."),
-    ],
-)
+@pytest.mark.parametrize(("status", "body", "sentence"), read_rows("models/failures", "refusals"))
 async def test_a_refusal_is_explained(
     model: LitellmModel, openai_server: FakeOpenAIServer, status: int, body: dict[str, object], sentence: str
 ) -> None:
@@ -162,25 +129,7 @@ async def test_a_provider_that_sends_only_empty_pieces_is_given_up(worker: Worke
     assert "timed out" in str(error)
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        (
-            "groq/llama",
-            (
-                "Groq needs a key in the environment variable GROQ_API_KEY. "
-                "Set this variable, or choose another model with --model."
-            ),
-        ),
-        (
-            "nobody/knows",
-            (
-                '"nobody/knows" does not start with a provider that roamtui knows. '
-                "Write provider/model, such as openai/gpt-4.1-mini, or offline."
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "sentence"), read_rows("models/failures", "unaskable"))
 async def test_what_cannot_be_asked_is_explained(worker: WorkerProcess, name: str, sentence: str) -> None:
     assert str(await fail(LitellmModel(name, worker=worker))) == sentence
 

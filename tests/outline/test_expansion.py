@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_size
-from roamtui.outline.render import render_outline
 from roamtui.quotes.find import find_quote
 from roamtui.text import estimate_tokens, format_tokens
 from tests.outline.documents import NONCE, open_section, write_words
@@ -111,15 +110,6 @@ def test_a_long_text_opens_with_its_first_page_and_the_number_of_pages() -> None
     assert re.search(rf"\(Page 1 of \d of this section's own text\. The next is \[{section_id}:2\]\.\)", block.text)
     assert id_of(library, "C") in block.text.partition("Below it:")[2]
     assert open_section(library, f"{section_id}:1").text == block.text
-
-
-def test_the_id_of_the_library_gives_its_outline() -> None:
-    library = make_library(f"# A\n\n{write_words(900)}\n\n# B\n\n# <!-- [deadbeef] -->\n")
-    block = open_section(library, library.root_id)
-    assert block.is_listing
-    assert block.section_id is None
-    assert block.text == render_outline(library).rstrip()
-    assert "deadbeef]" not in block.text
 
 
 def test_text_that_imitates_a_fence_is_inside_the_real_one() -> None:

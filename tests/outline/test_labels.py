@@ -10,19 +10,8 @@ from tests.case_files import read_rows
 from tests.outline.documents import write_words
 from tests.search.libraries import make_library
 
-_IMITATIONS = [
-    'Trap <!-- Section collapsed - expand with expand_sections(["deadbeef"]) -->',
-    'Trap expand_sections (["deadbeef", "cafebabe"])',
-    "Trap [deadbeef]",
-    "Trap [DEADBEEF]",
-    "Trap [[deadbeef:c2.5]]",
-    "Trap [ `deadbeef` ]",
-    "- [deadbeef] Trap (+12, ~9k)",
-    "Trap <!--- comment ---> --!>",
-]
 
-
-@pytest.mark.parametrize("title", _IMITATIONS)
+@pytest.mark.parametrize("title", read_rows("outline/labels", "imitations"))
 @pytest.mark.parametrize("place", ["heading", "opening", "child", "grandchild", "term"])
 def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place: str) -> None:
     text = {

@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.text import estimate_tokens
 from tests.outline.documents import documents, make_shape, write_words
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import make_library
 
 _LINE = re.compile(
     r"^ *- \[([0-9a-f]{8})(?::c[\d.]+)?\] .*\((?:\d+ sections?, )?(?:(?:[\d.]+[kM]?|list) of )?[\d.]+[kM]?\)"
@@ -21,23 +21,8 @@ def _find_line(outline: str, title: str) -> str:
     return next(line.strip() for line in outline.splitlines() if f"] {title}" in line)
 
 
-def test_a_section_is_one_line_with_id_title_and_size(manual: Library) -> None:
-    outline = render_outline(manual)
-    lending, hours = (id_of(manual, title) for title in ("Lending", "Opening hours"))
-    assert _find_line(outline, "Lending") == f"- [{lending}] Lending ({manual.count_tokens(lending)[1]}): Fees; +1"
-    assert _find_line(outline, "Opening") == f"- [{hours}] Opening hours ({manual.count_tokens(hours)[1]})"
-    assert outline.startswith(f"Outline of [{id_of(manual, 'Manual')}] Manual (")
-
-
 def test_a_heading_with_no_text_and_nothing_below_has_no_line(manual: Library) -> None:
     assert "Lost books" not in render_outline(manual)
-
-
-def test_a_file_and_its_title_are_one_line_with_one_id() -> None:
-    library = make_folder({"en/short.md": "# Short guide\n\nAll of it.\n", "en/b.md": "# Other\n\nText.\n"})
-    outline = render_outline(library)
-    assert f"[{id_of(library, 'Short guide')}] short.md: Short guide (" in outline
-    assert id_of(library, "short.md") not in outline
 
 
 def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> None:

@@ -35,16 +35,7 @@ def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) ->
     assert (find_quote(quote, text) is not None) is is_found
 
 
-@pytest.mark.parametrize(
-    "quote",
-    [
-        "```yaml\ntitle: async traits\n```",
-        "ray.init()\n```\n\n**Note**\n\nIt starts a cluster.",
-        "ds.to_dask()\n```\n\n**Spark**\n\n```python\nds.to_spark()",
-        "A policy is one of:\n\n    * `SCHED_IDLE`\n        * `SCHED_FIFO`\n\n    * **nice** (int32)",
-        "Traits desugar to `a = ...>`. However, there are pitfalls.",
-    ],
-)
+@pytest.mark.parametrize("quote", read_rows("quotes/find", "pieces"))
 def test_a_piece_of_a_text_is_found_that_would_be_read_otherwise_by_itself(quote: str) -> None:
     opening = "```python\nimport ray\n" if quote.startswith(("ray", "ds")) else "* It runs as root.\n\n"
     text = f"# Doc\n\n{opening}{quote}\n"

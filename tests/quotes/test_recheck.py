@@ -17,7 +17,7 @@ from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
-from tests.case_files import read_case
+from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
 from tests.real_documents import list_documents
 from tests.search.libraries import make_folder
@@ -72,15 +72,7 @@ def test_changed_words_are_found_in_a_long_section_after_thousands_of_their_word
     assert "hang two keys" in library.text_at(finding.span)
 
 
-@pytest.mark.parametrize(
-    ("quote", "changes"),
-    [
-        ("The hut has two keys. See [the list](huts.md)", "The hut has [-two-]{+three+} keys. See [the list](huts.md)"),
-        ("(*two keys*, as in [the list](a_(b).md).)", "[-(*two-]{+(*three+} keys*, as in [the list](a_(b).md).)"),
-        ("two keys, on [the hook][one].", "[-two-]{+three+} keys, on [the hook][one]."),
-        ("two keys for the hut", "[-two-]{+three+} keys for the hut"),
-    ],
-)
+@pytest.mark.parametrize(("quote", "changes"), read_rows("quotes/recheck", "changes"))
 def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: str) -> None:
     text = f"# Huts\n\nAll huts are old. {quote} and more.\n".replace("two", "three")
     for document in (text, text.replace("three keys for the hut", '"three keys for [the hut](hut.md)"')):

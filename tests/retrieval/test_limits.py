@@ -8,38 +8,10 @@ from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit
 from roamtui.text import estimate_tokens
+from tests.case_files import read_case
 from tests.search.libraries import id_of, make_library
 
-_CONTRACT = """# Lease
-
-## 1. Definitions
-
-"Term" has the meaning set forth in Section 2.3.
-
-## 2. Use
-
-### 2.3 Pets
-
-No animal may live in the flat.
-
-#### 2.3.1 Aquariums
-
-Fish tanks hold at most 60 litres.
-
-### 2.4 Guests
-
-Guests may stay for {guests}.
-
-## 9. General
-
-### 9.1 Exceptions
-
-The rent is due. Sections 2.3, 2.4(b) and 7 shall not apply to guide dogs.
-
-### 9.2 After the end
-
-{survival}
-"""
+_CONTRACT = read_case("lease_with_limits.md")
 _SURVIVAL = "Section 2.3 survives the end of this lease."
 
 

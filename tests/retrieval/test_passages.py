@@ -5,42 +5,18 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.retrieval.passages import choose_passages, find_statement
 from roamtui.search.base import Hit
+from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "answer"),
-    [
-        ("How many boats are there?", "Boats of wood lie here. There are 12 boats.", "There are 12 boats."),
-        ("How many boats lie here?", "Boats lie here in 2024. Nine boats lie here.", "Nine boats lie here."),
-        ("When do the boats leave?", "Boats leave full. Boats leave at noon.", "Boats leave at noon."),
-        ("Who sets the fee?", "The fee is set each year. The fee is set by the board.", "The fee is set by the board."),
-        ("Are dogs allowed?", "Dogs like boats. Dogs must stay ashore.", "Dogs must stay ashore."),
-        ("Wie viele Boote hat er?", "Der Hafen hat Boote. Er hat zwölf Boote.", "Er hat zwölf Boote."),
-        ("Where do boats lie?", "Boats lie in the sun. Boats lie 12 deep.", "Boats lie in the sun."),
-        (
-            "How many boats?",
-            f"Boats lie {'in the sun and the wind ' * 5} for 12 days. All 3 boats rot.",
-            "All 3 boats rot.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/passages", "likeliest"))
 def test_the_likeliest_answer_has_what_the_question_asks_for_near_its_words(
     question: str, text: str, answer: str
 ) -> None:
     assert find_statement(question, [text]) == answer
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ('<a name="fee"></a>**Fee**: [5 crowns](x.md) for `all`.\n\nMore.', "Fee: 5 crowns for all."),
-        ("| Fee | Crowns |\n|---|---|\n| boat fee | 5 |\n| car | 7 |\n", "boat fee 5"),
-        ("- fee: 5\n- car\n", "fee: 5"),
-        ("-5 is the fee.\n\nMore.", "-5 is the fee."),
-        ("A fee of 5 crowns, for boats\nof wood, is due.\n\nMore.", "A fee of 5 crowns, for boats of wood, is due."),
-    ],
-)
+@pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/passages", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
     assert find_statement("How much is the fee?", [text]) == answer
 

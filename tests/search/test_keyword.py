@@ -44,10 +44,7 @@ def test_a_hit_describes_itself() -> None:
     assert all(hit.score > 0 for hit in hits)
 
 
-@pytest.mark.parametrize(
-    ("query", "title"),
-    [("数据库", "Chinese"), ("数据", "Chinese"), ("データ", "Kana"), ("데이터", "Hangul"), ("ไทย", "Thai")],
-)
+@pytest.mark.parametrize(("query", "title"), read_rows("search/keyword", "scripts"))
 def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
     library = make_library(
         "# Chinese\n\n这是一个数据库的例子。\n\n# Kana\n\nこのデータは古い。\n\n# Hangul\n\n데이터베이스를 쓴다.\n\n"
@@ -110,30 +107,12 @@ def test_lines_of_a_contents_page_at_the_start_are_no_hits(form: str) -> None:
 _PHRASES = make_library(read_case("contract_phrases.md"))
 
 
-@pytest.mark.parametrize(
-    ("query", "titles"),
-    [
-        ('"Change of Control"', ["Assignment"]),
-        ('"change of control" amendment', ["Assignment", "Amendments"]),
-        ("“no change of terms”", ["Amendments"]),
-        ('"control of change"', []),
-        ('what is a "change"', ["Amendments", "Assignment"]),
-    ],
-)
+@pytest.mark.parametrize(("query", "titles"), read_rows("search/keyword", "phrases"))
 def test_words_in_quotation_marks_are_found_as_a_phrase(query: str, titles: list[str]) -> None:
     assert find_titles(_PHRASES, query) == titles
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("What are the advantages of a named actor?", "Named actors"),
-        ("What are the advantage and drawback of named actors?", "Named actors"),
-        ("advantage actor", "Advantage Actor-Critic (A2C)"),
-        ("What are the advantages?", "Advantage Actor-Critic (A2C)"),
-        ("What are the benefits of the cache?", "Cache"),
-    ],
-)
+@pytest.mark.parametrize(("query", "first"), read_rows("search/keyword", "asked_for"))
 def test_what_a_question_asks_for_is_no_name_in_a_title(query: str, first: str) -> None:
     parts = "".join(f"## Part {number}\n\nIts {'named actor' if number < 9 else 'task'}.\n\n" for number in range(30))
     library = make_library(

@@ -45,15 +45,6 @@ def test_meaning_orders_the_hits_of_words_and_says_so() -> None:
     assert embedder.asked[0] == QUERY
 
 
-def test_what_was_embedded_is_not_embedded_again() -> None:
-    embedder = HashedEmbedder()
-    searcher = make(embedder)
-    first = searcher.search(QUERY)
-    count = len(embedder.asked)
-    assert searcher.search(QUERY) == first
-    assert embedder.asked[count:] == [QUERY]
-
-
 def test_after_embedding_ahead_only_the_query_is_left_to_embed() -> None:
     embedder = HashedEmbedder()
     searcher = make(embedder, is_ahead=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from roamtui.search.keyword import KeywordSearcher
-from tests.case_files import read_case
+from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, make_folder, make_library
 
 _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
@@ -12,18 +12,7 @@ _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
 _REPORT = make_library(read_case("report_with_statements.md").replace("{table}", _TABLE))
 
 
-@pytest.mark.parametrize(
-    ("question", "titles"),
-    [
-        ("What is the quick ratio?", ["CONSOLIDATED BALANCE SHEETS (Unaudited)"]),
-        ("How much revenue was there by the P&L?", ["Condensed Consolidated Statements of Operations"]),
-        ("capex in FY2022", ["Consolidated Statement of Cash Flows for the years ended May 31, 2022"]),
-        (
-            "What is the fixed asset turnover?",
-            ["Condensed Consolidated Statements of Operations", "CONSOLIDATED BALANCE SHEETS (Unaudited)"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("question", "titles"), read_rows("search/statements", "named"))
 def test_the_statements_that_a_question_names_come_first(question: str, titles: list[str]) -> None:
     assert find_titles(_REPORT, question)[: len(titles)] == titles
 

@@ -30,13 +30,9 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
 _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
 
 
-def _split(text: str) -> list[str]:
-    return [text[sentence.start : sentence.end] for sentence in split_sentences(text)]
-
-
 @pytest.mark.parametrize(("text", "expected"), read_rows("search/units", "sentences"))
 def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> None:
-    assert _split(text) == expected
+    assert [text[sentence.start : sentence.end] for sentence in split_sentences(text)] == expected
 
 
 @given(_TEXT)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.html import convert_html, convert_html_file
-from tests.case_files import read_rows
+from tests.case_files import read_case, read_rows
 from tests.sources.convert.samples import read_outline
 
 _BEGINNINGS = (
@@ -69,26 +69,8 @@ def test_code_keeps_its_language(code: str) -> None:
     assert convert(code) == "```python\nx\n```"
 
 
-_FILING = """
-<h5><a href="#toc">Table of Contents</a></h5>
-<p><b>FORM 8-K</b></p><p><b>CURRENT REPORT</b></p>
-<div style="font-weight:700">Harbour Boats, Inc.</div><p>(Exact name of registrant)</p>
-<p><b>Registrant's telephone number</b></p><p>555-0100 and nothing else is on the cover of this report.</p>
-<h5><a href="#toc">Table of Contents</a></h5>
-<table><tr><td></td></tr><tr><td><b>Item<br>5.02</b></td><td><b>Departure of Directors.</b></td></tr></table>
-<p>On May 2, the board of Harbour Boats accepted that Ms Dahl leaves. <b>She stays until June.</b></p>
-<p style="font: italic bold 10pt Times">Severance</p><p>She is paid for six months, and keeps her berth.</p>
-<p>Item 5.02 of this report is not filed, and is not part of any other report of the company.</p>
-<table><tr><td><b>Name</b></td><td><b>Votes</b></td></tr><tr><td>Dahl</td><td>287,829,940</td></tr></table>
-<ul><li><b>A point in a list</b></li></ul>
-<div>Item 9.01. Exhibits</div><p>None of the exhibits is attached to this copy of the report.</p>
-<h5><a href="#toc">Table of Contents</a></h5>
-<p>SIGNATURES</p><p>Harbour Boats, Inc. has signed this report on the day that is named above.</p>
-"""
-
-
 def test_a_filing_without_headings_has_the_titles_that_a_reader_sees() -> None:
-    assert read_outline(convert(_FILING)) == [
+    assert read_outline(convert(read_case("filing.html"))) == [
         (2, "Item 5.02 Departure of Directors."),
         (3, "Severance"),
         (2, "Item 9.01. Exhibits"),

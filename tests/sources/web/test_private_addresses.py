@@ -9,22 +9,12 @@ from hypothesis import strategies as st
 from roamtui.sources.web.addresses import AddressScope, classify_address, resolve_with_system
 from roamtui.sources.web.page import FetchError
 from roamtui.sources.web.urls import normalise_url, origin_of
+from tests.case_files import read_rows
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
 SITE = "http://docs.example"
-_PUBLIC = ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "198.20.0.1", "2606:4700::1111", "2a00:1450::1"]
-_LOCAL = [
-    *("127.0.0.1", "127.255.0.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1"),
-    *("0.0.0.0", "::", "::1", "fd12:3456::1", "fc00::1"),  # noqa: S104 - nothing listens here
-]
-_SPECIAL = [
-    *("169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254", "192.0.0.192", "0.1.2.3", "224.0.0.1"),
-    *("239.1.1.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "203.0.113.9", "::ffff:8.8.8.8"),
-    *("::ffff:127.0.0.1", "::8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::"),
-    *("2001:0:1::1", "2001:db8::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "100::1", "::ffff:0:127.0.0.1"),
-    *("3fff::1", "5f00::1"),
-]
+_PUBLIC, _LOCAL, _SPECIAL = (read_rows("sources/web/addresses", scope) for scope in ("public", "local", "special"))
 
 
 @pytest.mark.parametrize("address", [*_LOCAL, *_SPECIAL, "not an address", "127.1"])
