@@ -8,6 +8,7 @@ from itertools import pairwise
 from roamtui.sources.convert.pdf.pdfium import PdfFile
 
 _LEADING = 14
+_FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica{} /Encoding /WinAnsiEncoding >>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,24 +65,11 @@ def make_pdf(
         title: In its information.
         empty: What is drawn on pages without lines.
     """
-    objects = [""] * 6
-    numbers = []
-    for lines in pages:
-        stream = "".join(map(_write_text, lines))
-        objects.append(_write_stream(stream or empty))
-        numbers.append(len(objects) + 1)
-        objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
-        )
+    objects = ["", "", _FONT.format(""), _FONT.format("-Bold"), f"<< /Title ({_escape(title)}) >>"]
+    fonts = "/Font << /F1 3 0 R /F2 4 0 R >>"
+    numbers = [_add_page(objects, "".join(map(_write_text, lines)) or empty, fonts) for lines in pages]
     outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""
-    objects[0] = f"<< /Type /Catalog /Pages 2 0 R {outline} >>"
-    objects[1] = f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] >>"
-    objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    objects[3] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
-    objects[4] = f"<< /Title ({_escape(title)}) >>"
-    objects[5] = "<< >>"
-    return assemble(objects)
+    return _join_pages(objects, numbers, outline)
 
 
 def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = ()) -> bytes:
@@ -90,7 +78,7 @@ def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = (
     If `typed` has lines, they are on a page of their own, the last one, as text.
     """
     file = PdfFile(data, "sample.pdf")
-    objects = ["", "", "<< >>", "<< >>", "<< >>"]
+    objects = ["", "", _FONT.format(""), "<< >>", "<< >>"]
     numbers = []
     for page_number in pages:
         with file.open_page(page_number) as page:
@@ -103,21 +91,25 @@ def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = (
             f"<< /Type /XObject /Subtype /Image /Width {columns} /Height {rows} /ColorSpace /DeviceGray "
             f"/BitsPerComponent 8 /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream"
         )
-        objects.append(_write_stream(f"{width} 0 0 {height} 0 0 cm /I Do"))
-        objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {len(objects)} 0 R "
-            f"/Resources << /XObject << /I {len(objects) - 1} 0 R >> >> >>"
-        )
-        numbers.append(len(objects))
+        shown = f"{width} 0 0 {height} 0 0 cm /I Do"
+        numbers.append(_add_page(objects, shown, f"/XObject << /I {len(objects)} 0 R >>", width, height))
     if typed:
-        objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
-        objects.append(_write_stream("".join(map(_write_text, typed))))
-        objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>"
-        )
-        numbers.append(len(objects))
-    objects[0] = "<< /Type /Catalog /Pages 2 0 R >>"
+        numbers.append(_add_page(objects, "".join(map(_write_text, typed)), "/Font << /F1 3 0 R >>"))
+    return _join_pages(objects, numbers)
+
+
+def _add_page(objects: list[str], content: str, resources: str, width: float = 612, height: float = 792) -> int:
+    """Append the objects of a page, and return the number of the last one."""
+    objects.append(_write_stream(content))
+    objects.append(
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {len(objects)} 0 R "
+        f"/Resources << {resources} >> >>"
+    )
+    return len(objects)
+
+
+def _join_pages(objects: list[str], numbers: Sequence[int], outline: str = "") -> bytes:
+    objects[0] = f"<< /Type /Catalog /Pages 2 0 R {outline} >>"
     objects[1] = f"<< /Type /Pages /Count {len(numbers)} /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] >>"
     return assemble(objects)
 

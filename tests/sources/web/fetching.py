@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,13 @@ def open_fetcher(
     **changes: Any,  # noqa: ANN401 - any field
 ) -> Iterator[Fetcher]:
     """Yield a fetcher for a fake internet or for loopback."""
-    options = make_options(**changes)
     context = ssl.create_default_context(cafile=TLS_DIR / "authority.pem")
-    if internet is None:
-        fetcher = Fetcher(cache_dir=cache_dir, options=options, ssl_context=context)
-    else:
-        fetcher = Fetcher(
-            cache_dir=cache_dir,
-            options=options,
-            resolve=internet.resolve,
-            dial=internet.connect_tcp,
-            ssl_context=context,
-        )
-    try:
+    network: dict[str, Any] = {}
+    if internet is not None:
+        network = {"resolve": internet.resolve, "dial": internet.connect_tcp}
+    options = make_options(**changes)
+    with closing(Fetcher(cache_dir=cache_dir, options=options, ssl_context=context, **network)) as fetcher:
         yield fetcher
-    finally:
-        fetcher.close()
 
 
 def allow(*servers: HostileServer | str) -> AllowedOrigins:
