@@ -10,22 +10,12 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import (
-    ConversationEvent,
-)
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
 from tests.agent.asking import make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
-
-
-def watch(agent: Agent) -> tuple[Agent, Conversation, list[ConversationEvent]]:
-    """Return the agent, its conversation, and a list to which every event is added."""
-    seen: list[ConversationEvent] = []
-    agent.conversation.subscribe(seen.append)
-    return agent, agent.conversation, seen
 
 
 def questions(conversation: Conversation) -> list[str]:
@@ -51,10 +41,9 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
     return tasks
 
 
-async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(
-    store: ConversationStore,
-) -> None:
-    agent, conversation, _ = watch(make_agent(store=store))
+async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(store: ConversationStore) -> None:
+    agent = make_agent(store=store)
+    conversation = agent.conversation
     async with starting(agent) as gate:
         tasks = await run_in_order(
             agent.ask("First?"),

@@ -7,13 +7,7 @@ import pytest
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.question_context import (
-    FAILED_LEAD,
-    HITS_LEAD,
-    NO_ROOM_LEAD,
-    QuestionContext,
-    retrieve_context,
-)
+from roamtui.agent.question_context import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, QuestionContext, retrieve_context
 from roamtui.conversation.events import Role, SectionsExpanded
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library

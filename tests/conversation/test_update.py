@@ -1,12 +1,6 @@
 """Commands by the agent and by a person: changes and events."""
 
-from roamtui.conversation.events import (
-    NodesFolded,
-    Origin,
-    QuestionAnswered,
-    SectionsClosed,
-    SectionsExpanded,
-)
+from roamtui.conversation.events import NodesFolded, Origin, QuestionAnswered, SectionsClosed, SectionsExpanded
 from roamtui.conversation.update import CloseSections, ExpandSections, FoldNodes, update
 from tests.conversation.conversations import (
     ask,

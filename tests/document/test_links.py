@@ -154,10 +154,7 @@ NOTES = (
 
 @pytest.mark.parametrize(
     ("href", "title", "before", "after"),
-    [
-        ("[^1]", "Notes", "no note.\n\n  ", ": The note."),
-        ("[^b]:", "Top", " and one", " more"),
-    ],
+    [("[^1]", "Notes", "no note.\n\n  ", ": The note."), ("[^b]:", "Top", " and one", " more")],
 )
 def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
     library = build_library(RawText(text=NOTES, source="n.md", name="n"))

@@ -28,18 +28,9 @@ def test_folders_and_files_are_in_reading_order(tmp_path: Path) -> None:
     top = ("10 boats.md", "2 boats.md", "zebra.md", "Apple.md", "part10.md", "part2.md", "readme.txt")
     write(tmp_path, *top, "b/index.md", "b/a.md", "b/README.md")
     files_of_b = ("b/README.md", "b/index.md", "b/a.md")
-    files = (
-        "readme.txt",
-        "2 boats.md",
-        "10 boats.md",
-        "Apple.md",
-        "b",
-        *files_of_b,
-        "part2.md",
-        "part10.md",
-        "zebra.md",
-    )
-    assert keys(list_folder(tmp_path)) == [*files]
+    assert keys(list_folder(tmp_path)) == [
+        *("readme.txt", "2 boats.md", "10 boats.md", "Apple.md", "b", *files_of_b, "part2.md", "part10.md", "zebra.md")
+    ]
 
 
 def test_files_in_gitignore_are_left_out(tmp_path: Path) -> None:
