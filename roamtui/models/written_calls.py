@@ -24,6 +24,10 @@ _READ_REQUEST = (
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
 _READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
 """The same in the middle of a reply, or with markup."""
+_IDS_ALONE = re.compile(
+    rf"(?=[^a-f\[]*+[a-f\[])(?:{SECTION_ID.pattern}|[\W_])*?{SECTION_ID.pattern}[\W_]*", re.IGNORECASE
+)
+"""A reply of nothing but ids. A number alone is no id."""
 _CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
 """An answer with citations may explain a call."""
 _ANSWER_START = re.compile(r"\W*not found\b", re.IGNORECASE)
@@ -76,8 +80,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     ids = SECTION_ID.findall(text, read.end() if read is not None and has_request else 0)
     line = text.strip()
     is_line = line.startswith(READ_START) and "\n" not in line and not _CITATION.search(line)
-    has_words = re.search(r"[^\W\d_]", SECTION_ID.sub("", text)) is not None
-    if READ_TOOL in names and (has_request or is_line or (ids and not has_words)):
+    is_ids = _IDS_ALONE.fullmatch(text) is not None
+    if READ_TOOL in names and (has_request or is_line or is_ids):
         return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
     return () if _ANSWER_START.match(text) or _CITATION.search(text) else find_named_calls(text, names)
 
