@@ -19,8 +19,7 @@ from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.recorded import RecordedModel
 from roamtui.output import report_conversion
-from roamtui.paths import config_path
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
@@ -29,12 +28,6 @@ from tests.fakes.site import FakeSite, make_ollama
 def open_app(source: str, settings: Settings | None = None) -> AppContext:
     bootstrap = Bootstrap(settings=settings or Settings())
     return AppServices(bootstrap).open(split_sources(source))
-
-
-def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    AppServices(Bootstrap()).save_settings({"theme": "dawn"})
-    assert config_path().is_relative_to(home_dir)
-    assert load_settings().theme == "dawn"
 
 
 def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,6 @@ from roamtui import paths
 from tests.real_documents import PROJECT_DIR
 
 
-def test_themes_and_examples_are_found_here() -> None:
-    assert (paths.get_resource_dir("themes") / "dusk.toml").is_file()
-    assert (paths.get_resource_dir("examples") / "handbook.md").is_file()
-
-
 @pytest.mark.parametrize("umask", [0o000, 0o022])
 def test_every_folder_on_the_way_is_its_owners_alone(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)

@@ -126,8 +126,6 @@ def find_quote(
                     continue
                 if keeps_meaning and _is_negated(excerpt, low, high):
                     continue
-                if "\n" not in quote and _joins_rows(excerpt, low, high):
-                    continue
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
@@ -263,18 +261,6 @@ def _is_negated(excerpt: _Excerpt, low: int, high: int) -> bool:
     return (has_before and negates_after(excerpt.text[max(0, low - _BESIDE) : low])) or (
         has_after and negates_before(excerpt.text[high : high + _BESIDE])
     )
-
-
-def _joins_rows(excerpt: _Excerpt, low: int, high: int) -> bool:
-    """Return whether a quote joins the last cells of a row to the row below it, as if they were one row."""
-    words = excerpt.words
-    row = bisect_left(words.starts, low - excerpt.shift)
-    after = bisect_left(words.starts, high - excerpt.shift)
-    if not any(flags & BLOCK for flags in words.flags[row + 1 : after]):
-        return False
-    while row and not words.flags[row] & (BLOCK | CELL):
-        row -= 1
-    return words.flags[row] & (BLOCK | CELL) == CELL
 
 
 def _find_parts(reading: _Reading, excerpt: _Excerpt) -> Iterator[Bounds]:

@@ -1,8 +1,7 @@
 """How often a true quote is found, and a false one not: `python -m tests.benchmarks.quotes`.
 
 True quotes are drawn from books, filings as PDF and folders of documentation, and each is made false in ten ways. What
-the text has is told by a reader of its own (`tests/quotes/visible_text.py`). `--only pairs` judges the quotes that
-people judged.
+the text has is told by a reader of its own (`tests/quotes/visible_text.py`).
 """
 
 import argparse
@@ -18,7 +17,6 @@ from roamtui.quotes.find import find_quote
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.benchmarks.false_quotes import make_false
 from tests.benchmarks.true_quotes import Quote, draw_true_quotes
-from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.quotes.visible_text import Part, read_parts
 from tests.real_documents import find_data_dir, list_documents, read_document
 
@@ -131,28 +129,12 @@ def print_judged(judged: Sequence[Judgement], *, should_be_found: bool) -> None:
         sys.stdout.write(f"- {one.way}, {one.place}: {one.quote!r}\n")
 
 
-def print_pairs() -> None:
-    """Print the pairs of quote and text that the program judges otherwise than people did."""
-    pairs = read_pairs()
-    wrong = find_wrong_pairs(pairs)
-    sys.stdout.write(f"Pairs judged as people did: {len(pairs) - len(wrong)} of {len(pairs)}\n")
-    sys.stdout.writelines(f"- {line}\n" for line in wrong)
-
-
-PRINTERS: dict[str, Callable[[int | None], None]] = {
-    "pairs": lambda _: print_pairs(),
-    "true": lambda books: print_judged(judge_sources(judge_true, books), should_be_found=True),
-    "false": lambda books: print_judged(judge_sources(judge_false, books), should_be_found=False),
-}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=PRINTERS, action="append", help="print this table alone; may be repeated")
     parser.add_argument("--books", type=int, help="take this many books, and no other documents")
-    arguments = parser.parse_args()
-    for name in arguments.only or PRINTERS:
-        PRINTERS[name](arguments.books)
+    books = parser.parse_args().books
+    print_judged(judge_sources(judge_true, books), should_be_found=True)
+    print_judged(judge_sources(judge_false, books), should_be_found=False)
 
 
 if __name__ == "__main__":

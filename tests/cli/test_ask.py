@@ -27,14 +27,6 @@ def test_what_is_not_found_is_said_with_the_nearest_sections(run: RunCommand, ga
 
 
 @pytest.mark.usefixtures("forked_models")
-def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "How long is a plot?", "--model", "openai/gpt-4.1-mini", "--json")
-    assert result.code == 1
-    assert "OPENAI_API_KEY" in result.err
-    assert result.json["stopped"] == "error"
-
-
-@pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize(
     ("answer", "code"),
     [

@@ -51,19 +51,6 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     assert (leases / "anna.md").read_bytes() == before
 
 
-def test_a_table_keeps_the_questions_of_earlier_runs_and_says_when_it_asks_them(
-    run: RunCommand, tmp_path: Path
-) -> None:
-    leases = write_leases(tmp_path / "leases")
-    run("table", leases, "-q", PERIOD)
-    second = run("table", leases, "-q", "Who pays for heating?")
-    assert [column["question"] for column in second.json["columns"]] == ["Who pays for heating?"]
-    assert PERIOD not in second.err
-    third = run("table", leases)
-    assert [column["question"] for column in third.json["columns"]] == [PERIOD, "Who pays for heating?"]
-    assert f"The table has these questions from earlier runs: {PERIOD} · Who pays for heating?\n" in third.err
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.json", "t.md", "out/t.csv"])
 def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     run: RunCommand, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -2,14 +2,13 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState
-from roamtui.export.table import render_csv, render_json_table, render_markdown_table
+from roamtui.export.table import render_csv, render_markdown_table
 from roamtui.quotes.claims import read_claims
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
@@ -42,15 +41,6 @@ def make_table(folder: Path, *values: str, quote: str = "") -> Table:
         )
         cells[row.source, COLUMNS[0].key] = cell
     return Table(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
-
-
-def test_json_has_the_rows_and_what_each_cell_rests_on(tmp_path: Path) -> None:
-    table = json.loads(render_json_table(make_table(tmp_path, "60 days"), tmp_path))
-    (row,) = table["rows"]
-    assert (table["table"], row["source"]) == (str(tmp_path), str(tmp_path / "0.md"))
-    (cell,) = row["cells"]
-    assert {"question", "value", "state", "citations", "conversation", "usage"} <= cell.keys()
-    assert (cell["value"], cell["state"], cell["citations"][0]["quote"]) == ("60 days", "found", "60 days")
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,11 @@ class ScriptedReply:
     """Finish reason of a reply without calls."""
 
 
-Reply = ScriptedReply | Callable[[ModelRequest], ScriptedReply]
+Reply = ScriptedReply | str | Callable[[ModelRequest], ScriptedReply]
 
 
 class ScriptedModel(Model):
-    """Answers each request with the next of `replies`; a callable makes its reply from the request."""
+    """Answers each request with the next of `replies`: a text, or what a callable makes of the request."""
 
     def __init__(
         self, replies: Iterable[Reply] = (), *, window_tokens: int | None = 128_000, name: str = "scripted"
@@ -88,7 +88,9 @@ class ScriptedModel(Model):
         if number > len(self._replies):
             raise ModelError(f"The script has {len(self._replies)} replies, and request {number} came.")
         reply = self._replies[number - 1]
-        if not isinstance(reply, ScriptedReply):
+        if isinstance(reply, str):
+            reply = ScriptedReply(text=reply)
+        elif not isinstance(reply, ScriptedReply):
             reply = reply(request)
         if reply.thinking:
             yield ThinkingDelta(reply.thinking)

@@ -1,7 +1,6 @@
 """Saved conversations, listed and printed."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -36,17 +35,6 @@ def test_a_conversation_is_printed_as_a_page(capsys: pytest.CaptureFixture[str])
     page = capsys.readouterr().out
     assert "Why ef34?" in page
     assert "Alpha" in page
-
-
-@pytest.mark.usefixtures("saved")
-@pytest.mark.parametrize(("name", "begin"), [("a.md", "# "), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
-def test_a_conversation_is_exported_to_a_file_as_its_name_says(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, begin: str
-) -> None:
-    path = tmp_path / name
-    print_conversation("ef34", None, lambda _source, **_given: make_library(), path)
-    assert path.read_text("utf-8").startswith(begin)
-    assert capsys.readouterr() == ("", f"Wrote {path}.\n")
 
 
 @pytest.mark.usefixtures("saved")

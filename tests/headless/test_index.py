@@ -20,9 +20,7 @@ add = partial(add_summaries, assume_yes=True)
 
 
 def _make_model(*texts: str | ModelError) -> ScriptedModel:
-    return ScriptedModel(
-        [ScriptedReply(error=text) if isinstance(text, ModelError) else ScriptedReply(text=text) for text in texts]
-    )
+    return ScriptedModel([ScriptedReply(error=text) if isinstance(text, ModelError) else text for text in texts])
 
 
 def _list_texts(place: IndexLocation) -> Sequence[str]:

@@ -6,6 +6,7 @@ pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mcp import Client
+from mcp import Client, StdioServerParameters, types
 
 from roamtui.agent.tools import expand, search
 from roamtui.bootstrap import Bootstrap, open_library
@@ -24,12 +25,26 @@ from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
 from roamtui.search.keyword import KeywordSearcher
-from tests.headless.mcp_clients import WAIT_SECONDS, call, connect_stdio, list_ids, read_text
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
 from tests.search.libraries import id_of, make_library
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
+
+
+WAIT_SECONDS = 120
+
+
+async def call(client: Client, name: str, **arguments: object) -> str:
+    return read_text(await client.call_tool(name, arguments))
+
+
+def read_text(result: types.CallToolResult) -> str:
+    return "\n".join(content.text for content in result.content if isinstance(content, types.TextContent))
+
+
+def list_ids(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"\[([0-9a-f]{8})\]", text)))
 
 
 def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSearcher) -> McpSession:
@@ -141,12 +156,11 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
     assert read_text(results[1]) == "A defect in roamtui stopped this call (KeyError). Another may work."
 
 
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
-
-
-@ERAS
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
-    async with connect_stdio(HANDBOOK, mode=mode) as client:
+    program = ["-m", "roamtui", "mcp", str(HANDBOOK)]
+    parameters = StdioServerParameters(command=sys.executable, args=program, cwd=PROJECT_DIR, env=dict(os.environ))
+    async with Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools)[:2] == ["list_documents", "outline"]
         for known in (expand.TOOL.spec, search.TOOL.spec):

@@ -72,7 +72,7 @@ def test_a_question_is_answered_with_progress_text_and_sources(
     mooring = chat.id_of("Moorings")
     chat.model.add_replies(
         ScriptedReply(calls=(("expand_sections", {"section_ids": [mooring]}),)),
-        ScriptedReply(text=f'A night costs "12 euros a night" [{mooring}].'),
+        f'A night costs "12 euros a night" [{mooring}].',
     )
     assert chat.run(io.StringIO("What does a night cost?\n"), monkeypatch) == 0
     out, err = capsys.readouterr()
@@ -97,7 +97,7 @@ def test_nothing_that_a_terminal_obeys_is_written(
 
 
 def test_sections_are_opened_read_and_closed_by_the_person(pipe: Pipe) -> None:
-    chat = Chat([ScriptedReply(text="Yes.")])
+    chat = Chat(["Yes."])
     noise, winter = chat.id_of("Noise"), chat.id_of("Winter")
     pipe(chat, "/open Noise", f"/open [{winter}]", f"/show {winter}", "Is it loud?")
     request = chat.model.requests[0]
@@ -145,7 +145,7 @@ def _interrupt(_request: ModelRequest) -> ScriptedReply:
 def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], store: ConversationStore
 ) -> None:
-    chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
+    chat = Chat([_interrupt, "Quiet.", "Quiet."], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. What has arrived is kept." in capsys.readouterr().out
     saved = store.load(chat.conversation.state.id).exchanges
@@ -159,7 +159,7 @@ def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(
         signal.raise_signal(signal.SIGTERM)
         return ScriptedReply(text="The engines are loud at night, and then", chunk_size=4)
 
-    chat = Chat([ask_to_end, ScriptedReply(text="Quiet.")], store)
+    chat = Chat([ask_to_end, "Quiet."], store)
     with pytest.raises(SystemExit) as left:
         chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch)
     assert left.value.code == EXIT_CANCELLED
@@ -170,7 +170,7 @@ def test_a_chat_that_is_asked_to_end_keeps_the_partial_answer(
 def test_a_saved_conversation_is_greeted_with_its_last_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chat = Chat([ScriptedReply(text="Engines stop at ten.")] * 2)
+    chat = Chat(["Engines stop at ten."] * 2)
     chat.run(Typed("Noise?\n"), monkeypatch)
     first = capsys.readouterr().out
     assert os.environ["TERM"] == "dumb"

@@ -24,7 +24,7 @@ from roamtui.models.base import ModelOptions
 from roamtui.search.base import RetrievalOptions
 from tests.fakes.services import app_over, context_of
 from tests.real_documents import PROJECT_DIR
-from tests.tui.driving import ask, press_until, wait_until
+from tests.tui.driving import running
 
 _PYTHON = os.environ["ROAMTUI_LOCAL_MODEL_PYTHON"]
 _MODEL = "openai/smollm2-135m"
@@ -114,15 +114,12 @@ async def test_the_app_answers_and_stops(api_base: str, capsys: pytest.CaptureFi
     library = open_library([str(_HANDBOOK)])
     model = make_model(_MODEL, api_base=api_base, options=ModelOptions(output_tokens=_LONG_OUTPUT_TOKENS))
     agent = Agent(Conversation(library), model, make_searcher(library, RetrievalOptions()))
-    app = app_over(context_of(agent))
-    async with app.run_test(size=(120, 35)) as pilot:
-        screen = app.main_screen
-        await ask(pilot, "How long can I keep a book?")
-        screen.question_box.fill("List all rules, one by one.")
-        await press_until(pilot, lambda: len(agent.conversation.state.exchanges) == 2, "enter")
-        await wait_until(pilot, lambda: screen.is_asking)
+    async with running(app_over(context_of(agent)), (120, 35)) as ui:
+        await ui.ask("How long can I keep a book?")
+        await ui.send("List all rules, one by one.")
+        await ui.wait_until(lambda: len(ui.exchanges) == 2 and ui.main.is_asking)
         before = time.monotonic()
-        await press_until(pilot, lambda: not screen.is_asking, "ctrl+c")
+        await ui.press_until(lambda: not ui.main.is_asking, "ctrl+c")
         seconds = time.monotonic() - before
     ended = [exchange.stopped for exchange in agent.conversation.state.exchanges]
     assert ended == [StopReason.ANSWERED, StopReason.CANCELLED]

@@ -27,7 +27,7 @@ from tests.anomalies.faulty_disk import FaultyDisk
 from tests.conversation.conversations import check_messages
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import ODD_WORDS, FaultyModel
-from tests.soak.hands import Hands, open_app
+from tests.soak.hands import Hands, open_app, patch_home
 from tests.tui.driving import screen_text
 
 _KEYS = sorted({key for action in ACTIONS for key in action.keys} | set("abcdefty0789 .;$") | {"ctrl+a", "ctrl+k"})
@@ -238,11 +238,7 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
     trail: deque[str] = deque(maxlen=60)
     done: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("HOME", *(f"XDG_{name}_HOME" for name in ("DATA", "CONFIG", "CACHE", "STATE"))):
-            patch.setenv(name, str(folder / "home"))
-        patch.delenv("EDITOR", raising=False)
-        patch.delenv("VISUAL", raising=False)
-        patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
+        patch_home(patch, folder)
         disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace", "lock"))
         try:
             while done["steps"] < steps:

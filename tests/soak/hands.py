@@ -6,7 +6,9 @@ Textual's own pilot waits after each key until all is quiet, which takes many ti
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.events import Key, Resize
 from textual.geometry import Size
@@ -20,18 +22,29 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import Model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from tests.fakes.services import app_over, context_of
+from tests.fakes.services import app_over, context_of, make_options
 
 _ROUND_SECONDS = 0.01
 _ROUNDS_MAX = 20_000
 
 
-def open_app(folder: Path, document: Path, model: Model) -> RoamApp:
+def patch_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Give the app a home below a folder, and no editor, viewer or browser."""
+    for name in ("HOME", *(f"XDG_{kind}_HOME" for kind in ("DATA", "CONFIG", "CACHE", "STATE"))):
+        patch.setenv(name, str(folder / "home"))
+    for name in ("EDITOR", "VISUAL"):
+        patch.delenv(name, raising=False)
+    patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
+    patch.setattr("roamtui.tui.screens.picture.open_in_viewer", lambda _path: False)
+
+
+def open_app(folder: Path, document: Path, model: Model, **options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`
     """Return an app about a document, which it can read again, with its conversations in a folder."""
     library = open_library((str(document),))
     session = Conversation(library, store=ConversationStore(folder / "conversations"))
     agent = Agent(session, model, KeywordSearcher(library))
-    return app_over(context_of(agent, reload_library=lambda *_: open_library((str(document),))))
+    reload_library = lambda *_: open_library((str(document),))  # noqa: E731 - it stands for a service
+    return app_over(context_of(agent, options=make_options(**options), reload_library=reload_library))
 
 
 class Hands:

@@ -15,7 +15,6 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import chdir
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,22 +22,16 @@ import pytest
 from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
 
-from roamtui.agent.loop import Agent
-from roamtui.bootstrap import open_library
-from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationStore
 from roamtui.models.discovery import ModelOffer
 from roamtui.plain import sanitise_text
-from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import ACTIONS, PANES, format_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.picture import PictureScreen
 from roamtui.tui.status_line import MessageLine
-from tests.fakes.services import app_over, context_of, make_options
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
-from tests.soak.hands import Hands
+from tests.soak.hands import Hands, open_app, patch_home
 from tests.sources.sample_pictures import make_png
 from tests.tui.driving import screen_text
 from tests.tui.tabling import Tables
@@ -115,22 +108,20 @@ class KeyWalk:
                 assert not failures, failures
 
     def _open(self) -> RoamApp:
-        library = open_library((str(self._document),))
-        session = Conversation(library, store=ConversationStore(self._folder / "conversations"))
-        agent = Agent(session, self._model, KeywordSearcher(library))
         folder = self._folder / f"tables-{self.starts}"
         folder.mkdir()
         tables = Tables(folder)
         tables.questions = tables.questions if self.starts % 2 else []
-        options = make_options(
+        return open_app(
+            self._folder,
+            self._document,
+            self._model,
             examples=_QUESTIONS,
             list_models=lambda: (ModelOffer(name="faulty-2", note="on this machine"),),
             make_model=lambda *_given, **_named: FaultyModel(1),
             open_source=tables.open_source,
             open_table=tables.open_table,
         )
-        read = partial(open_library, (str(self._document),))
-        return app_over(context_of(agent, options=options, reload_library=lambda *_: read()))
 
     async def _step(self, app: RoamApp, hands: Hands, named: list[str]) -> list[str]:
         """Press a key: one that a message has just named, if any. Return the keys that the messages name now."""
@@ -217,12 +208,7 @@ def walk_all(folder: Path, steps: int, seed: int, tell: Callable[[str], object])
     walks = []
     for size in SIZES:
         with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(dir=folder) as name, chdir(name):
-            for variable in ("HOME", *(f"XDG_{kind}_HOME" for kind in ("DATA", "CONFIG", "CACHE", "STATE"))):
-                patch.setenv(variable, str(Path(name) / "home"))
-            patch.delenv("EDITOR", raising=False)
-            patch.delenv("VISUAL", raising=False)
-            patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
-            patch.setattr("roamtui.tui.screens.picture.open_in_viewer", lambda _path: False)
+            patch_home(patch, Path(name))
             walk = KeyWalk(Path(name), size, seed)
             try:
                 walk.walk(steps)

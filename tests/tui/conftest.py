@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import pytest
-from textual.app import App
 from textual.css import stylesheet
 from textual.css.parse import parse
 from textual.css.tokenize import tokenize_values
@@ -13,8 +12,9 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input
 
+from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
-from tests.tui.driving import Compare, Scene, wait_until, wait_until_started
+from tests.tui.driving import Compare, RunningApp, Scene, wait_until, wait_until_started
 
 _ROUNDS_AT_REST = 5
 """A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""
@@ -46,22 +46,22 @@ def styles_read_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def snap_compare(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> Compare:
+def snap_compare(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch) -> Compare:
     """Wait for the app before and after `run_before`, then compare its picture with the one that was kept."""
     monkeypatch.setattr(document_reader, "_READING_SECONDS", 3600.0)  # else the outline marks what a slow test shows
     monkeypatch.setattr(Input, "_toggle_cursor", lambda _field: None)  # else a slow test shows a cursor that blinks
 
-    def compare(app: App[Any], *, terminal_size: tuple[int, int] = (80, 24), run_before: Scene | None = None) -> bool:
+    def compare(app: RoamApp, *, terminal_size: tuple[int, int] = (80, 24), run_before: Scene | None = None) -> bool:
         async def show(pilot: Pilot[Any]) -> None:
             await wait_until_started(pilot)
             if run_before is not None:
-                await run_before(pilot)
+                await run_before(RunningApp(app, pilot))
             rounds: deque[list[Strip]] = deque(maxlen=_ROUNDS_AT_REST)
 
             def is_at_rest() -> bool:
-                screen = pilot.app.screen
+                screen = app.screen
                 rounds.append(screen._compositor.render_strips())
-                working = [worker.node for worker in pilot.app.workers if not worker.is_finished]
+                working = [worker.node for worker in app.workers if not worker.is_finished]
                 if any(screen in node.ancestors_with_self for node in working):  # others wait for what a dialog returns
                     return False
                 return len(rounds) == _ROUNDS_AT_REST and all(lines == rounds[0] for lines in rounds)

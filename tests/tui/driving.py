@@ -2,25 +2,35 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self
 
 from textual import events
 from textual.app import App
+from textual.geometry import Offset
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.selection import Selection
+from textual.widgets import Input
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, build_library
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.exchange_view import ExchangeView
+from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.context import AppContext
+from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of, make_options
@@ -30,9 +40,8 @@ TEXT = read_case("bakery.md")
 RYE = read_case("mill.md")
 """One word in many sections, to go from match to match and read on."""
 
-Scene = Callable[[Pilot[Any]], Awaitable[None]]
+Scene = Callable[["RunningApp"], Awaitable[None]]
 Until = str | type[Screen[Any]] | Callable[[], object]
-AnyApp = TypeVar("AnyApp", bound=App[None])
 _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
@@ -44,7 +53,7 @@ EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fe
 class Compare(Protocol):
     """The fixture of pytest-textual-snapshot."""
 
-    def __call__(self, app: App[Any], *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
+    def __call__(self, app: RoamApp, *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
         """Return whether the picture of an app is the one that was kept."""
         ...
 
@@ -78,34 +87,181 @@ def find_id(app: RoamApp, title: str) -> str:
     return next(section_id for section_id in library.walk() if library.node(section_id).title == title)
 
 
-def read_title(app: RoamApp, section_id: str | None) -> str:
-    return app.main_screen.conversation.state.library.node(section_id).title if section_id else ""
-
-
-def app_of(pilot: Pilot[None]) -> RoamApp:
-    assert isinstance(pilot.app, RoamApp)
-    return pilot.app
-
-
 def expand(*section_ids: str) -> ScriptedReply:
     return ScriptedReply(calls=(("expand_sections", {"section_ids": list(section_ids)}),))
 
 
+class RunningApp:
+    """A running app as its person has it: the keys, the mouse, and what is on the screen."""
+
+    def __init__(self, app: RoamApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.pause = pilot.pause
+        self.press = pilot.press
+        self.click = pilot.click
+
+    @property
+    def main(self) -> MainScreen:
+        """Return the screen of the document that is shown."""
+        return self.app.main_screen
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.main.conversation
+
+    @property
+    def state(self) -> ConversationState:
+        return self.main.conversation.state
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        return self.state.exchanges
+
+    @property
+    def box(self) -> QuestionBox:
+        return self.main.question_box
+
+    @property
+    def chat(self) -> ChatLog:
+        return self.main.chat_log
+
+    @property
+    def outline(self) -> OutlineTree:
+        return self.main.tree_pane.outline
+
+    @property
+    def reader(self) -> DocumentReader:
+        return self.main.reader_pane.ensure_reader()
+
+    @property
+    def last(self) -> ExchangeView:
+        """Return the last question with its answer."""
+        return self.main.query(ExchangeView).last()
+
+    @property
+    def model(self) -> ScriptedModel:
+        model = self.main.agent.model
+        assert isinstance(model, ScriptedModel)
+        return model
+
+    @property
+    def field(self) -> Input:
+        """Return the text field of the screen on top."""
+        return self.app.screen.query_one(Input)
+
+    @property
+    def text(self) -> str:
+        """Return what stands on the screen, line by line."""
+        return screen_text(self.app)
+
+    @property
+    def words(self) -> str:
+        """Return what stands on the screen as one line."""
+        return " ".join(self.text.split())
+
+    @property
+    def rows(self) -> list[str]:
+        return self.text.split("\n")
+
+    @property
+    def read_title(self) -> str:
+        """Return the title of the section that the reader shows."""
+        return self._get_title(self.main.reader_pane.section_id)
+
+    @property
+    def cursor_title(self) -> str:
+        """Return the title of the section under the cursor of the outline."""
+        return self._get_title(self.outline.cursor_id)
+
+    def _get_title(self, section_id: str | None) -> str:
+        return self.state.library.node(section_id).title if section_id else ""
+
+    def find_id(self, title: str) -> str:
+        return find_id(self.app, title)
+
+    def focus(self, scope: Scope) -> Self:
+        self.main.panes.focus_scope(scope)
+        return self
+
+    async def wait_until(self, until: Until) -> None:
+        await wait_until(self.pilot, until)
+
+    async def press_until(self, until: Until, *keys: str) -> None:
+        """Press keys, and wait as `wait_until` does."""
+        await self.pilot.press(*keys)
+        await self.wait_until(until)
+
+    async def reach(self, title: str, *keys: str) -> None:
+        """Press keys, and wait until the reader shows the section with this title."""
+        await self.press_until(lambda: self.read_title == title, *keys)
+
+    async def read(self, title: str) -> None:
+        """Read a section, with the focus in the reader."""
+        self.focus(Scope.TREE)
+        await self.go_to(self.find_id(title))
+        await self.press_until(lambda: self.reader.has_focus, "enter", "enter")
+        await self.pause()
+
+    async def select(self, first: str, last: str = "") -> None:
+        """Select words in the reader, up to some other words if given, as the mouse does."""
+        lines = self.reader.lines
+        texts = [found.line.text if (found := lines.get_line(y)) else "" for y in range(len(lines))]
+        start = next(y for y, text in enumerate(texts) if first in text)
+        end = next(y for y, text in enumerate(texts) if (last or first) in text)
+        end_x = texts[end].index(last or first) + len(last or first)
+        self.main.selections = {self.reader: Selection(Offset(texts[start].index(first), start), Offset(end_x, end))}
+        await self.pause()
+
+    async def click_on(self, words: str) -> None:
+        """Click on the first letter of words on the screen."""
+        row = next(number for number, line in enumerate(self.rows) if words in line)
+        assert await self.click(offset=(self.rows[row].index(words), row))
+
+    def type_at_once(self, *words: str) -> None:
+        """Put all keys into the app's queue before it comes to the first; a word of several letters is a key's name."""
+        for word in words:
+            name = word if len(word) > 1 else _character_to_key(word)
+            self.app.post_message(events.Key(name, word if len(word) == 1 else None))
+
+    async def send(self, question: str) -> None:
+        """Type a question and send it."""
+        self.box.fill(question)
+        self.box.focus()
+        await self.pause()
+        await self.press("enter")
+
+    async def ask(self, question: str, *replies: Reply) -> None:
+        """Type a question, which the model answers with these replies, send it, and wait until its answer has ended."""
+        if replies:
+            self.model.add_replies(*replies)
+        before = len(self.exchanges)
+        await self.send(question)
+        await self.wait_until(lambda: len(self.exchanges) > before and not self.main.is_asking)
+        await self.pause()
+
+    async def run(self, action_id: str) -> None:
+        """Run an action of the main screen that has no key, and wait until the conversation has what it changes."""
+        await self.main.action_run(action_id)
+        await self.pause()
+        workers = self.app.workers
+        await self.wait_until(lambda: all(worker.is_finished for worker in workers if worker.group == "commands"))
+        await self.pause()
+
+    async def go_to(self, section_id: str) -> None:
+        """Put the cursor of the outline on a section."""
+        self.outline.go_to(section_id)
+        await self.wait_until(lambda: self.outline.cursor_id == section_id)
+
+
 @asynccontextmanager
-async def running(app: AnyApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[AnyApp, Pilot[None]]]:
+async def running(
+    app: RoamApp, size: tuple[int, int] = (80, 24), *, notifications: bool = False
+) -> AsyncIterator[RunningApp]:
     """Run an app in a terminal of a size, once it has started."""
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=notifications) as pilot:
         await wait_until_started(pilot)
-        yield app, pilot
-
-
-async def run(pilot: Pilot[None], action_id: str) -> None:
-    """Run an action of the main screen that has no key, and wait until the conversation has what it changes."""
-    app = app_of(pilot)
-    await app.main_screen.action_run(action_id)
-    await pilot.pause()
-    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "commands"))
-    await pilot.pause()
+        yield RunningApp(app, pilot)
 
 
 async def wait_until_started(pilot: Pilot[Any]) -> None:
@@ -114,45 +270,32 @@ async def wait_until_started(pilot: Pilot[Any]) -> None:
         await wait_until(pilot, screen.started.is_set)
 
 
-def model_of(app: RoamApp) -> ScriptedModel:
-    model = app.main_screen.app_context.agent.model
-    assert isinstance(model, ScriptedModel)
-    return model
-
-
-async def show_answer(pilot: Pilot[None]) -> None:
+async def show_answer(ui: RunningApp) -> None:
     """Show an answer with a good, a bad and no quote, after a search and a batch."""
-    app = app_of(pilot)
-    stone, deck, steam = (find_id(app, title) for title in ("Stone oven", "Deck oven", "Steam"))
+    stone, deck, steam = map(ui.find_id, ("Stone oven", "Deck oven", "Steam"))
     answer = (
         f'The **stone oven** is smaller: "It must rest for one hour after each batch" [{stone}].\n\n'
         f'- The deck oven: "The deck oven takes a hundred loaves" [{deck}].\n'
         f"- Both are lit early, and steam has its own section [{steam}].\n\n"
         "| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n"
     )
-    model_of(app).add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
-    await ask(pilot, "Which oven is larger, and must either rest?")
-    assert app.main_screen.conversation.state.exchanges[-1].citations
-    assert tuple(app.main_screen.conversation.state.open_sections) == (stone, deck)
-    await pilot.pause()
-
-
-async def go_to(pilot: Pilot[None], section_id: str) -> None:
-    """Put the cursor of the outline on a section."""
-    tree = app_of(pilot).main_screen.tree_pane
-    tree.outline.go_to(section_id)
-    await wait_until(pilot, lambda: tree.outline.cursor_id == section_id)
+    question = "Which oven is larger, and must either rest?"
+    await ui.ask(question, expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
+    assert ui.exchanges[-1].citations
+    assert tuple(ui.state.open_sections) == (stone, deck)
+    await ui.pause()
 
 
 async def wait_until(pilot: Pilot[Any], until: Until) -> None:
-    """Let the app work until its screen has these words, is of this kind, or meets this condition.
+    """Let the app work until its screen has these words on one line or more, is of this kind, or meets this condition.
 
     From the 50th round on there is time for threads and other programs.
     """
 
     def is_met() -> bool:
         if isinstance(until, str):
-            return until in screen_text(pilot.app)
+            text = screen_text(pilot.app)
+            return until in text or until in " ".join(text.split())
         return isinstance(pilot.app.screen, until) if isinstance(until, type) else bool(until())
 
     for number in range(_ROUNDS_MAX):
@@ -160,31 +303,6 @@ async def wait_until(pilot: Pilot[Any], until: Until) -> None:
             return
         await pilot.pause(None if number < _QUICK_ROUNDS else _SLOW_ROUND_SECONDS)
     assert is_met(), "what was waited for did not come; the screen:\n" + screen_text(pilot.app)
-
-
-async def press_until(pilot: Pilot[Any], until: Until, *keys: str) -> None:
-    """Press keys, and wait as `wait_until` does."""
-    await pilot.press(*keys)
-    await wait_until(pilot, until)
-
-
-def type_at_once(pilot: Pilot[None], *words: str) -> None:
-    """Put all keys into the app's queue before it comes to the first; a word of several letters is a key's name."""
-    for word in words:
-        name = word if len(word) > 1 else _character_to_key(word)
-        pilot.app.post_message(events.Key(name, word if len(word) == 1 else None))
-
-
-async def ask(pilot: Pilot[None], question: str) -> None:
-    """Type a question, send it, and wait until its answer has ended."""
-    screen = app_of(pilot).main_screen
-    before = len(screen.conversation.state.exchanges)
-    screen.question_box.fill(question)
-    screen.question_box.focus()
-    await pilot.pause()
-    await pilot.press("enter")
-    await wait_until(pilot, lambda: len(screen.conversation.state.exchanges) > before and not screen.is_asking)
-    await pilot.pause()
 
 
 def screen_text(app: App[Any]) -> str:

@@ -3,8 +3,6 @@
 import asyncio
 from pathlib import Path
 
-from textual.pilot import Pilot
-
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import open_sources
@@ -18,7 +16,7 @@ from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import context_of, make_options
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
-from tests.tui.driving import wait_until
+from tests.tui.driving import RunningApp
 
 HEATING = "Who pays for heating?"
 
@@ -52,10 +50,10 @@ class Tables:
         asyncio.run(fill(define(self.folder, self.leases, *self.questions), answering_model()))
 
 
-async def await_grid(pilot: Pilot[None]) -> TableGrid:
+async def await_grid(ui: RunningApp) -> TableGrid:
     """Return the grid once it has rows and the focus."""
-    await wait_until(pilot, TableScreen)
-    await wait_until(pilot, lambda: bool(pilot.app.screen.query(TableGrid)))
-    grid = pilot.app.screen.query_one(TableGrid)
-    await wait_until(pilot, lambda: bool(grid.table.rows) and grid.has_focus)
+    await ui.wait_until(TableScreen)
+    await ui.wait_until(lambda: bool(ui.app.screen.query(TableGrid)))
+    grid = ui.app.screen.query_one(TableGrid)
+    await ui.wait_until(lambda: bool(grid.table.rows) and grid.has_focus)
     return grid

@@ -10,7 +10,6 @@ from textual.widget import Widget
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
-from roamtui.tui.app import RoamApp
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -22,16 +21,16 @@ from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
 from tests.table.filling import make_plan
-from tests.tui.driving import make_app, make_context, press_until, running, screen_text, type_at_once, wait_until
+from tests.tui.driving import RunningApp, make_app, make_context, running
 from tests.tui.opening import Opener
 
 
-def find_owner(app: RoamApp, scope: Scope) -> Widget:
+def find_owner(ui: RunningApp, scope: Scope) -> Widget:
     """Return a widget with the actions of a scope; the list of conversations is on the screen."""
-    assert isinstance(app.screen, ConversationsScreen)
+    assert isinstance(ui.app.screen, ConversationsScreen)
     match scope:
         case Scope.SAVED:
-            return app.screen
+            return ui.app.screen
         case Scope.TABLE:
             return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
         case Scope.PICTURE:
@@ -40,19 +39,19 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:
-            return app.main_screen.tree_pane.outline
+            return ui.outline
         case _:
-            return app.main_screen.panes.get_scope_widget(scope)
+            return ui.main.panes.get_scope_widget(scope)
 
 
 async def test_every_action_is_carried_out_and_bound_where_its_scope_is(store: ConversationStore) -> None:
     app = app_over(make_context(store=store))
-    async with running(app) as (_, pilot):
-        await pilot.press("f4")
+    async with running(app) as ui:
+        await ui.press("f4")
         for action in ACTIONS:
             target, method, _ = parse(action.call)
-            widget = find_owner(app, action.scope)
-            owner = {"": widget, "screen": app.main_screen, "app": app}[target]
+            widget = find_owner(ui, action.scope)
+            owner = {"": widget, "screen": ui.main, "app": app}[target]
             assert callable(getattr(owner, f"action_{method}", None)), action.id
             bindings = widget._bindings.key_to_bindings
             ids = (action.id, f"{action.id}.own")
@@ -104,15 +103,14 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
     options = make_options(keys={"move.down": ("n",), "tree.fly": ("f",)})
-    async with running(make_app(options=options)) as (app, pilot):
-        await wait_until(pilot, "tree.fly")
-        await pilot.press("escape")
-        outline = app.main_screen.tree_pane.outline
-        start = outline.cursor_id
-        await pilot.press("j")
-        assert outline.cursor_id == start
-        await pilot.press("n")
-        assert outline.cursor_id != start
+    async with running(make_app(options=options)) as ui:
+        await ui.wait_until("tree.fly")
+        await ui.press("escape")
+        start = ui.outline.cursor_id
+        await ui.press("j")
+        assert ui.outline.cursor_id == start
+        await ui.press("n")
+        assert ui.outline.cursor_id != start
 
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
@@ -125,13 +123,6 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     assert keys.first_keys["input.send"] == "enter"
 
 
-async def test_keys_typed_at_once_go_to_the_list_of_commands_and_then_to_what_it_opens() -> None:
-    async with running(make_app(), (120, 35)) as (app, pilot):
-        type_at_once(pilot, "ctrl+p", *"theme", "enter", *"beacon", "enter", *"hm")
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == "hm")
-        assert app.theme == "beacon"
-
-
 def test_the_best_match_comes_first() -> None:
     names = (("a", "Pin"), ("a", "Unpin"), ("b", "Spin"), ("b", "A pin"), ("c", "pinned"), ("c", "Note"))
     choices = [PickerItem(value=name, label=name, group=group) for group, name in names]
@@ -142,33 +133,28 @@ def test_the_best_match_comes_first() -> None:
 
 @pytest.mark.parametrize("pane", [Scope.TREE, Scope.CHAT, Scope.READER])
 async def test_help_at_the_foot_of_a_pane_has_all_its_keys_and_those_of_its_sections(pane: Scope) -> None:
-    async with running(make_app(), (150, 35)) as (app, pilot):
-        main = app.main_screen
-        main.panes.focus_scope(Scope.TREE)
-        await press_until(pilot, lambda: main.reader_pane.section_id is not None, "enter")
-        main.panes.focus_scope(pane)
-        await press_until(pilot, "f1 all help", "f1")
-        shown = " ".join(line.plain for line in main.query_one(PaneKeys).draw(150))
+    async with running(make_app(), (150, 35)) as ui:
+        await ui.focus(Scope.TREE).press_until(lambda: ui.read_title, "enter")
+        await ui.focus(pane).press_until("f1 all help", "f1")
+        shown = " ".join(line.plain for line in ui.main.query_one(PaneKeys).draw(150))
         hints = [action.label.lower() for action in ACTIONS if action.scope in (pane, Scope.SECTION) and action.keys]
         assert [hint for hint in hints if hint not in shown] == []
 
 
 async def test_help_is_filtered_as_typed() -> None:
-    async with running(make_app(), (120, 35)) as (app, pilot):
-        await press_until(pilot, "enter send   pgdn scroll down   pgup scroll up   ctrl+j new line", "f1")
-        assert screen_text(app).count("esc step out") == 1
-        await pilot.press("escape")
-        assert "esc step out" not in screen_text(app)
-        await press_until(pilot, HelpDialog, "f1", "f1")
-        await wait_until(pilot, "Question box · you are here")
-        assert screen_text(app).index("you are here") < screen_text(app).index("Everywhere")
-        await pilot.press(*"pin")
-        await wait_until(
-            pilot, lambda: "the model cannot close it" in screen_text(app) and "Fold or unfold" not in screen_text(app)
-        )
-        await press_until(pilot, "No match", *"zz")
-        await press_until(pilot, "Go to the next pane.", "escape")
-        await press_until(pilot, "This key works only here: Picture or page.", *"zoom", "enter")
-        await pilot.press("escape")
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
-        assert "esc step out" not in screen_text(app)
+    async with running(make_app(), (120, 35)) as ui:
+        await ui.press_until("enter send   pgdn scroll down   pgup scroll up   ctrl+j new line", "f1")
+        assert ui.text.count("esc step out") == 1
+        await ui.press("escape")
+        assert "esc step out" not in ui.text
+        await ui.press_until(HelpDialog, "f1", "f1")
+        await ui.wait_until("Question box · you are here")
+        assert ui.text.index("you are here") < ui.text.index("Everywhere")
+        await ui.press(*"pin")
+        await ui.wait_until(lambda: "the model cannot close it" in ui.text and "Fold or unfold" not in ui.text)
+        await ui.press_until("No match", *"zz")
+        await ui.press_until("Go to the next pane.", "escape")
+        await ui.press_until("This key works only here: Picture or page.", *"zoom", "enter")
+        await ui.press("escape")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        assert "esc step out" not in ui.text

@@ -4,53 +4,39 @@ import re
 
 import pytest
 from textual import events
-from textual.keys import _character_to_key
-from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.models.base import Model
 from roamtui.models.registry import make_model
 from roamtui.tui.app import RoamApp
-from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
-from tests.tui.driving import (
-    app_of,
-    ask,
-    find_id,
-    make_app,
-    make_context,
-    running,
-    screen_text,
-    type_at_once,
-    wait_until,
-)
+from tests.tui.driving import RunningApp, make_app, make_context, running
 from tests.tui.opening import Opener
 
 
 async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
-    async with running(make_app()) as (app, pilot):
-        await pilot.press("escape")
-        type_at_once(pilot, *"j/oven", "enter", "n")
-        await wait_until(pilot, lambda: re.search(r"“oven” [2-6]/6", screen_text(app)) is not None)
-        assert app.main_screen.focused is app.main_screen.tree_pane.outline
-        type_at_once(pilot, *"/starter", "enter")
-        await wait_until(pilot, lambda: app.main_screen.tree_pane.outline.cursor_id == find_id(app, "Starter"))
+    async with running(make_app()) as ui:
+        await ui.press("escape")
+        ui.type_at_once(*"j/oven", "enter", "n")
+        await ui.wait_until(lambda: re.search(r"“oven” [2-6]/6", ui.text) is not None)
+        assert ui.main.focused is ui.outline
+        ui.type_at_once(*"/starter", "enter")
+        await ui.wait_until(lambda: ui.outline.cursor_id == ui.find_id("Starter"))
 
 
 @pytest.mark.parametrize("count", [1, 20])
 async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
-    async with running(make_app()) as (_, pilot):
-        type_at_once(pilot, *(["ctrl+p", "escape"] * count), *"abc")
-        await wait_until(pilot, lambda: app_of(pilot).main_screen.question_box.text == "abc")
+    async with running(make_app()) as ui:
+        ui.type_at_once(*(["ctrl+p", "escape"] * count), *"abc")
+        await ui.wait_until(lambda: ui.box.text == "abc")
 
 
-def press_at(pilot: Pilot[None], *moments: tuple[str, float]) -> None:
+def press_at(ui: RunningApp, *moments: tuple[str, float]) -> None:
     """Put keys into the app's queue as if they were pressed at these seconds."""
     for key, moment in moments:
         event = events.Key(key, key[-1] if key != "escape" else None)
         event.time = moment
-        pilot.app.post_message(event)
+        ui.app.post_message(event)
 
 
 TWICE = {
@@ -64,18 +50,17 @@ TWICE = {
 async def test_escape_pressed_twice_leaves_a_field_for_sure(
     way: tuple[str, ...], moments: tuple[tuple[str, float], ...]
 ) -> None:
-    async with running(make_app()) as (app, pilot):
-        main = app.main_screen
-        await pilot.press(*way, *"rye")
-        press_at(pilot, *moments)
-        await wait_until(pilot, lambda: main.tree_pane.outline.cursor_line == 1)
-        assert (main.focused, main.question_box.text) == (main.tree_pane.outline, "" if way else "rye")
+    async with running(make_app()) as ui:
+        await ui.press(*way, *"rye")
+        press_at(ui, *moments)
+        await ui.wait_until(lambda: ui.outline.cursor_line == 1)
+        assert (ui.main.focused, ui.box.text) == (ui.outline, "" if way else "rye")
 
 
 async def test_escape_after_a_pause_goes_back_to_the_field() -> None:
-    async with running(make_app()) as (app, pilot):
-        press_at(pilot, ("escape", 50.0), ("escape", 51.0), ("j", 51.1))
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == "j")
+    async with running(make_app()) as ui:
+        press_at(ui, ("escape", 50.0), ("escape", 51.0), ("j", 51.1))
+        await ui.wait_until(lambda: ui.box.text == "j")
 
 
 TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"
@@ -103,8 +88,8 @@ OWN_KEYS = {
 """Printable keys for actions that go before what the focused widget makes of a key."""
 
 
-def field_of(pilot: Pilot[None]) -> Input | TextArea | None:
-    focused = pilot.app.focused
+def field_of(ui: RunningApp) -> Input | TextArea | None:
+    focused = ui.app.focused
     return focused if isinstance(focused, Input | TextArea) else None
 
 
@@ -113,42 +98,33 @@ def read_field(field: Input | TextArea | None) -> str:
     return field.value if isinstance(field, Input) else field.text
 
 
-def type_all(pilot: Pilot[None]) -> None:
-    for character in TYPED:
-        pilot.app.post_message(events.Key(_character_to_key(character), character))
-
-
-def make_named(name: str, api_base: str | None, *, is_test: bool) -> Model:  # noqa: ARG001
-    return make_model(name)
-
-
 @pytest.mark.parametrize("way", FIELDS.values(), ids=FIELDS)
 async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tuple[str, ...]) -> None:
-    options = make_options(keys=OWN_KEYS, make_model=make_named)
-    context = make_context([ScriptedReply(text="Forty.")], options=options, store=store)
-    async with running(RoamApp(Opener().opening, context), (120, 35)) as (app, pilot):
-        await ask(pilot, "How many loaves?")
+    options = make_options(keys=OWN_KEYS, make_model=lambda name, *_given, **_named: make_model(name))
+    context = make_context(["Forty."], options=options, store=store)
+    async with running(RoamApp(Opener().opening, context), (120, 35)) as ui:
+        await ui.ask("How many loaves?")
         for key in way:
-            await pilot.press(key)
-            await pilot.pause()
-        await wait_until(pilot, lambda: field_of(pilot) is not None)
-        field, stack = field_of(pilot), list(app.screen_stack)
+            await ui.press(key)
+            await ui.pause()
+        await ui.wait_until(lambda: field_of(ui) is not None)
+        field, stack = field_of(ui), list(ui.app.screen_stack)
         assert field is not None
         (field.clear if isinstance(field, Input) else lambda: field.load_text(""))()
-        type_all(pilot)
-        await wait_until(pilot, lambda: len(read_field(field)) >= len(TYPED))
-        assert (field_of(pilot), list(app.screen_stack)) == (field, stack)
+        ui.type_at_once(*TYPED)
+        await ui.wait_until(lambda: len(read_field(field)) >= len(TYPED))
+        assert (field_of(ui), list(ui.app.screen_stack)) == (field, stack)
         assert read_field(field) == TYPED
 
 
 async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -> None:
-    async with running(app_over(make_context())) as (app, pilot):
+    async with running(app_over(make_context())) as ui:
         for key in ("alt+1", "alt+x", "alt+shift+b"):
-            app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
-        await pilot.press("1")
-        assert (app.main_screen.question_box.text, app.main_screen.focused) == ("1", app.main_screen.question_box)
+            ui.app.post_message(events.Key(key, key[-1]))  # as terminals send it: with the character
+        await ui.press("1")
+        assert (ui.box.text, ui.main.focused) == ("1", ui.box)
     options = make_options(keys={"global.go_tree": ("alt+1",)})
-    async with running(app_over(make_context(options=options))) as (app, pilot):
-        app.post_message(events.Key("alt+1", "1"))
-        await wait_until(pilot, lambda: app.main_screen.focused is app.main_screen.tree_pane.outline)
-        assert app.main_screen.question_box.text == ""
+    async with running(app_over(make_context(options=options))) as ui:
+        ui.app.post_message(events.Key("alt+1", "1"))
+        await ui.wait_until(lambda: ui.main.focused is ui.outline)
+        assert ui.box.text == ""

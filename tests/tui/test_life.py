@@ -1,7 +1,7 @@
 """From the first paint to the end: what is shown first, started, kept, and told when it fails."""
 
 import gc
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,6 @@ from weakref import ref
 
 import pytest
 from rich.console import RenderableType
-from textual.content import Content
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -20,102 +19,66 @@ from typing_extensions import override
 from roamtui.agent.loop import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import QuoteState, StopReason, Usage
-from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.launch import AppServices, run_until_exit
-from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta
+from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
-from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.screens.dialogs import ConfirmDialog
+from roamtui.tui.screens.main import MainScreen
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
-from tests.tui.driving import (
-    EXAMPLES,
-    TEXT,
-    ask,
-    expand,
-    find_id,
-    go_to,
-    make_app,
-    make_context,
-    model_of,
-    press_until,
-    run,
-    running,
-    screen_text,
-    wait_until,
-)
+from tests.tui.driving import TEXT, RunningApp, expand, make_app, make_context, running, screen_text
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Model] = []
-    app = make_app()
-    model = model_of(app)
+    model = ScriptedModel()
 
     async def start_model() -> None:
         started.append(model)
 
     monkeypatch.setattr(model, "start", start_model)
-    async with app.run_test() as pilot:
-        await wait_until(pilot, lambda: started == [model])
+    async with running(make_app(model=model)) as ui:
+        await ui.wait_until(lambda: started == [model])
         assert not model.is_closed
     assert model.is_closed
-
-
-class IndexingSearcher(FakeSearcher):
-    """Is in the middle of an index until a test lets it go on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate = Event()
-
-    @override
-    def prepare(self, on_progress: Progress | None = None) -> None:
-        assert on_progress is not None
-        on_progress(7, 5_000)
-        self.gate.wait(60)
-
-
-class EmbeddingSearcher(FakeSearcher):
-    """Has texts to embed ahead until it was asked three times."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    @override
-    def embed_ahead(self) -> bool:
-        self.count += 1
-        return self.count < 3
 
 
 async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.tui.screens.main._AHEAD_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 600.0)
-    searcher = EmbeddingSearcher()
-    async with running(make_app(searcher=lambda _: searcher)) as (_, pilot):
-        await pilot.press("a")
-        assert searcher.count == 0
+    searcher, left = FakeSearcher(), [True, True, False]
+    monkeypatch.setattr(searcher, "embed_ahead", lambda: left.pop(0))
+    async with running(make_app(searcher=lambda _: searcher)) as ui:
+        await ui.press("a")
+        assert len(left) == 3
         monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 0.0)
-        await wait_until(pilot, lambda: searcher.count == 3)
+        await ui.wait_until(lambda: not left)
 
 
-async def test_the_status_line_says_how_far_the_index_of_a_large_document_is() -> None:
-    searcher = IndexingSearcher()
-    async with running(make_app(text="# A\n" * 5_001, searcher=lambda _: searcher)) as (app, pilot):
-        await wait_until(pilot, "Indexing 7 of 5,000 sections")
-        searcher.gate.set()
-        await wait_until(pilot, lambda: "Indexing" not in screen_text(app))
+async def test_the_status_line_says_how_far_the_index_of_a_large_document_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher, gate = FakeSearcher(), Event()
+
+    def prepare(on_progress: Progress) -> None:
+        on_progress(7, 5_000)
+        gate.wait(60)
+
+    monkeypatch.setattr(searcher, "prepare", prepare)
+    async with running(make_app(text="# A\n" * 5_001, searcher=lambda _: searcher)) as ui:
+        await ui.wait_until("Indexing 7 of 5,000 sections")
+        gate.set()
+        await ui.wait_until(lambda: "Indexing" not in ui.text)
 
 
 @pytest.mark.parametrize(
@@ -125,12 +88,12 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     replies = [ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)]
     app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))
-    async with running(app, (100, 30)) as (_, pilot):
-        await ask(pilot, "One?")
-        app.main_screen.question_box.fill("Two?")
-        await press_until(pilot, "$0.50 of $0.40 has been spent", "enter")
-        await press_until(pilot, lambda: not app.main_screen.is_asking, key)
-        assert app.main_screen.conversation.state.exchanges[-1].stopped is stopped
+    async with running(app, (100, 30)) as ui:
+        await ui.ask("One?")
+        ui.box.fill("Two?")
+        await ui.press_until("$0.50 of $0.40 has been spent", "enter")
+        await ui.press_until(lambda: not ui.main.is_asking, key)
+        assert ui.exchanges[-1].stopped is stopped
 
 
 @pytest.mark.parametrize("suffix", [".md", ".html"])
@@ -148,37 +111,32 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
         resumed.append(True)  # as in Textual, not after an error
 
     library = build_library(RawText(text=TEXT, source=str(file), name="bakery"))
-    async with running(make_app(library=library), (120, 35)) as (app, pilot):
-        monkeypatch.setattr(app, "suspend", suspend)
-        await pilot.press("escape")
-        await run(pilot, "tree.unfold_all")
+    async with running(make_app(library=library), (120, 35)) as ui:
+        monkeypatch.setattr(ui.app, "suspend", suspend)
+        await ui.press("escape")
+        await ui.run("tree.unfold_all")
         monkeypatch.setenv("EDITOR", str(tmp_path / "vim"))
-        await press_until(pilot, "Could not start", "G", "k", "enter", "enter", "e")
+        await ui.press_until("Could not start", "G", "k", "enter", "enter", "e")
         assert resumed == [True]
         monkeypatch.setenv("EDITOR", "vim")
         monkeypatch.setattr("subprocess.run", lambda command, **_given: called.append(command))
-        await press_until(pilot, lambda: len(resumed) == 2, "e")
+        await ui.press_until(lambda: len(resumed) == 2, "e")
     line = TEXT.splitlines().index("### Starter") + 1
     # the reader counts the lines of the text that a page was converted to
     assert called == [["vim", *([f"+{line}"] if suffix == ".md" else []), str(file)]]
 
 
 async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:
-    app = make_app()
-    model = model_of(app)
-    async with app.run_test(size=(100, 30)) as pilot:
-        model.add_replies(expand(find_id(app, "Steam")), ScriptedReply(text='Steamed for "eight minutes".'))
-        await ask(pilot, "How long is steam let in?")
-        views = list(app.main_screen.query(ExchangeView))
-        left = [ref(view) for view in views]
-        assert len(left) == 1
-        del views
-        await press_until(pilot, lambda: not app.main_screen.conversation.state.exchanges, "ctrl+n")
-        await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group != "keys"))
-        await pilot.pause()
-        model.requests.clear()
+    async with running(make_app(), (100, 30)) as ui:
+        answer = 'Steamed for "eight minutes".'
+        await ui.ask("How long is steam let in?", expand(ui.find_id("Steam")), answer)
+        view = ref(ui.last)
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        await ui.wait_until(lambda: all(worker.is_finished for worker in ui.app.workers if worker.group != "keys"))
+        await ui.pause()
+        ui.model.requests.clear()
         gc.collect()
-        assert [held for held in (weak() for weak in left) if held is not None] == []
+        assert view() is None
         exchanges = [held for held in gc.get_objects() if type(held) is Exchange]
         assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
         lines = [held.text for held in gc.get_objects() if type(held) is Strip]
@@ -195,8 +153,8 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
             super()._display(screen, renderable)
 
     context = make_context()
-    async with running(PaintedApp(context.options, context), (160, 35)) as (_, pilot):
-        await wait_until(pilot, lambda: any("3 chapters" in text for text in seen))
+    async with running(PaintedApp(context.options, context), (160, 35)) as ui:
+        await ui.wait_until(lambda: any("3 chapters" in text for text in seen))
     first = next(text for text in seen if "3 chapters" in text)
     assert "▸ Ovens" in first
     assert " Reader" in first
@@ -210,125 +168,83 @@ async def test_an_app_can_be_left_before_its_first_screen() -> None:
 
 
 async def test_a_question_that_begins_while_the_app_ends_is_answered_without_an_error() -> None:
-    async with running(make_app([ScriptedReply(text="It is open.")])) as (app, _pilot):
-        main = app.main_screen
-        app.exit()
-        await main.agent.ask("Is it open?", AskOptions())
-    assert main.conversation.state.exchanges[-1].answer == "It is open."
+    async with running(make_app(["It is open."])) as ui:
+        ui.app.exit()
+        await ui.main.agent.ask("Is it open?", AskOptions())
+    assert ui.exchanges[-1].answer == "It is open."
 
 
 async def test_sections_with_one_title_are_shown_by_the_title_of_their_only_child() -> None:
     one, two, own = "## Changes\n\n### {}\n\nWords.\n\n", "### Second\n\nWords.\n\n", "## Changes\n\nOwn.\n\n"
     text = "".join(("# Law\n\n", one.format("First"), two, *map(one.format, ("Third", "Fourth")), own, "### Fifth\n"))
-    async with running(make_app(text=f"{text}\n## Other\n\n### Sixth\n\nWords.\n"), (120, 35)) as (app, pilot):
-        await wait_until(pilot, "Changes · Third · Fourth · Changes · Other")
-        outline = app.main_screen.tree_pane.outline
-        lines = [outline.draw_line(line, 30).plain.split()[1:] for line in range(1, 6)]
+    async with running(make_app(text=f"{text}\n## Other\n\n### Sixth\n\nWords.\n"), (120, 35)) as ui:
+        await ui.wait_until("Changes · Third · Fourth · Changes · Other")
+        lines = [ui.outline.draw_line(line, 30).plain.split()[1:] for line in range(1, 6)]
         assert lines == [["▸", title] for title in ("Changes", "Third", "Fourth", "Changes", "Other")]
 
 
-async def test_a_newcomer_sees_what_the_document_is_and_how_to_take_a_question(store: ConversationStore) -> None:
-    async with running(make_app(store=store)) as (app, pilot):
-        await wait_until(pilot, "Try · ↑ takes one")
-        text = screen_text(app)
-        assert "3 chapters, ~" in text
-        assert "Saved" not in text
-        await pilot.press("up")
-        assert app.main_screen.question_box.text == EXAMPLES[0]
-
-
-class NotedModel(ScriptedModel):
-    """A model of which there is something to know once it was started."""
-
-    note = ""
-
-    @override
-    async def start(self) -> None:
-        self.note = "It has no [b]tool calls[/b]."
-
-
 async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    async with running(make_app(model=NotedModel([ScriptedReply(text="Not found: no.")])), (120, 40)) as (app, pilot):
-        await wait_until(pilot, "It has no [b]tool calls[/b].")
-        await ask(pilot, "How many loaves?")
-        assert screen_text(app).count("tool calls") == 1
+    model = ScriptedModel(["Not found: no."])
+    model.note = "It has no [b]tool calls[/b]."
+    async with running(make_app(model=model), (120, 40)) as ui:
+        await ui.wait_until("It has no [b]tool calls[/b].")
+        await ui.ask("How many loaves?")
+        assert ui.text.count("tool calls") == 1
 
 
 async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
     model = RecordedModel(seconds_per_word=0)
     app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, model))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await wait_until(pilot, "Pay early to keep borrowing.")
-        await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        (exchange,) = app.main_screen.conversation.state.exchanges
+    async with running(app, (120, 40)) as ui:
+        await ui.wait_until("Pay early to keep borrowing.")
+        await ui.wait_until(lambda: not ui.main.is_asking)
+        (exchange,) = ui.exchanges
         states = [citation.state for citation in exchange.citations]
         assert [state.value for state in states].count("not_found") == 1
         assert QuoteState.FOUND in states
-        assert "This is a recorded demo. A person wrote" in screen_text(app)
-        store = app.main_screen.conversation.store
+        assert "This is a recorded demo. A person wrote" in ui.text
+        store = ui.conversation.store
         assert store is not None
         assert store.list() == (), "the person has asked nothing"
-        await ask(pilot, "When does the main counter open on Saturday?")
-        assert "no model has read them" in screen_text(app)
+        await ui.ask("When does the main counter open on Saturday?")
+        assert "no model has read them" in ui.text
         assert [one.questions for one in store.list()] == [2]
 
 
 @pytest.mark.parametrize("key", ["ctrl+c", "escape"])
 async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(key: str) -> None:
     app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
-    async with app.run_test(size=(220, 40)) as pilot:
-        await wait_until(pilot, lambda: app.main_screen.is_asking)
-        await wait_until(pilot, "ctrl+c stops")
-        assert "esc stops" not in screen_text(app)
-        await pilot.press(key)
-        await wait_until(pilot, lambda: not app.main_screen.is_asking)
-        assert app.main_screen.agent.model.name == OFFLINE
-
-
-class BrokenModel(ScriptedModel):
-    """Fails in a way that nobody expects."""
-
-    @override
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        self.requests.append(request)
-        yield TextDelta("Forty")
-        raise ZeroDivisionError("[/red] by zero")
-
-
-def notices(app: RoamApp, severity: Severity) -> list[str]:
-    return [notice.text for notice in app.screen.query(NoticeView) if notice.severity is severity]
+    async with running(app, (220, 40)) as ui:
+        await ui.wait_until(lambda: ui.main.is_asking)
+        await ui.wait_until("ctrl+c stops")
+        assert "esc stops" not in ui.text
+        await ui.press_until(lambda: not ui.main.is_asking, key)
+        assert ui.main.agent.model.name == OFFLINE
 
 
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
-    app = make_app(
-        [
-            ScriptedReply(error=ModelError("Nothing answers there; check --api-base or choose one with --model.")),
-            ScriptedReply(text="Forty."),
-        ]
-    )
-    async with app.run_test(size=(100, 30)) as pilot:
-        await ask(pilot, "How many?")
-        ending = app.screen.query(ExchangeView).last().render()
-        assert isinstance(ending, Content)
-        assert "✗ Nothing answers there; check the server's URL (f2) or choose one with f2." in " ".join(
-            ending.plain.split()
-        )
-        await ask(pilot, "How many now?")
-        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
+    error = ModelError("Nothing answers there; check --api-base or choose one with --model.")
+    async with running(make_app([ScriptedReply(error=error), "Forty."]), (100, 30)) as ui:
+        await ui.ask("How many?")
+        told = " ".join(ui.last.render().plain.split())
+        assert "✗ Nothing answers there; check the server's URL (f2) or choose one with f2." in told
+        await ui.ask("How many now?")
+        assert ui.exchanges[-1].answer == "Forty."
 
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
-    app = make_app()
-    app.main_screen.app_context.agent.model = BrokenModel()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await ask(pilot, "How many?")
-        await wait_until(pilot, lambda: bool(notices(app, Severity.ERROR)))
-        (text,) = notices(app, Severity.ERROR)
-        assert "ZeroDivisionError: [/red] by zero" in text
-        assert "Traceback" not in text
-        app.main_screen.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
-        await ask(pilot, "And now?")
-        assert app.main_screen.conversation.state.exchanges[-1].answer == "Forty."
+    def fail(_request: ModelRequest) -> ScriptedReply:
+        raise ZeroDivisionError("[/red] by zero")
+
+    async with running(make_app([fail, "Forty."]), (100, 30)) as ui:
+        await ui.ask("How many?")
+        await ui.wait_until(lambda: ui.app.screen.query(NoticeView))
+        notice = ui.app.screen.query_one(NoticeView)
+        assert notice.severity is Severity.ERROR
+        assert "ZeroDivisionError: [/red] by zero" in notice.text
+        assert "Traceback" not in notice.text
+        await ui.ask("And now?")
+        assert ui.exchanges[-1].answer == "Forty."
 
 
 async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(
@@ -337,39 +253,26 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
     opened: list[str] = []
     app = make_app()
     monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
-    async with app.run_test(size=(160, 40)) as pilot:
-        screen = app.main_screen
-        library = screen.conversation.state.library
-        starter = next(i for i in library.walk() if library.node(i).title == "Starter")
-        steam = next(i for i in library.walk() if library.node(i).title == "Steam")
-        await go_to(pilot, starter)
-        await press_until(pilot, lambda: screen.reader_pane.section_id == steam, "escape", "enter", "enter", "o", "1")
-        assert screen.conversation.state.reading_id == steam
-        await press_until(pilot, lambda: screen.conversation.state.reading_id == starter, "backspace")
-        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
-        await pilot.press("n")
-        await pilot.pause()
+    async with running(app, (160, 40)) as ui:
+        await ui.read("Starter")
+        await ui.reach("Steam", "o", "1")
+        assert ui.state.reading_id == ui.find_id("Steam")
+        await ui.press_until(lambda: ui.state.reading_id == ui.find_id("Starter"), "backspace")
+        await ui.press_until(ConfirmDialog, "o", "2")
+        await ui.press_until(MainScreen, "n")
         assert opened == []
-        await press_until(pilot, "No link 9 in view", "o", "9")
-        await press_until(pilot, lambda: type(app.screen).__name__ == "ConfirmDialog", "o", "2")
-        await pilot.press("y")
-        await pilot.pause()
-        assert opened == ["https://example.org/x"]
-
-
-class DefectiveApp(RoamApp):
-    """Fails where nobody catches it."""
-
-    def on_ready(self) -> None:
-        raise ZeroDivisionError
+        await ui.press_until("No link 9 in view", "o", "9")
+        await ui.press_until(ConfirmDialog, "o", "2")
+        await ui.press_until(MainScreen, "y")
+        await ui.wait_until(lambda: opened == ["https://example.org/x"])
 
 
 def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
-    context = make_context()
-    app = DefectiveApp(context.options, context)
+    app = make_app()
+    app.call_later(lambda: 1 / 0)
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
     assert run_until_exit(app) == 1
     told = capsys.readouterr().err
@@ -388,15 +291,16 @@ def test_the_last_line_names_the_conversation_on_the_screen_if_it_is_saved(
     app = app_over(context)
 
     async def use(pilot: Pilot[Any]) -> None:
+        ui = RunningApp(app, pilot)
         conversation = context.conversation
         if shown == "demo":
-            await wait_until(pilot, lambda: conversation.state.exchanges and not app.main_screen.is_asking)
+            await ui.wait_until(lambda: conversation.state.exchanges and not ui.main.is_asking)
         else:
-            await ask(pilot, "When does the main counter open on Saturday?")
+            await ui.ask("When does the main counter open on Saturday?")
         if shown == "other":
-            app.post_message(DocumentRequested(str(other)))
-            await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main_screen)
-        app.exit()
+            ui.app.post_message(DocumentRequested(str(other)))
+            await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
+        ui.app.exit()
 
     monkeypatch.setattr(app, "run", partial(app.run, headless=True, auto_pilot=use))
     assert run_until_exit(app) == 0

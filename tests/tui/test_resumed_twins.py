@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
@@ -23,7 +22,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
-from tests.tui.driving import TEXT, app_of, ask, expand, press_until, wait_until
+from tests.tui.driving import TEXT, RunningApp, expand, running
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
@@ -64,22 +63,22 @@ class _Twins:
         self._keep = keep
 
     @asynccontextmanager
-    async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[Pilot[None]]:
+    async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[RunningApp]:
         """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
         session = Conversation(_make_library(), store=self._store, options=self._keep)
         live = self._make_app(session, replies, options)
-        async with live.run_test(size=_SIZE) as pilot:
-            yield pilot
-            await _unfold_steps(pilot)
+        async with running(live, _SIZE) as ui:
+            yield ui
+            await _unfold_steps(ui)
             shown, status = _picture(live), _count_status(live)
         log = f"{session.state.id}.jsonl"
         self._other._folder.mkdir()
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
         again = Conversation(_make_library(), saved_id=session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
-        async with twin.run_test(size=_SIZE) as pilot:
-            await wait_until(pilot, lambda: twin.main_screen.chat_log.current is not None)
-            await _unfold_steps(pilot)
+        async with running(twin, _SIZE) as ui:
+            await ui.wait_until(lambda: twin.main_screen.chat_log.current is not None)
+            await _unfold_steps(ui)
             assert _picture(twin) == shown
             assert _count_status(twin) == status
         assert _export(again) == _export(session)
@@ -112,24 +111,24 @@ def _picture(app: RoamApp) -> list[str]:
     return [" ".join(f"{part.text!r}{part.style}" for part in strip.simplify()) for strip in strips]
 
 
-def _words(pilot: Pilot[None]) -> str:
+def _words(ui: RunningApp) -> str:
     """Return what the chat says, as if it had one line."""
-    app = app_of(pilot)
+    app = ui.app
     lines = app.screen._compositor.render_strips()
     region = app.main_screen.chat_log.region
     return " ".join(" ".join(line.crop(region.x, region.right).text.split()) for line in lines)
 
 
-async def _unfold_steps(pilot: Pilot[None]) -> None:
-    for view in pilot.app.screen.query(ExchangeView):
+async def _unfold_steps(ui: RunningApp) -> None:
+    for view in ui.app.screen.query(ExchangeView):
         if view._is_folded:
             view.fold_steps()
-    await pilot.pause()
+    await ui.pause()
 
 
-async def _check_words(pilot: Pilot[None], *expected: str) -> None:
-    await _unfold_steps(pilot)
-    words = _words(pilot)
+async def _check_words(ui: RunningApp, *expected: str) -> None:
+    await _unfold_steps(ui)
+    words = _words(ui)
     assert [text for text in expected if text not in words] == []
 
 
@@ -158,16 +157,16 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         _search("oven loaves"),
         _search("zeppelin"),
         _answer("Stone oven"),
-        ScriptedReply(text="I know this: forty."),
+        "I know this: forty.",
         ScriptedReply(text="Hm.", calls=(("collapse_sections", {"section_ids": [_IDS["Ovens"]]}), ("no_tool", "{"))),
         expand(_IDS["Deck oven"]),
         ScriptedReply(text="Out of steps.", calls=(("expand_sections", {"section_ids": [steam]}),)),
     )
-    async with _Twins(stores).play(*replies, options=AgentOptions(steps_max=4)) as pilot:
+    async with _Twins(stores).play(*replies, options=AgentOptions(steps_max=4)) as ui:
         for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
-            await ask(pilot, question)
+            await ui.ask(question)
         await _check_words(
-            pilot,
+            ui,
             *("Opened 2 sections", "Already open", "Not in this document: 1 section", "Already open"),
             *("✓", "these words are in", "not in the text that the model read", "cut off here"),
             *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Not closed", "step limit"),
@@ -187,20 +186,19 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         expand(_IDS["Stone oven"]),
         _answer("Stone oven", "Otherwise:"),
     )
-    async with _Twins(stores, OpenSectionOptions(budget_tokens=30)).play(*replies) as pilot:
-        main = app_of(pilot).main_screen
-        await ask(pilot, "First?")
-        await ask(pilot, "Second?")
-        await _check_words(pilot, "to make room for others", "$0.0123")
+    async with _Twins(stores, OpenSectionOptions(budget_tokens=30)).play(*replies) as ui:
+        main = ui.app.main_screen
+        await ui.ask("First?")
+        await ui.ask("Second?")
+        await _check_words(ui, "to make room for others", "$0.0123")
         main.chat_log.action_retry()
-        await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
-        await wait_until(pilot, lambda: not main.is_asking)
+        await ui.wait_until(lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
+        await ui.wait_until(lambda: not main.is_asking)
         before = tuple(main.conversation.state.open_sections)
-        await press_until(pilot, lambda: tuple(main.conversation.state.open_sections) != before, "tab", "u")
+        await ui.press_until(lambda: tuple(main.conversation.state.open_sections) != before, "tab", "u")
         main.chat_log.action_edit()
-        await pilot.pause()
+        await ui.pause()
         main.question_box.fill("Third?")
         main.question_box.focus()
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: main.conversation.state.exchanges[-1].answer.startswith("Otherwise:"))
-        await wait_until(pilot, lambda: not main.is_asking)
+        await ui.press_until(lambda: main.conversation.state.exchanges[-1].answer.startswith("Otherwise:"), "enter")
+        await ui.wait_until(lambda: not main.is_asking)

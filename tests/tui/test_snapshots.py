@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from roamtui.bootstrap import open_library
 from roamtui.conversation.library_loader import ApprovalRequest
@@ -22,33 +21,13 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
 from tests.case_files import read_case
-from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
-from tests.tui.driving import (
-    EXAMPLES,
-    Compare,
-    Scene,
-    app_of,
-    ask,
-    make_app,
-    model_of,
-    press_until,
-    run,
-    screen_text,
-    show_answer,
-    wait_until,
-)
+from tests.tui.driving import EXAMPLES, Compare, RunningApp, Scene, make_app, show_answer
 from tests.tui.opening import Opener
 from tests.tui.tabling import Tables, await_grid
 
-_LARGE, _USUAL, _NARROW = (120, 35), (80, 24), (60, 20)
-_WIDE = (160, 40)
-
-
-def _name_size(size: tuple[int, int]) -> str:
-    """Return ``120x35``."""
-    return "x".join(map(str, size))
+_LARGE, _USUAL, _NARROW, _WIDE = (120, 35), (80, 24), (60, 20), (160, 40)
 
 
 def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN401 - see `make_context`
@@ -59,91 +38,61 @@ def _make_still_app(theme: str = "dusk", **given: Any) -> RoamApp:  # noqa: ANN4
     return app
 
 
-async def _show_source(pilot: Pilot[None]) -> None:
+async def _show_source(ui: RunningApp) -> None:
     """Show a source of the answer in the reader."""
-    await show_answer(pilot)
-    screen = app_of(pilot).main_screen
-    screen.panes.focus_scope(Scope.CHAT)
-    await press_until(pilot, lambda: screen.reader_pane.title_line.note, "j", "enter")  # it comes last
-    await pilot.pause()
+    await show_answer(ui)
+    await ui.focus(Scope.CHAT).press_until(lambda: ui.main.reader_pane.title_line.note, "j", "enter")  # it comes last
 
 
 _DIALECTS = read_case("dialects.md")
 
 
-async def _show_dialects(pilot: Pilot[None]) -> None:
+async def _show_dialects(ui: RunningApp) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
-    screen = app_of(pilot).main_screen
-    await press_until(pilot, lambda: screen.reader_pane.section_id is not None, "escape", "enter", "enter")
-    await pilot.pause()
+    await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
 
 
-async def _show_focus_mode(pilot: Pilot[None]) -> None:
-    await _show_dialects(pilot)
-    await pilot.press("Z")
-    await pilot.pause()
+async def _show_focus_mode(ui: RunningApp) -> None:
+    await _show_dialects(ui)
+    await ui.press("Z")
 
 
-async def _show_conversations(pilot: Pilot[None]) -> None:
+async def _show_conversations(ui: RunningApp) -> None:
     """Show the list of conversations, one of three just deleted."""
-    app = app_of(pilot)
     questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
     for question in questions:
-        model_of(app).add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
-        await press_until(pilot, lambda: not app.main_screen.conversation.state.exchanges, "ctrl+n")
-        await ask(pilot, question)
-    await press_until(pilot, ConversationsScreen, "f4")
-    await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > len(questions))
-    await pilot.press("j", "d")
-    await pilot.pause()
+        ui.model.add_replies("So.", "So.")
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        await ui.ask(question)
+    await ui.press_until(ConversationsScreen, "f4")
+    await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > len(questions))
+    await ui.press("j", "d")
 
 
-def _show_approval(approval: ApprovalRequest) -> Scene:
-    """Return a scene in which the person is asked to approve of something."""
-
-    async def show(pilot: Pilot[None]) -> None:
-        app = app_of(pilot)
-        await pilot.pause()
-        app.main_screen.run_worker(app.main_screen.conversation.approver(approval))
-        await wait_until(pilot, ConfirmDialog)
-        await pilot.pause()
-
-    return show
+async def _show_passages(ui: RunningApp) -> None:
+    await ui.ask("How many loaves does an oven take?")
+    assert len(ui.exchanges[-1].citations) > 1
+    await ui.focus(Scope.CHAT).press("2")
 
 
-async def _show_passages(pilot: Pilot[None]) -> None:
-    await ask(pilot, "How many loaves does an oven take?")
-    screen = app_of(pilot).main_screen
-    assert len(screen.conversation.state.exchanges[-1].citations) > 1
-    screen.panes.focus_scope(Scope.CHAT)
-    await pilot.press("2")
-    await pilot.pause()
-
-
-async def _show_found(pilot: Pilot[None]) -> None:
+async def _show_found(ui: RunningApp) -> None:
     """Show the marks of what was found in the outline."""
-    app = app_of(pilot)
-    await pilot.pause()
-    await press_until(pilot, FindDialog, "ctrl+f")
-    screen = app.screen
+    await ui.press_until(FindDialog, "ctrl+f")
+    screen = ui.app.screen
     assert isinstance(screen, FindDialog)
-    field = screen.query_one(Input)
-    field.value = "how many loaves fit"
-    await wait_until(pilot, lambda: screen.outcome.query == field.value and screen.outcome.is_complete)
-    await press_until(pilot, lambda: app_of(pilot).main_screen.reader_pane.section_id is not None, "down", "enter")
-    await pilot.pause()
+    ui.field.value = "how many loaves fit"
+    await ui.wait_until(lambda: screen.outcome.query == "how many loaves fit" and screen.outcome.is_complete)
+    await ui.press_until(lambda: ui.read_title, "down", "enter")
 
 
 def press(*keys: str, until: str = "") -> Scene:
     """Return a scene that is reached by keys and `tree.unfold_all`, once the screen says the words of `until`."""
 
-    async def show(pilot: Pilot[None]) -> None:
-        await pilot.pause()
+    async def show(ui: RunningApp) -> None:
         for key in keys:
-            await (run(pilot, key) if key == "tree.unfold_all" else pilot.press(key))
-            await pilot.pause()
-        await wait_until(pilot, lambda: until in screen_text(app_of(pilot)))
-        await pilot.pause()
+            await (ui.run(key) if key == "tree.unfold_all" else ui.press(key))
+            await ui.pause()
+        await ui.wait_until(until)
 
     return show
 
@@ -155,12 +104,10 @@ def _make_reading_app(source: Path) -> RoamApp:
     return app
 
 
-async def _show_look(pilot: Pilot[None]) -> None:
+async def _show_look(ui: RunningApp) -> None:
     """Show a picture, or the page of a PDF, on the whole screen."""
-    app = app_of(pilot)
-    await press_until(pilot, lambda: app.main_screen.reader_pane.section_id is not None, "escape", "enter", "enter")
-    await press_until(pilot, lambda: _fills_screen(app.screen), "v")
-    await pilot.pause()
+    await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
+    await ui.press_until(lambda: _fills_screen(ui.app.screen), "v")
 
 
 def _fills_screen(screen: Screen[Any]) -> bool:
@@ -185,7 +132,7 @@ _SCENES = {
 @pytest.mark.parametrize(
     ("name", "size"),
     [(name, size) for name, (_, sizes) in _SCENES.items() for size in sizes],
-    ids=lambda value: value if isinstance(value, str) else _name_size(value),
+    ids=lambda value: value if isinstance(value, str) else "x".join(map(str, value)),
 )
 def test_screen(snap_compare: Compare, name: str, size: tuple[int, int]) -> None:
     scene, _ = _SCENES[name]
@@ -230,31 +177,34 @@ def test_conversations(snap_compare: Compare, store: ConversationStore, monkeypa
 def test_approval(snap_compare: Compare) -> None:
     question = "Allow this conversation to fetch pages from docs.example.org?"
     detail = "https://docs.example.org/guides/ovens/stone.md and 1 more"
-    scene = _show_approval(ApprovalRequest(question=question, detail=detail, yes="Fetch"))
-    assert snap_compare(_make_still_app(), terminal_size=_LARGE, run_before=scene)
+
+    async def show(ui: RunningApp) -> None:
+        ui.main.run_worker(ui.conversation.approver(ApprovalRequest(question=question, detail=detail, yes="Fetch")))
+        await ui.wait_until(ConfirmDialog)
+
+    assert snap_compare(_make_still_app(), terminal_size=_LARGE, run_before=show)
 
 
-@pytest.mark.parametrize("size", [_LARGE, _NARROW], ids=_name_size)
+@pytest.mark.parametrize("size", [_LARGE, _NARROW], ids=lambda size: "x".join(map(str, size)))
 def test_start_screen(
     snap_compare: Compare, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    async def show(pilot: Pilot[Any]) -> None:
-        await wait_until(pilot, "A handbook")
-        await pilot.pause()
+    async def show(ui: RunningApp) -> None:
+        await ui.wait_until("A handbook")
 
     assert snap_compare(Opener().make_app(theme="dusk"), terminal_size=size, run_before=show)
 
 
-@pytest.mark.parametrize("size", [_USUAL, _WIDE], ids=_name_size)
+@pytest.mark.parametrize("size", [_USUAL, _WIDE], ids=lambda size: "x".join(map(str, size)))
 def test_table(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     """A table with found, partly found and missing values, and the proof of the cell under the cursor."""
     filled = Tables(tmp_path)
     filled.fill()
 
-    async def show(pilot: Pilot[None]) -> None:
-        await await_grid(pilot)
-        await press_until(pilot, "three months", "down")
+    async def show(ui: RunningApp) -> None:
+        await await_grid(ui)
+        await ui.press_until("three months", "down")
 
     assert snap_compare(filled.make_app("dusk"), terminal_size=size, run_before=show)

@@ -31,8 +31,8 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
 
 @pytest.mark.parametrize("name", [name for name, theme in TEXTUAL_THEMES.items() if not theme.ansi])
 async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_read(name: str) -> None:
-    async with running(make_app(options=make_options(theme=name))) as (app, _):
-        colours = {key: Color.parse(app.theme_variables[key]) for key in (*GROUNDS, "foreground", "muted", "faint")}
+    async with running(make_app(options=make_options(theme=name))) as ui:
+        colours = {key: Color.parse(ui.app.theme_variables[key]) for key in (*GROUNDS, "foreground", "muted", "faint")}
     for ground in (colours[key] for key in GROUNDS):
         text, muted = contrast(colours["foreground"], ground), contrast(colours["muted"], ground)
         assert muted < text

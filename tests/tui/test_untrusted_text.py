@@ -10,18 +10,7 @@ from roamtui.conversation.events import Origin
 from roamtui.conversation.update import ExpandSections
 from roamtui.tui.actions import Scope
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import (
-    ask,
-    expand,
-    find_id,
-    make_app,
-    model_of,
-    press_until,
-    run,
-    running,
-    screen_text,
-    wait_until,
-)
+from tests.tui.driving import expand, make_app, running
 
 SIZES = ((200, 50), (80, 24), (50, 20))
 ODD = "[/red] Odd [@click=app.quit]titles[/]"
@@ -31,57 +20,54 @@ SHOWN = "a␛]52;c;AAAA␇b␛[31mc�2Jd␀e�f"
 
 
 async def test_markup_is_text_everywhere() -> None:
-    async with running(make_app(), (200, 50)) as (app, pilot):
-        odd = find_id(app, ODD)
+    async with running(make_app(), (200, 50)) as ui:
+        odd = ui.find_id(ODD)
         reply = f"{MARKUP} `{MARKUP}`\n\n- {MARKUP}\n\n| {MARKUP} |\n|---|\n| {MARKUP} |\n\n```\n{MARKUP}\n```\n[{odd}]"
-        model_of(app).add_replies(expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
-        await ask(pilot, f"What of {MARKUP}?")
-        app.main_screen.tree_pane.outline.go_to(odd)
-        await pilot.press("escape", "enter")
-        await pilot.pause()
-        text = screen_text(app)
+        await ui.ask(f"What of {MARKUP}?", expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
+        ui.outline.go_to(odd)
+        await ui.press("escape", "enter")
+        await ui.pause()
+        text = ui.text
         assert text.count(MARKUP) >= 6
         assert text.count(ODD[:30]) >= 4, "in tree, activity, sources and reader"
-        assert app.is_running
+        assert ui.app.is_running
         for row, line in enumerate(text.split("\n")):
             start = line.find("x[/]")
             if start >= 0:
-                await pilot.click(offset=(start, row))
-        assert app.is_running
+                await ui.click(offset=(start, row))
+        assert ui.app.is_running
 
 
 async def test_control_sequences_are_shown_as_signs() -> None:
     app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notices=(CONTROLS,))
-    async with app.run_test(size=(200, 50)) as pilot:
-        below = next(iter(app.main_screen.conversation.state.library.walk()))
+    async with running(app, (200, 50)) as ui:
+        below = next(iter(ui.state.library.walk()))
         quote = f'"{CONTROLS}" [{below}]'
-        model_of(app).add_replies(expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
-        await ask(pilot, f"What {CONTROLS}")
-        await pilot.press("escape", "j", "enter")
-        await pilot.pause()
-        text = screen_text(app)
+        await ui.ask(f"What {CONTROLS}", expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
+        await ui.press("escape", "j", "enter")
+        await ui.pause()
+        text = ui.text
     assert not set(text) & {"\x1b", "\x07", "\x9b", "\x00", "\u202e"}
     assert text.count(SHOWN.split("2J", maxsplit=1)[0].split("e�", maxsplit=1)[0]) >= 4
 
 
 async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> None:
-    async with running(make_app(), (120, 40)) as (app, pilot):
-        app.main_screen.question_box.fill("ab")
-        await pilot.press("left")
-        app.post_message(events.Paste("1\r\n\x1b[2J"))
-        await wait_until(pilot, lambda: app.main_screen.question_box.text == "a1\n␛[2Jb")
-        await press_until(pilot, lambda: isinstance(app.focused, Input), "ctrl+f")
-        app.post_message(events.Paste(CONTROLS))
-        await wait_until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == SHOWN)
+    async with running(make_app(), (120, 40)) as ui:
+        ui.box.fill("ab")
+        await ui.press("left")
+        ui.app.post_message(events.Paste("1\r\n\x1b[2J"))
+        await ui.wait_until(lambda: ui.box.text == "a1\n␛[2Jb")
+        await ui.press_until(lambda: isinstance(ui.app.focused, Input), "ctrl+f")
+        ui.app.post_message(events.Paste(CONTROLS))
+        await ui.wait_until(lambda: isinstance(ui.app.focused, Input) and ui.app.focused.value == SHOWN)
 
 
 async def test_what_is_copied_has_no_control_sequences() -> None:
-    async with running(make_app([ScriptedReply(text=f"Answer {CONTROLS}")]), (120, 40)) as (app, pilot):
-        await ask(pilot, "What?")
-        await pilot.press("shift+tab")
-        app.main_screen.panes.focus_scope(Scope.CHAT)
-        await press_until(pilot, lambda: bool(app.clipboard), "y")
-    assert app.clipboard == f"Answer {SHOWN}\n"
+    async with running(make_app([f"Answer {CONTROLS}"]), (120, 40)) as ui:
+        await ui.ask("What?")
+        await ui.press("shift+tab")
+        await ui.focus(Scope.CHAT).press_until(lambda: bool(ui.app.clipboard), "y")
+    assert ui.app.clipboard == f"Answer {SHOWN}\n"
 
 
 @pytest.mark.slow
@@ -90,15 +76,14 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
     small = [file for file in files if file.stat().st_size < 100_000]
     assert small
     for index, file in enumerate(small[::8]):
-        app = make_app([ScriptedReply(text="Nothing.")], text=file.read_bytes().decode("utf-8", "replace"))
-        async with app.run_test(size=SIZES[index % len(SIZES)]) as pilot:
-            screen = app.main_screen
-            await pilot.press("escape")
-            await run(pilot, "tree.unfold_all")
-            await pilot.press("j", "enter")
-            await pilot.pause()
-            ids = tuple(screen.conversation.state.library.walk())[:3]
-            await screen.conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
-            text = screen_text(app)
-            assert app.is_running, file.name
+        app = make_app(["Nothing."], text=file.read_bytes().decode("utf-8", "replace"))
+        async with running(app, SIZES[index % len(SIZES)]) as ui:
+            await ui.press("escape")
+            await ui.run("tree.unfold_all")
+            await ui.press("j", "enter")
+            await ui.pause()
+            ids = tuple(ui.state.library.walk())[:3]
+            await ui.conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
+            text = ui.text
+            assert ui.app.is_running, file.name
             assert not any(ord(sign) < 32 and sign != "\n" for sign in text), file.name

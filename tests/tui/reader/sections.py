@@ -11,7 +11,7 @@ from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
 from roamtui.tui.messages import ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
-from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
+from roamtui.tui.reader.lazy_lines import ChunkLines, HighlightKind, LazyLines
 from roamtui.tui.reader.reader import Reader
 from tests.real_documents import PROJECT_DIR
 
@@ -42,6 +42,13 @@ class ReaderApp(App[None]):
 def list_lines(reader: Reader) -> list[str]:
     """Return what stands on the lines of a reader that are in view."""
     return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
+
+
+def list_marked(reader: Reader, kind: HighlightKind) -> list[str]:
+    """Return what is marked in some way on the lines of a reader that are in view."""
+    found = filter(None, map(reader.lines.get_line, range(reader.top_y, reader.top_y + reader.view_size.height)))
+    marks = [(line.line.text, mark) for line in found for mark in reader.lines.iter_highlights(line)]
+    return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]
 
 
 def make_view(text: str) -> DocumentView:

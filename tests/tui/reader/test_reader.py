@@ -18,7 +18,7 @@ from roamtui.tui.reader.reader import Reader
 from tests.case_files import read_case
 from tests.search.libraries import id_of, make_library
 from tests.tui.driving import wait_until
-from tests.tui.reader.sections import ReaderApp, list_lines
+from tests.tui.reader.sections import ReaderApp, list_lines, list_marked
 
 _TEXT = read_case("handbook_with_front_matter.md")
 _LIBRARY = make_library(_TEXT)
@@ -56,12 +56,6 @@ async def _run(
 
 def _top(reader: Reader) -> str:
     return list_lines(reader)[0]
-
-
-def _marked(reader: Reader, kind: HighlightKind) -> list[str]:
-    found = filter(None, map(reader.lines.get_line, range(reader.top_y, reader.top_y + reader.view_size.height)))
-    marks = [(line.line.text, mark) for line in found for mark in reader.lines.iter_highlights(line)]
-    return [text[mark.start : mark.end] for text, mark in marks if mark.kind is kind]
 
 
 async def test_what_scrolls_the_reader_from_outside_goes_there_at_once() -> None:
@@ -168,7 +162,7 @@ async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_
     async with _run(library, "Glossary") as (_, reader, pilot):
         reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.pause()
-        assert "".join(_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
+        assert "".join(list_marked(reader, HighlightKind.QUOTE)).startswith("Petrol machines")
         assert reader.section_id == exceptions
         assert list_lines(reader)[0] == "Exceptions", "the heading and the quote fit"
 

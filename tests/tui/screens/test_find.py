@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.document.loader import open_sources
@@ -14,40 +13,26 @@ from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
-from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens import find as find_module
 from roamtui.tui.screens.find import FindDialog, find_text
 from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import make_library
-from tests.tui.driving import (
-    RYE,
-    TEXT,
-    app_of,
-    ask,
-    find_id,
-    make_app,
-    model_of,
-    press_until,
-    read_title,
-    running,
-    screen_text,
-    type_at_once,
-    wait_until,
-)
+from tests.tui.driving import RYE, TEXT, RunningApp, make_app, running
+from tests.tui.reader.sections import list_marked
 
 
 def make_searching_app(text: str = TEXT) -> RoamApp:
     return make_app(text=text, searcher=KeywordSearcher)
 
 
-async def find(pilot: Pilot[None], words: str, *keys: str) -> FindDialog:
+async def find(ui: RunningApp, words: str, *keys: str) -> FindDialog:
     """Open the screen by keys, type, and wait for all that is found."""
-    await press_until(pilot, FindDialog, *(keys or ("ctrl+f",)))
-    screen = pilot.app.screen
+    await ui.press_until(FindDialog, *(keys or ("ctrl+f",)))
+    screen = ui.app.screen
     assert isinstance(screen, FindDialog)
     screen.query_one(Input).value = words
-    await wait_until(pilot, lambda: screen.outcome.query == words and screen.outcome.is_complete)
-    await pilot.pause()
+    await ui.wait_until(lambda: screen.outcome.query == words and screen.outcome.is_complete)
+    await ui.pause()
     return screen
 
 
@@ -58,100 +43,82 @@ def list_found(screen: FindDialog) -> list[tuple[str, list[str]]]:
     return [(group, [library.node(result.section_id).title for result in results]) for group, results in groups]
 
 
-def read(pilot: Pilot[None]) -> str:
-    app = app_of(pilot)
-    return read_title(app, app.main_screen.reader_pane.section_id)
-
-
-def list_marks(reader: Reader, overlay: HighlightKind) -> list[str]:
-    """Return what is marked in some way on the lines of a reader that are in view."""
-    assert reader.lines is not None
-    lines = [line for y in range(reader.size.height) if (line := reader.lines.get_line(reader.top_y + y))]
-    found = [(line.line.text, mark) for line in lines for mark in reader.lines.iter_highlights(line)]
-    return [text[start:end] for text, (start, end, kind) in found if kind is overlay]
-
-
 async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        screen = await find(pilot, "stone oven")
+    async with running(make_searching_app(), (120, 35)) as ui:
+        screen = await find(ui, "stone oven")
         assert list_found(screen) == [
             ("Titles · 1", ["Stone oven"]),
             ("Text · 2 matches", ["Stone oven"]),
             ("Related · closest first", ["Ovens", "Deck oven", "Steam"]),
         ]
-        text = screen_text(app)
-        assert "Stone oven  Ovens" in text
-        assert "The stone oven takes forty loaves." in text
-        assert "rank" not in text
-        await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
+        assert "Stone oven  Ovens" in ui.text
+        assert "The stone oven takes forty loaves." in ui.text
+        assert "rank" not in ui.text
+        await ui.wait_until("It must rest")  # beside the list
 
 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
-    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
-        screen = await find(pilot, "rye", "escape", "/")
+    async with running(make_searching_app(RYE), (160, 30)) as ui:
+        screen = await find(ui, "rye", "escape", "/")
         assert [group for group, _ in list_found(screen)] == ["Text · 4 matches"]
-        await pilot.press("enter")
-        reader = app.main_screen.reader_pane.ensure_reader()
-        await wait_until(pilot, lambda: bool(read(pilot)))
-        assert app.main_screen.focused is app.main_screen.tree_pane.outline
-        assert "n next match   N previous match" in screen_text(app)
+        await ui.press_until(lambda: ui.read_title, "enter")
+        assert ui.main.focused is ui.outline
+        assert "n next match   N previous match" in ui.text
         seen = []
         for key in "nnnn":
-            await pilot.press(key)
-            await pilot.pause()
-            await wait_until(pilot, lambda: len(list_marks(reader, HighlightKind.CURRENT_MATCH)) == 1)
-            note = screen_text(app).split("“rye” ")[1][:3]
-            seen.append(note)
+            await ui.press(key)
+            await ui.pause()
+            await ui.wait_until(lambda: len(list_marked(ui.reader, HighlightKind.CURRENT_MATCH)) == 1)
+            seen.append(ui.text.split("“rye” ")[1][:3])
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
-        await press_until(pilot, f"“rye” {seen[-2]}", "N", "shift+tab")
-        assert reader.has_focus
-        await press_until(pilot, f"“rye” {seen[-1]}", "n", "tab")
-        assert len(list_marks(reader, HighlightKind.MATCH)) == 3
-        await press_until(pilot, lambda: not list_marks(reader, HighlightKind.MATCH), "escape")
-        assert app.main_screen.focused is app.main_screen.tree_pane.outline
-        assert "“rye”" not in screen_text(app)
+        await ui.press_until(f"“rye” {seen[-2]}", "N", "shift+tab")
+        assert ui.reader.has_focus
+        await ui.press_until(f"“rye” {seen[-1]}", "n", "tab")
+        assert len(list_marked(ui.reader, HighlightKind.MATCH)) == 3
+        await ui.press_until(lambda: not list_marked(ui.reader, HighlightKind.MATCH), "escape")
+        assert ui.main.focused is ui.outline
+        assert "“rye”" not in ui.text
         for words in ("two stones", "stones grind"):
-            await find(pilot, words, "/")
-            await press_until(pilot, lambda: app.screen is app.main_screen, "enter")
-            await press_until(pilot, f"No other match for “{words}”", "n")
+            await find(ui, words, "/")
+            await ui.press_until(lambda: ui.app.screen is ui.main, "enter")
+            await ui.press_until(f"No other match for “{words}”", "n")
 
 
 async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_a_key_away() -> None:
-    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
-        await find(pilot, "rye")
-        await press_until(pilot, lambda: app.main_screen.reader_pane.ensure_reader().has_focus, "enter")
-        await press_until(pilot, lambda: app.main_screen.question_box.has_focus, "escape", "escape")
-        assert "next match" not in screen_text(app), "there, n is text"
+    async with running(make_searching_app(RYE), (160, 30)) as ui:
+        await find(ui, "rye")
+        await ui.press_until(lambda: ui.reader.has_focus, "enter")
+        await ui.press_until(lambda: ui.box.has_focus, "escape", "escape")
+        assert "next match" not in ui.text, "there, n is text"
 
 
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        await find(pilot, "rye at noon")
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
-        app.main_screen.tree_pane.outline.go_to(find_id(app, "Starter"))
-        await wait_until(pilot, "Starter ⌕")
+    async with running(make_searching_app(), (120, 35)) as ui:
+        await find(ui, "rye at noon")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        ui.outline.go_to(ui.find_id("Starter"))
+        await ui.wait_until("Starter ⌕")
         search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
-        model_of(app_of(pilot)).add_replies(search, ScriptedReply(text="Ninety."))
-        await ask(pilot, "How many loaves fit?")
-        assert "Starter ⌕" not in screen_text(app)
+        await ui.ask("How many loaves fit?", search, "Ninety.")
+        assert "Starter ⌕" not in ui.text
 
 
 async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None:
     for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
         (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
     library, loader = open_sources([str(tmp_path)])
-    async with running(make_app(library=library, loader=loader), (160, 30)) as (_, pilot):
-        screen = await find(pilot, "rye")
+    async with running(make_app(library=library, loader=loader), (160, 30)) as ui:
+        screen = await find(ui, "rye")
         assert [group for group, _ in list_found(screen)] == ["Text · 2 matches"]
-        await press_until(pilot, "“rye” 2/2", "enter", "escape", "n")
-        assert read(pilot) in ("c.md", "Of c")
+        await ui.press_until("“rye” 2/2", "enter", "escape", "n")
+        assert ui.read_title in ("c.md", "Of c")
 
 
 @pytest.mark.parametrize("typed", ['"rye  oven"', "„rye oven“"])
 async def test_a_phrase_in_quotation_marks_is_found_as_a_phrase(typed: str) -> None:
     text = "# Bread\n\nThe rye oven.\n\n## Rye oven\n\nWarm.\n\n## Rye\n\nThe oven has rye.\n"
-    async with running(make_searching_app(text), (160, 30)) as (_, pilot):
-        screen = await find(pilot, typed)
+    async with running(make_searching_app(text), (160, 30)) as ui:
+        screen = await find(ui, typed)
         assert list_found(screen)[:2] == [("Titles · 1", ["Rye oven"]), ("Text · 2 matches", ["Bread", "Rye oven"])]
         assert {result.words for result in screen.outcome.results[1:3]} == {("rye oven",)}
 
@@ -194,22 +161,22 @@ async def test_case_line_ends_and_window_sizes_do_not_matter(
 
 
 async def test_enter_counts_only_for_the_text_that_was_typed_when_it_was_pressed() -> None:
-    async with running(make_searching_app(), (120, 35)) as (app, pilot):
-        await press_until(pilot, FindDialog, "ctrl+f")
-        type_at_once(pilot, *"zzzqqqn", "enter")
-        await wait_until(pilot, "No match")
-        screen = app.screen
+    async with running(make_searching_app(), (120, 35)) as ui:
+        await ui.press_until(FindDialog, "ctrl+f")
+        ui.type_at_once(*"zzzqqqn", "enter")
+        await ui.wait_until("No match")
+        screen = ui.app.screen
         assert isinstance(screen, FindDialog)
-        await pilot.press("ctrl+u", *"stone")
-        await wait_until(pilot, lambda: screen.outcome.query == "stone" and screen.outcome.is_complete)
-        assert app.screen is screen
+        await ui.press("ctrl+u", *"stone")
+        await ui.wait_until(lambda: screen.outcome.query == "stone" and screen.outcome.is_complete)
+        assert ui.app.screen is screen
 
 
 async def test_a_search_that_was_left_does_not_replace_the_last_one() -> None:
-    async with running(make_searching_app(RYE), (160, 30)) as (app, pilot):
-        await find(pilot, "rye")
-        await press_until(pilot, "“rye” ", "enter")
-        seen = screen_text(app).split("“rye” ")[1][:3]
-        await find(pilot, "zzzqqqn")
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
-        await press_until(pilot, f"“rye” {int(seen[0]) % 4 + 1}/4", "n")
+    async with running(make_searching_app(RYE), (160, 30)) as ui:
+        await find(ui, "rye")
+        await ui.press_until("“rye” ", "enter")
+        seen = ui.text.split("“rye” ")[1][:3]
+        await find(ui, "zzzqqqn")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        await ui.press_until(f"“rye” {int(seen[0]) % 4 + 1}/4", "n")

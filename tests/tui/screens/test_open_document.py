@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from textual.pilot import Pilot
-from textual.widgets import Input
 
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
 from roamtui.agent.introductions import suggest_questions
@@ -20,7 +18,7 @@ from roamtui.tui.context import OfferGroup
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog, list_path_completions
 from tests.fakes.services import make_options
-from tests.tui.driving import press_until, screen_text, wait_until
+from tests.tui.driving import RunningApp, running
 from tests.tui.opening import Opener
 
 
@@ -40,34 +38,29 @@ def app(opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roam
 
 
 @asynccontextmanager
-async def choosing(app: RoamApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+async def choosing(app: RoamApp, size: tuple[int, int] = (80, 24)) -> AsyncIterator[RunningApp]:
     """Run the app until it offers what can be opened."""
-    async with app.run_test(size=size) as pilot:
-        await wait_until(pilot, "What of fees?")
-        yield pilot
-
-
-def typed(app: RoamApp) -> str:
-    return app.screen.query_one(Input).value
+    async with running(app, size) as ui:
+        await ui.wait_until("What of fees?")
+        yield ui
 
 
 async def test_a_chosen_conversation_goes_on_and_examples_come_before_files(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        text = screen_text(app)
+    async with choosing(app) as ui:
+        text = ui.text
         assert text.index("Recent conversations") < text.index("A handbook") < text.index("bread.md")
         assert "tool.exe" not in text
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
-        assert app.screen is app.main_screen
+        await ui.press_until(lambda: ui.app.documents != {} and "Of /d/fees.md" in ui.text, "enter")
+        assert ui.app.screen is ui.main
     assert opener.opened == [("/d/fees.md", "c1")]
 
 
 async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        await press_until(pilot, lambda: typed(app) == "bread.md", "b", "tab")
-        await press_until(pilot, lambda: typed(app) == "letters/", "escape", "l", "e", "tab")
-        await press_until(pilot, lambda: typed(app) == "letters/one.txt", "tab")
-        await press_until(pilot, lambda: bool(app.documents), "enter")
+    async with choosing(app) as ui:
+        await ui.press_until(lambda: ui.field.value == "bread.md", "b", "tab")
+        await ui.press_until(lambda: ui.field.value == "letters/", "escape", "l", "e", "tab")
+        await ui.press_until(lambda: ui.field.value == "letters/one.txt", "tab")
+        await ui.press_until(lambda: bool(ui.app.documents), "enter")
     assert opener.opened == [("letters/one.txt", None)]
     offered = {typed: [offer.name for offer in list_path_completions(typed)] for typed in ("tool", "./tool")}
     assert offered["./tool"] == ["./tool.exe"], "a path may name any file"
@@ -76,69 +69,69 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
 
 @pytest.mark.parametrize("words", ["one lett", "tters/on"])
 async def test_a_file_below_the_folder_is_found_by_parts_of_its_name(app: RoamApp, opener: Opener, words: str) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = words
-        await wait_until(pilot, "letters/one.txt")
-        await press_until(pilot, lambda: bool(app.documents), "enter")
+    async with choosing(app) as ui:
+        ui.field.value = words
+        await ui.wait_until("letters/one.txt")
+        await ui.press_until(lambda: bool(ui.app.documents), "enter")
     assert opener.opened == [("letters/one.txt", None)]
 
 
 async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = "https://odd.example/a.pdf"
-        await press_until(pilot, "7 of 1,200", "enter")
-        await press_until(pilot, opener.pages_read.is_set, "escape")
-        await wait_until(pilot, lambda: "7 of 1,200" not in screen_text(app))
-        assert not app.documents
+    async with choosing(app) as ui:
+        ui.field.value = "https://odd.example/a.pdf"
+        await ui.press_until("7 of 1,200", "enter")
+        await ui.press_until(opener.pages_read.is_set, "escape")
+        await ui.wait_until(lambda: "7 of 1,200" not in ui.text)
+        assert not ui.app.documents
 
 
 async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, opener: Opener) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = "site.example"
-        await wait_until(pilot, "https://site.example  no match; enter fetches it")
-        await press_until(pilot, ConfirmDialog, "enter")
-        assert "https://site.example" in screen_text(app)
-        await press_until(pilot, OpenDialog, "n")
+    async with choosing(app) as ui:
+        ui.field.value = "site.example"
+        await ui.wait_until("https://site.example  no match; enter fetches it")
+        await ui.press_until(ConfirmDialog, "enter")
+        assert "https://site.example" in ui.text
+        await ui.press_until(OpenDialog, "n")
         assert opener.opened == []
-        await press_until(pilot, ConfirmDialog, "enter")
-        await press_until(pilot, lambda: bool(app.documents), "y")
+        await ui.press_until(ConfirmDialog, "enter")
+        await ui.press_until(lambda: bool(ui.app.documents), "y")
     assert opener.opened == [("https://site.example", None)]
 
 
 async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(app: RoamApp) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = "letters/gone.pdf"
-        await wait_until(pilot, "letters/gone.pdf  no such file")
-        assert "letters/one.txt" in screen_text(app)
-        app.screen.query_one(Input).value = "zzz/gone.pdf"
-        await wait_until(pilot, "No such file, and no match. Change the text.")
+    async with choosing(app) as ui:
+        ui.field.value = "letters/gone.pdf"
+        await ui.wait_until("letters/gone.pdf  no such file")
+        assert "letters/one.txt" in ui.text
+        ui.field.value = "zzz/gone.pdf"
+        await ui.wait_until("No such file, and no match. Change the text.")
 
 
 @pytest.mark.parametrize(("words", "similar"), [("leters", "letters/one.txt"), ("breead", "bread.md")])
 async def test_enter_opens_no_other_file_than_was_typed_until_the_person_moves_to_it(
     app: RoamApp, opener: Opener, words: str, similar: str
 ) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = words
-        await wait_until(pilot, "Similar names:")
-        await press_until(pilot, "No such file. Change the text, or choose a similar name (↓).", "enter")
+    async with choosing(app) as ui:
+        ui.field.value = words
+        await ui.wait_until("Similar names:")
+        await ui.press_until("No such file. Change the text, or choose a similar name (↓).", "enter")
         assert opener.opened == []
-        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
+        await ui.press_until(lambda: bool(ui.app.documents), "down", "enter")
     assert opener.opened == [(similar, None)]
 
 
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
-    async with choosing(app) as pilot:
-        app.screen.query_one(Input).value = "https://bad"
-        await pilot.pause()
-        await press_until(pilot, "https://bad cannot be read: it is bad.", "enter")
-        assert app.screen.query(".message.-problem"), "it stands out"
-        await pilot.press("escape")
-        await pilot.pause()
-        assert typed(app) == ""
-        await pilot.press("escape")
-    assert not app.documents
-    assert app.return_code == 0
+    async with choosing(app) as ui:
+        ui.field.value = "https://bad"
+        await ui.pause()
+        await ui.press_until("https://bad cannot be read: it is bad.", "enter")
+        assert ui.app.screen.query(".message.-problem"), "it stands out"
+        await ui.press("escape")
+        await ui.pause()
+        assert ui.field.value == ""
+        await ui.press("escape")
+    assert not ui.app.documents
+    assert ui.app.return_code == 0
 
 
 _MOMENT = "2026-01-01T00:00:00+00:00"
@@ -194,12 +187,12 @@ async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(op
         replace(_SUMMARY, id="c4", source=str(script), title="Whole?"),
     )
     app = RoamApp(make_options(list_offers=lambda: make_offers(summaries), open_source=opener.open))
-    async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, "Whole?")
-        shown = screen_text(app)
+    async with running(app, (120, 30)) as ui:
+        await ui.wait_until("Whole?")
+        shown = ui.text
         assert re.search("Conversation c2 +It is damaged and cannot be read", shown)
         assert re.search("Torn[?] +It is damaged: the rest", shown)
-        await press_until(pilot, "Cannot resume the conversation. It is damaged", "down", "enter")
+        await ui.press_until("Cannot resume the conversation. It is damaged", "down", "enter")
         assert opener.opened == []
-        await press_until(pilot, lambda: bool(app.documents), "down", "enter")
+        await ui.press_until(lambda: bool(ui.app.documents), "down", "enter")
     assert opener.opened == [(str(script), "c3")]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.bootstrap import Bootstrap
@@ -21,13 +20,13 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.pickers import ModelDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
-from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import make_options
-from tests.tui.driving import app_of, ask, make_app, press_until, running, screen_text, wait_until
+from tests.tui.driving import RunningApp, make_app, running
 
 
 def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`
-    other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
+    other = ScriptedModel(["Other."], name="openai/[b]other")
 
     def make(name: str, _api_base: str | None) -> Model:
         if name == "broken":
@@ -38,48 +37,42 @@ def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `make_op
         ModelOffer(name="openai/[b]other", note="key found", provider="OpenAI"),
         ModelOffer(name="broken", note="key gone"),
     )
-    return make_app(
-        [ScriptedReply(text="First.")], options=make_options(list_models=lambda: offers, make_model=make, **options)
-    )
+    return make_app(["First."], options=make_options(list_models=lambda: offers, make_model=make, **options))
 
 
 async def test_another_model_is_used_only_after_a_yes() -> None:
     kept: list[Mapping[str, str]] = []
-    async with running(make_offering_app(save_settings=kept.append), (100, 30)) as (app, pilot):
-        before = app.main_screen.app_context.agent.model
-        await pilot.press("f2", "down", "enter")
-        await pilot.pause()
-        assert isinstance(app.screen, ConfirmDialog)
-        assert "openai/[b]other" in screen_text(app)
-        assert "OpenAI." in screen_text(app)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.main_screen.app_context.agent.model is before, "the button with the focus says no"
-        await press_until(
-            pilot, lambda: app.main_screen.app_context.agent.model.name == "openai/[b]other", "enter", "y"
-        )
-        await press_until(pilot, lambda: app.screen is app.main_screen, "y")
+    async with running(make_offering_app(save_settings=kept.append), (100, 30)) as ui:
+        before = ui.main.agent.model
+        await ui.press("f2", "down", "enter")
+        await ui.pause()
+        assert isinstance(ui.app.screen, ConfirmDialog)
+        assert "openai/[b]other" in ui.text
+        assert "OpenAI." in ui.text
+        await ui.press("enter")
+        await ui.pause()
+        assert ui.main.agent.model is before, "the button with the focus says no"
+        await ui.press_until(lambda: ui.main.agent.model.name == "openai/[b]other", "enter", "y")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "y")
         assert kept == [{"model": "openai/[b]other", "api_base": ""}], "the URL of another model does not stay"
-        assert "openai/[b]other" in screen_text(app)
-        await ask(pilot, "Who?")
-        assert app.main_screen.conversation.state.exchanges[-1].answer == "Other."
+        assert "openai/[b]other" in ui.text
+        await ui.ask("Who?")
+        assert ui.exchanges[-1].answer == "Other."
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
-    replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
+    replies = [f"Other {number}." for number in range(3)]
     other = ScriptedModel(replies, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
-    app = make_app(
-        [ScriptedReply(text="First.")], options=make_options(list_models=lambda: offers, make_model=lambda *_: other)
-    )
-    async with app.run_test(size=(100, 30)) as pilot:
-        await ask(pilot, "One?")
-        await press_until(pilot, "Make this model the default?", "f2", "down", "enter")
-        await press_until(pilot, lambda: app.main_screen.status_line.model == "local", "n")
-        assert app.screen is app.main_screen, "nobody else gets the text, so nobody is asked"
+    app = make_app(["First."], options=make_options(list_models=lambda: offers, make_model=lambda *_: other))
+    async with running(app, (100, 30)) as ui:
+        await ui.ask("One?")
+        await ui.press_until("Make this model the default?", "f2", "down", "enter")
+        await ui.press_until(lambda: ui.main.status_line.model == "local", "n")
+        assert ui.app.screen is ui.main, "nobody else gets the text, so nobody is asked"
         for question in ("Two?", "Three?", "Four?"):
-            await ask(pilot, question)
-        exchanges = app.main_screen.conversation.state.exchanges
+            await ui.ask(question)
+        exchanges = ui.exchanges
     assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
     sent = [request.messages for request in other.requests]
     assert len(sent) == 3
@@ -91,26 +84,26 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
 async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
     kept: list[tuple[str, str]] = []
     app = make_app(options=make_options(save_settings=lambda values: kept.extend(values.items())))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await press_until(pilot, lambda: app.theme == "beacon", "f3", *"beac")
-        await press_until(pilot, lambda: app.theme == DEFAULT_THEME, "escape")
-        await pilot.press("f3", "enter")
-        await pilot.pause()
+    async with running(app, (100, 30)) as ui:
+        await ui.press_until(lambda: ui.app.theme == "beacon", "f3", *"beac")
+        await ui.press_until(lambda: ui.app.theme == DEFAULT_THEME, "escape")
+        await ui.press("f3", "enter")
+        await ui.pause()
         assert kept == []
-        await pilot.press("f3", *"beac", "enter")
-        await wait_until(pilot, lambda: kept == [("theme", "beacon")] and app.theme == "beacon")
+        await ui.press("f3", *"beac", "enter")
+        await ui.wait_until(lambda: kept == [("theme", "beacon")] and ui.app.theme == "beacon")
 
 
 KEY = "sk-typed-for-this-run-alone"
 
 
-async def name_model(pilot: Pilot[None], address: str) -> None:
+async def name_model(ui: RunningApp, address: str) -> None:
     """Name a model, its address and a key, and try it."""
-    await press_until(pilot, "Other model…", "f2")
-    await press_until(pilot, ModelDialog, *"other", "enter")
-    await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
-    assert KEY not in screen_text(app_of(pilot))
-    await press_until(pilot, ConfirmDialog, "enter")
+    await ui.press_until("Other model…", "f2")
+    await ui.press_until(ModelDialog, *"other", "enter")
+    await ui.press(*"openai/tiny", "tab", *address, "tab", *KEY)
+    assert KEY not in ui.text
+    await ui.press_until(ConfirmDialog, "enter")
 
 
 def _holds_key(folder: Path) -> bool:
@@ -126,18 +119,18 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
     app = make_app(options=AppServices(Bootstrap()).options)
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
-        async with app.run_test(size=(100, 30)) as pilot:
-            await name_model(pilot, server.url)
-            await press_until(pilot, "Make this model the default?", "y")
+        async with running(app, (100, 30)) as ui:
+            await name_model(ui, server.url)
+            await ui.press_until("Make this model the default?", "y")
             assert KEY not in os.environ.values(), "editors and converters get no key that was typed"
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
             assert trial.body["max_tokens"] == 1
             assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
-            await press_until(pilot, lambda: app.main_screen.status_line.model == "openai/tiny", "y")
-            await wait_until(pilot, lambda: load_settings().api_base == server.url)
-            await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
-            await ask(pilot, "How many loaves?")
+            await ui.press_until(lambda: ui.main.status_line.model == "openai/tiny", "y")
+            await ui.wait_until(lambda: load_settings().api_base == server.url)
+            await ui.wait_until(lambda: load_settings().model == "openai/tiny")
+            await ui.ask("How many loaves?")
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
             assert KEY not in os.environ.values()
     assert not _holds_key(home_dir)
@@ -152,17 +145,17 @@ async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgott
     app = make_app(options=options)
     refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
     with FakeOpenAIServer(refusal) as server:
-        async with app.run_test(size=(100, 30)) as pilot:
-            before = app.main_screen.app_context.agent.model
-            await name_model(pilot, server.url)
-            await press_until(pilot, "does not accept the key", "y")
-            assert KEY not in screen_text(app)
+        async with running(app, (100, 30)) as ui:
+            before = ui.main.agent.model
+            await name_model(ui, server.url)
+            await ui.press_until("does not accept the key", "y")
+            assert KEY not in ui.text
             assert options.services.typed_keys == {}
             assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
-            values = [field.value for field in app.screen.query(Input)]
+            values = [field.value for field in ui.app.screen.query(Input)]
             assert values == ["openai/tiny", server.url, KEY], "what was typed can be corrected"
-            await press_until(pilot, lambda: app.screen is app.main_screen, "escape", "escape")
-            assert app.main_screen.app_context.agent.model is before
+            await ui.press_until(lambda: ui.app.screen is ui.main, "escape", "escape")
+            assert ui.main.agent.model is before
 
 
 @pytest.mark.usefixtures("forked_models")
@@ -170,28 +163,28 @@ async def test_a_typed_key_is_used_for_other_models_of_its_provider(monkeypatch:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     app = make_app(options=AppServices(Bootstrap()).options)
     with FakeOpenAIServer(FakeReply(text="Yes")) as server:
-        async with app.run_test(size=(100, 30)) as pilot:
-            await name_model(pilot, server.url)
-            await press_until(pilot, "Make this model the default?", "y")
-            await press_until(pilot, lambda: app.screen is app.main_screen, "n")
-            await press_until(pilot, "OPENAI_API_KEY is set", "f2", *"gpt")
+        async with running(app, (100, 30)) as ui:
+            await name_model(ui, server.url)
+            await ui.press_until("Make this model the default?", "y")
+            await ui.press_until(lambda: ui.app.screen is ui.main, "n")
+            await ui.press_until("OPENAI_API_KEY is set", "f2", *"gpt")
 
 
 @pytest.mark.usefixtures("forked_models")
 async def test_a_missing_key_is_told_before_anybody_is_asked_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
-    async with running(make_app(options=AppServices(Bootstrap()).options), (60, 20)) as (app, pilot):
-        await press_until(pilot, "needs MISTRAL_API_", "f2", *"mistral")
-        await press_until(pilot, ModelDialog, "enter")
-        await press_until(pilot, "mistral/mistral-large-latest cannot be used:", "enter")
-        assert isinstance(app.screen, ModelDialog)
-        assert "esc to cancel" in screen_text(app), "the sentence leaves room for the keys"
-        app.screen.query_one("#model-name", Input).value = ""
-        await press_until(pilot, "Type the name of a model, such as", "enter")
+    async with running(make_app(options=AppServices(Bootstrap()).options), (60, 20)) as ui:
+        await ui.press_until("needs MISTRAL_API_", "f2", *"mistral")
+        await ui.press_until(ModelDialog, "enter")
+        await ui.press_until("mistral/mistral-large-latest cannot be used:", "enter")
+        assert isinstance(ui.app.screen, ModelDialog)
+        assert "esc to cancel" in ui.text, "the sentence leaves room for the keys"
+        ui.app.screen.query_one("#model-name", Input).value = ""
+        await ui.press_until("Type the name of a model, such as", "enter")
 
 
 async def test_a_name_that_is_not_in_the_list_is_kept_for_the_fields_of_another_model() -> None:
-    async with running(make_offering_app(), (100, 30)) as (app, pilot):
-        await press_until(pilot, "not in the list; enter its URL and key", "f2", *"mine/big")
-        await press_until(pilot, ModelDialog, "enter")
-        assert app.screen.query_one("#model-name", Input).value == "mine/big"
+    async with running(make_offering_app(), (100, 30)) as ui:
+        await ui.press_until("not in the list; enter its URL and key", "f2", *"mine/big")
+        await ui.press_until(ModelDialog, "enter")
+        assert ui.app.screen.query_one("#model-name", Input).value == "mine/big"

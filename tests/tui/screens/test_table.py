@@ -1,27 +1,26 @@
 """The table on the screen: filling it, looking at its proofs, and exporting it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from textual.pilot import Pilot
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
-from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.pickers import ThemePicker
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, make_options
 from tests.table.filling import PERIOD, answer
-from tests.tui.driving import ask, make_app, press_until, running, screen_text, wait_until
+from tests.tui.driving import RunningApp, make_app, running
 from tests.tui.tabling import HEATING, Tables, await_grid
 
 
@@ -37,42 +36,35 @@ def filled(tables: Tables) -> Tables:
 
 
 @asynccontextmanager
-async def showing(tables: Tables, size: tuple[int, int] = (100, 24)) -> AsyncIterator[tuple[RoamApp, Pilot[None]]]:
-    async with running(tables.make_app(), size) as (app, pilot):
-        await await_grid(pilot)
-        yield app, pilot
+async def showing(tables: Tables, size: tuple[int, int] = (100, 24)) -> AsyncIterator[RunningApp]:
+    async with running(tables.make_app(), size) as ui:
+        await await_grid(ui)
+        yield ui
 
 
-async def _answer_prompt(pilot: Pilot[None], words: str) -> None:
-    await wait_until(pilot, PromptDialog)
-    pilot.app.screen.query_one(Input).value = words
-    await press_until(pilot, lambda: not isinstance(pilot.app.screen, PromptDialog), "enter")
+async def _answer_prompt(ui: RunningApp, words: str) -> None:
+    await ui.wait_until(PromptDialog)
+    ui.field.value = words
+    await ui.press_until(lambda: not isinstance(ui.app.screen, PromptDialog), "enter")
 
 
 async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(filled: Tables) -> None:
-    async with showing(filled) as (app, pilot):
-        await wait_until(pilot, "60 days")
-        text = screen_text(app)
-        assert "2 rows · 3 questions · scripted" in text
-        assert "✓ 60 days" in text
-        assert "! one cat" in text
-        assert "“The notice period is 60 days”" in text
-        assert "Lease of Anna › Notice › line 5 · quote found in the text" in text
-        await press_until(pilot, "not yes or no", "right", "down")
-        await press_until(pilot, "– Not found: I looked for it everywhere.", "right")
-        grid = app.screen.query_one(TableGrid)
+    async with showing(filled) as ui:
+        await ui.wait_until("60 days")
+        assert "Lease of Anna › Notice › line 5 · quote found in the text" in ui.text
+        await ui.press_until("not yes or no", "right", "down")
+        await ui.press_until("– Not found: I looked for it everywhere.", "right")
+        grid = ui.app.screen.query_one(TableGrid)
         for key, row in (("home", 0), ("end", 1), ("home", 0)):
-            await press_until(pilot, lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
+            await ui.press_until(lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
 
 
 async def test_the_list_of_keys_begins_with_those_of_the_table_and_runs_what_works_there(filled: Tables) -> None:
-    async with showing(filled) as (app, pilot):
-        await press_until(pilot, "Table · you are here", "f1")
-        assert "Everywhere" in screen_text(app).partition("you are here")[2]
-        await press_until(
-            pilot, "This does not work here. Close this list, and open a document first.", *"resume", "enter"
-        )
-        await press_until(pilot, ThemePicker, "escape", *"theme", "enter")
+    async with showing(filled) as ui:
+        await ui.press_until("Table · you are here", "f1")
+        assert "Everywhere" in ui.text.partition("you are here")[2]
+        await ui.press_until("This does not work here. Close this list, and open a document first.", *"resume", "enter")
+        await ui.press_until(ThemePicker, "escape", *"theme", "enter")
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
@@ -83,15 +75,15 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         return ScriptedReply(text=reply.text, gate=gate) if "Are pets" in request.messages[-1].text else reply
 
     tables.model = ScriptedModel([answer_later] * 20)
-    async with showing(tables, (70, 24)) as (app, pilot):
+    async with showing(tables, (70, 24)) as ui:
         assert tables.model.requests == []
-        await press_until(pilot, lambda: "three months" in screen_text(app) and "60 days" in screen_text(app), "r")
-        assert "asking:" in screen_text(app)
-        assert "one cat" not in screen_text(app)
+        await ui.press_until(lambda: "three months" in ui.text and "60 days" in ui.text, "r")
+        assert "asking:" in ui.text
+        assert "one cat" not in ui.text
         gate.set()
-        await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
-        assert "one cat" in screen_text(app)
-        assert "2 not found" in screen_text(app), "a long head takes a second line"
+        await ui.wait_until(lambda: "6 of 6 cells" in ui.text and "asking:" not in ui.text)
+        assert "one cat" in ui.text
+        assert "2 not found" in ui.text, "a long head takes a second line"
 
 
 async def test_a_row_grows_into_free_space_and_ends_with_an_ellipsis(tables: Tables) -> None:
@@ -101,110 +93,100 @@ async def test_a_row_grows_into_free_space_and_ends_with_an_ellipsis(tables: Tab
 
     tables.model = ScriptedModel([answer_at_length] * 20)
     tables.questions = [PERIOD, "Who pays?"]
-    async with showing(tables) as (app, pilot):
-        grid = app.screen.query_one(TableGrid)
+    async with showing(tables) as ui:
+        grid = ui.app.screen.query_one(TableGrid)
         assert [row.height for row in grid.ordered_rows] == [1, 1]
-        await press_until(pilot, lambda: "4 of 4 cells" in screen_text(app) and "asking:" not in screen_text(app), "r")
-        text = screen_text(app)
+        await ui.press_until(lambda: "4 of 4 cells" in ui.text and "asking:" not in ui.text, "r")
+        text = ui.text
         assert "3 pays, tenant 4 pays" in text, "a value that needs two lines has them"
         assert "…" in text.partition("bert.md")[0], "a value that is too long is cut"
         assert grid.ordered_rows[1].height == 2 < grid.ordered_rows[0].height
         assert grid.max_scroll_y == 0
         assert "earlier run" not in text
-        await pilot.press("+")
-        await _answer_prompt(pilot, "Who else?")
-        await wait_until(pilot, lambda: "6 of 6 cells" in screen_text(app) and "asking:" not in screen_text(app))
-        assert "earlier run" not in screen_text(app), "the first answers are of this run of the app"
-        await pilot.resize_terminal(100, 14)
-        await wait_until(pilot, lambda: [row.height for row in grid.ordered_rows] == [1, 1])
+        await ui.press("+")
+        await _answer_prompt(ui, "Who else?")
+        await ui.wait_until(lambda: "6 of 6 cells" in ui.text and "asking:" not in ui.text)
+        assert "earlier run" not in ui.text, "the first answers are of this run of the app"
+        await ui.pilot.resize_terminal(100, 14)
+        await ui.wait_until(lambda: [row.height for row in grid.ordered_rows] == [1, 1])
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     gate = asyncio.Event()
-    hold: Callable[[ModelRequest], ScriptedReply] = lambda request: (  # noqa: E731 - a reply of a script
-        answer(request) if PERIOD in request.messages[-1].text else ScriptedReply(text="Not found: x.", gate=gate)
-    )
-    tables.model = ScriptedModel([hold] * 20)
-    async with showing(tables) as (app, pilot):
-        await press_until(pilot, "2 of 6 cells", "r")
-        await press_until(pilot, "Stopped. The cells that are filled are kept.", key)
-        await wait_until(pilot, "scripted · 2 of 6 cells: 2 found · 4 cells left to fill")
-        await press_until(pilot, "Nothing to copy or stop.", "ctrl+c")
-        assert isinstance(app.screen, TableScreen)
+    held = ScriptedReply(text="Not found: x.", gate=gate)
+    tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
+    async with showing(tables) as ui:
+        await ui.press_until("2 of 6 cells", "r")
+        await ui.press_until("Stopped. The cells that are filled are kept.", key)
+        await ui.wait_until("scripted · 2 of 6 cells: 2 found · 4 cells left to fill")
+        await ui.press_until("Nothing to copy or stop.", "ctrl+c")
+        assert isinstance(ui.app.screen, TableScreen)
         assert len(read_table(tables.folder).cells) == 2
 
 
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
     filled.questions = [PERIOD]
-    async with showing(filled) as (app, pilot):
-        table = app.screen.query_one(TableGrid).table
-        await pilot.press("+")
-        await _answer_prompt(pilot, "Since when? [date]")
-        await wait_until(pilot, "4 of 4 cells")
+    async with showing(filled) as ui:
+        table = ui.app.screen.query_one(TableGrid).table
+        await ui.press("+")
+        await _answer_prompt(ui, "Since when? [date]")
+        await ui.wait_until("4 of 4 cells")
         assert [column.type.value for column in table.columns] == ["text", "date"]
         kept = [column.question for column in read_table(filled.folder).columns]
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
 async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_its_question(filled: Tables) -> None:
-    async with showing(filled) as (app, pilot):
-        table = app.screen.query_one(TableGrid).table
-        await pilot.press("d")
-        await wait_until(pilot, "Delete this column?")
-        await pilot.press("y")
-        await wait_until(pilot, lambda: PERIOD not in [column.question for column in table.columns])
+    async with showing(filled) as ui:
+        table = ui.app.screen.query_one(TableGrid).table
+        await ui.press_until("Delete this column?", "d")
+        await ui.press_until(lambda: PERIOD not in [column.question for column in table.columns], "y")
     kept = read_table(filled.folder)
     assert [column.question for column in kept.columns] == ["Are pets allowed?", HEATING]
     assert PERIOD in " ".join(column for _, column in kept.cells)
 
 
 async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
-    async with showing(filled, (160, 40)) as (app, pilot):
-        await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, "down", "enter")
-        screen = app.main_screen
-        await wait_until(
-            pilot, lambda: screen.started.is_set() and screen.reader_pane.ensure_reader().section_id is not None
-        )
-        section_id = screen.reader_pane.ensure_reader().section_id
-        assert section_id is not None
-        assert screen.conversation.state.library.node(section_id).title == "Notice"
-        assert screen.conversation.state.library.title == "Lease of Bert"
-        await pilot.press("ctrl+t")
-        await await_grid(pilot)
-        await press_until(pilot, "This is the conversation of the cell. f4 lists your own.", "right", "c")
-        assert "Are pets allowed?" in screen_text(app)
-        assert app.screen is screen, "the document is not opened twice"
+    async with showing(filled, (160, 40)) as ui:
+        await ui.press_until(MainScreen, "down", "enter")
+        await ui.reach("Notice")
+        assert ui.state.library.title == "Lease of Bert"
+        await ui.press("ctrl+t")
+        await await_grid(ui)
+        await ui.press_until("This is the conversation of the cell. f4 lists your own.", "right", "c")
+        assert "Are pets allowed?" in ui.text
+        assert ui.app.screen is ui.main, "the document is not opened twice"
 
 
 async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(filled: Tables) -> None:
-    async with showing(filled, (160, 40)) as (app, pilot):
-        table = app.screen
+    async with showing(filled, (160, 40)) as ui:
+        table = ui.app.screen
         # a new document, the open one, the conversation of another cell, and of a cell of another document
         for keys in (("down", "enter"), ("enter",), ("right", "c"), ("up", "c")):
-            await press_until(pilot, lambda: bool(app.documents) and app.screen is app.main_screen, *keys)
-            app.main_screen.panes.focus_scope(Scope.READER)
-            await wait_until(pilot, lambda: app.main_screen.reader_pane.ensure_reader().has_focus)
-            await press_until(pilot, lambda: app.screen is table, "backspace")
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+            await ui.press_until(MainScreen, *keys)
+            ui.focus(Scope.READER)
+            await ui.wait_until(lambda: ui.reader.has_focus)
+            await ui.press_until(lambda: ui.app.screen is table, "backspace")
+        await ui.press_until(MainScreen, "escape")
 
 
 async def test_the_keys_for_documents_and_for_tables_return_from_a_cell_of_a_folder(filled: Tables) -> None:
     context = filled.open_source(str(filled.leases), None, None, lambda *_: None)
     opened = {context.source_names: filled.open_table(())}
     options = make_options(open_source=filled.open_source, open_table=opened.__getitem__)
-    async with running(app_over(replace(context, options=options)), (100, 30)) as (app, pilot):
-        folder = app.screen
-        await pilot.press("ctrl+l")
-        await await_grid(pilot)
-        table = app.screen
+    async with running(app_over(replace(context, options=options)), (100, 30)) as ui:
+        folder = ui.app.screen
+        await ui.press("ctrl+l")
+        await await_grid(ui)
+        table = ui.app.screen
         for key, words in (("ctrl+t", "The notice period is"), ("ctrl+l", "Not found: I looked for it everywhere.")):
-            await press_until(pilot, lambda: app.screen not in (folder, table) and not app.screen.is_modal, "enter")
-            await wait_until(pilot, words)
-            await press_until(pilot, lambda: app.screen is table, key)
-            await pilot.press("right", "right")
-        assert len(app.documents) == 2, "the document of both cells was opened once"
-        await press_until(pilot, lambda: app.screen is folder, "ctrl+t")
+            await ui.press_until(lambda: ui.app.screen not in (folder, table) and not ui.app.screen.is_modal, "enter")
+            await ui.wait_until(words)
+            await ui.press_until(lambda: ui.app.screen is table, key)
+            await ui.press("right", "right")
+        assert len(ui.app.documents) == 2, "the document of both cells was opened once"
+        await ui.press_until(lambda: ui.app.screen is folder, "ctrl+t")
 
 
 async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from_where_it_is(
@@ -212,46 +194,45 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
 ) -> None:
     (tmp_path / "else" / "where").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "else" / "where")
-    async with showing(filled) as (_, pilot):
+    async with showing(filled) as ui:
         exports = ((".csv", "../leases/anna.md,60 days,found"), (".json", '"60 days"'), (".md", "](../leases/anna.md)"))
         for ending, words in exports:
             path = tmp_path / "else" / f"out{ending}"
-            await pilot.press("w")
-            await _answer_prompt(pilot, f"../{path.name}")
-            await wait_until(pilot, path.exists)
-            await wait_until(pilot, "Saved")
+            await ui.press("w")
+            await _answer_prompt(ui, f"../{path.name}")
+            await ui.wait_until(path.exists)
+            await ui.wait_until("Saved")
             assert words in path.read_text("utf-8")
 
 
 async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(tables: Tables) -> None:
     tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
     tables.questions = [f"What is {number}?" for number in range(6)]
-    async with showing(tables) as (app, pilot):
-        await press_until(pilot, "left to fill", "r")
-        assert "\x1b" not in str(app.screen.query_one(".message", Static).content)
+    async with showing(tables) as ui:
+        await ui.press_until("left to fill", "r")
+        assert "\x1b" not in str(ui.app.screen.query_one(".message", Static).content)
 
 
 async def test_a_table_without_questions_asks_for_one_and_letters_are_text(tables: Tables) -> None:
     tables.questions = []
-    async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as (app, pilot):
-        await press_until(pilot, PromptDialog, "ctrl+l")
-        await pilot.press(*"crw")
-        assert app.screen.query_one(Input).value == "crw"
-        await press_until(pilot, TableScreen, "escape")
-        await press_until(pilot, PromptDialog, "ctrl+l")
+    async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
+        await ui.press_until(PromptDialog, "ctrl+l")
+        await ui.press(*"crw")
+        assert ui.field.value == "crw"
+        await ui.press_until(TableScreen, "escape")
+        await ui.press_until(PromptDialog, "ctrl+l")
 
 
 async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
     options = make_options(open_table=tables.open_table)
     context = tables.open_source(str(tables.leases), None, None, lambda *_: None)
-    app = app_over(replace(context, options=options))
-    async with running(app, (100, 30)) as (_, pilot):
-        await ask(pilot, "How long?")
-        assert "as a table" not in screen_text(app)
-        await ask(pilot, "Compare the rents.")
-        await wait_until(pilot, "Press ctrl+l to ask every document and see")
-        await press_until(pilot, PromptDialog, "ctrl+l")
-        assert app.screen.query_one(Input).value == "Compare the rents."
-        await press_until(pilot, TableScreen, "escape")
-        await press_until(pilot, "No conversation yet.", "c")
-        await press_until(pilot, lambda: app.screen is app.main_screen, "escape")
+    async with running(app_over(replace(context, options=options)), (100, 30)) as ui:
+        await ui.ask("How long?")
+        assert "as a table" not in ui.text
+        await ui.ask("Compare the rents.")
+        await ui.wait_until("Press ctrl+l to ask every document and see")
+        await ui.press_until(PromptDialog, "ctrl+l")
+        assert ui.field.value == "Compare the rents."
+        await ui.press_until(TableScreen, "escape")
+        await ui.press_until("No conversation yet.", "c")
+        await ui.press_until(MainScreen, "escape")
