@@ -166,12 +166,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             lines = top.view.lines
             start, end = [*top.view.part_starts, len(lines)][top.part : top.part + 2]
             line = start + find_line_again(top.lines, top.line, lines[start:end])
-            self.scroll_to(y=self._find_top(top.view) + line, animate=False, immediate=True)
+            self.scroll_to(y=self._find_top(top.view) + line, immediate=True)
         self._name_question()
 
     def reload(self) -> None:
         """Show only the last exchanges of the conversation, and the notices that followed them."""
-        self.scroll_home(animate=False, immediate=True)
+        self.scroll_home(immediate=True)
         self._keeps_newest_in_view = False
         self._top = None
         for child in self._messages.children[len(self._always_shown) :]:
@@ -322,13 +322,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(TargetActivated(target))
 
     def action_page(self, direction: int) -> None:
-        if direction > 0:
-            self.scroll_page_down(animate=False)
-        else:
-            self.scroll_page_up(animate=False)
+        (self.scroll_page_down if direction > 0 else self.scroll_page_up)()
 
     def action_first(self) -> None:
-        self.scroll_home(animate=False)
+        self.scroll_home()
 
     def action_last(self) -> None:
         self._follow_end()
@@ -420,7 +417,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
             start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
             line = min(line, max(0, start))
-        self.scroll_to(y=line, animate=False, immediate=True)
+        self.scroll_to(y=line, immediate=True)
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._keeps_newest_in_view = True
 
@@ -475,7 +472,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _scroll_to_lines(self, view: ContentView, lines: range) -> None:
         region = Region(0, self._find_top(view) + lines.start, 1, len(lines))
-        self.scroll_to_region(region, animate=False, force=True)
+        self.scroll_to_region(region, force=True)
 
 
 _SIGNS = {

@@ -121,7 +121,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._rebuild_lines(self._jump_offset)
         else:
             self.lines.highlight(self._highlights)
-            self.scroll_to(x=0, animate=False, force=True)
+            self.scroll_to(x=0, force=True)
             self._jump_to(self.lines.get_y(self._jump_offset))
             self.refresh()
         self._show_quote()
@@ -166,7 +166,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
                 self._jump_to(max(0, y - _JUMP_MARGIN))
 
     def action_move_sideways(self, direction: int) -> None:
-        self.scroll_to(x=self.scroll_offset.x + _SIDEWAYS_COLUMNS * direction, animate=False, force=True)
+        self.scroll_to(x=self.scroll_offset.x + _SIDEWAYS_COLUMNS * direction, force=True)
 
     def action_follow(self) -> None:
         """Number the links in view. The number that the person types next follows one."""
@@ -341,14 +341,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return format_full_path(self._library, section_id)
 
     def action_move(self, lines: int) -> None:
-        self.scroll_to(y=self.top_y + lines, animate=False, force=True)
+        self.scroll_to(y=self.top_y + lines, force=True)
 
     def action_page(self, pages: int) -> None:
         """Scroll down by `pages` screens, or up if negative. At least two lines stay in view."""
         self.action_move(pages * max(1, self.view_size.height - 2))
 
     def action_first(self) -> None:
-        self.scroll_to(y=0, animate=False, force=True)
+        self.scroll_to(y=0, force=True)
 
     def action_last(self) -> None:
         # Measure the chunks that the last screen shows, because the estimated number of lines may be wrong.
@@ -359,7 +359,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             chunk -= 1
         self._blank_lines = 0
         self._update_virtual_size()
-        self.scroll_to(y=len(self.lines), animate=False, force=True)
+        self.scroll_to(y=len(self.lines), force=True)
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
@@ -370,7 +370,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.lines.highlight(self._highlights)
         if self.is_attached:
             self._is_jumping = True
-            self.scroll_to(x=0, y=0, animate=False, force=True)
+            self.scroll_to(x=0, y=0, force=True)
             self._is_jumping = False
         self._jump_to(self.lines.get_y(offset))
         self._update_view(is_upward=False)
@@ -387,7 +387,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._height = height
             self._update_virtual_size()
             self._is_jumping = True
-            self.scroll_to(y=top, animate=False, force=True)
+            self.scroll_to(y=top, force=True)
             self._update_view(is_upward=True)
             self._is_jumping = False
             self._post_position()
@@ -474,7 +474,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         lines.measure_from(y, height)
         self._update_virtual_size()
         if y != self.top_y:
-            self.scroll_to(y=y, animate=False, force=True)
+            self.scroll_to(y=y, force=True)
         self._post_position()
 
     def _post_position(self) -> None:

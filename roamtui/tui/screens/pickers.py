@@ -110,7 +110,11 @@ class ModelPicker(PickerDialog):
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
         """List the current model, then the models that work, are not tested yet, or lack a key."""
         current = self._current
-        choices = [_make_choice(current, self._describe_current(), _READY_GROUP, "●")]
+        model = self._agent.model
+        note = "in use"
+        if model.window_tokens is not None and model.window_note:
+            note = f"in use, {format_window(model.window_tokens)} ({model.window_note})"
+        choices = [_make_choice(current, note, _READY_GROUP, "●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
             sign = "✓" if offer.is_known_to_work else ""
@@ -122,12 +126,6 @@ class ModelPicker(PickerDialog):
             if not report.is_usable and report.name != current and report.name not in self._offers
         ]
         return tuple(choices)
-
-    def _describe_current(self) -> str:
-        model = self._agent.model
-        if model.window_tokens is None or not model.window_note:
-            return "in use"
-        return f"in use, {format_window(model.window_tokens)} ({model.window_note})"
 
     @on(events.Mount)
     @work(exit_on_error=False)
