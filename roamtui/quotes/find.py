@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from heapq import nsmallest
 from itertools import islice, pairwise, product
 from operator import attrgetter
@@ -105,12 +105,18 @@ _MARKUP_IN_WORD = re.compile(
 
 
 def find_quote(
-    quote: str, text: str, within: Sequence[Bounds] | None = None, *, keeps_meaning: bool = False
+    quote: str,
+    text: str,
+    within: Sequence[Bounds] | None = None,
+    *,
+    keeps_meaning: bool = False,
+    keeps_rows: bool = False,
 ) -> Bounds | None:
     """Return the bounds of a quote in a Markdown text, or None if the text does not contain it.
 
     With `within`, only these parts of the text count. With `keeps_meaning`, no place counts where a negation
-    stands directly beside the quote. Quote and text are read as a person sees them: see `quotes.words`.
+    stands directly beside the quote; with `keeps_rows`, none where the quote joins the end of a row to the
+    next one. Quote and text are read as a person sees them: see `quotes.words`.
     """
     if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return None
@@ -126,6 +132,8 @@ def find_quote(
                     continue
                 if keeps_meaning and _is_negated(excerpt, low, high):
                     continue
+                if keeps_rows and "\n" not in quote and _joins_rows(excerpt, low, high):
+                    continue
                 if within is None or any(begin <= low and high <= stop for begin, stop in within):
                     return _include_marks(quote, text, low, high)
     return None
@@ -137,9 +145,10 @@ def find_in_span(words: str, library: Library, within: Span, *, keeps_meaning: b
     The words may leave out page footers, like every text that a model or search reads.
     """
     text = library.text_at(within)
-    bounds = find_quote(words, text, keeps_meaning=keeps_meaning)
+    find = partial(find_quote, words, keeps_meaning=keeps_meaning, keeps_rows=keeps_meaning)
+    bounds = find(text)
     if bounds is None and (clean_text := library.clean_text(within)) != text:
-        bounds = find_quote(words, clean_text, keeps_meaning=keeps_meaning)
+        bounds = find(clean_text)
     return within.get_part(*bounds) if bounds is not None else None
 
 
@@ -261,6 +270,18 @@ def _is_negated(excerpt: _Excerpt, low: int, high: int) -> bool:
     return (has_before and negates_after(excerpt.text[max(0, low - _BESIDE) : low])) or (
         has_after and negates_before(excerpt.text[high : high + _BESIDE])
     )
+
+
+def _joins_rows(excerpt: _Excerpt, low: int, high: int) -> bool:
+    """Return whether a quote joins the last cells of a row to the row below it, as if they were one row."""
+    words = excerpt.words
+    row = bisect_left(words.starts, low - excerpt.shift)
+    after = bisect_left(words.starts, high - excerpt.shift)
+    if not any(flags & BLOCK for flags in words.flags[row + 1 : after]):
+        return False
+    while row and not words.flags[row] & (BLOCK | CELL):
+        row -= 1
+    return words.flags[row] & (BLOCK | CELL) == CELL
 
 
 def _find_parts(reading: _Reading, excerpt: _Excerpt) -> Iterator[Bounds]:

@@ -18,6 +18,12 @@ aldrig aldri ne n pas jamais aucun aucune no nunca jamás ningún ninguna ningun
 nessuno não nem nenhum nenhuma nie nigdy żaden nikdy не нет никогда ни нельзя ei eivät koskaan nincs soha
 değil hiç yok δεν μη μην ποτέ κανένα ούτε لا لم لن ليس ليست غير לא אין אינו אינה नहीं न मत 안 못
 """
+_DENYING = (
+    *("prohibit", "forbid", "refus", "declin", "denie", "deny", "exclud", "reject", "prevent", "waive"),
+    *("verbiete", "verbot", "untersag", "ausgeschlossen", "verweiger", "interdi", "exclu", "prohib", "proib"),
+    *("rechaz", "recus", "vieta", "rifiut", "esclu"),
+)
+"""How verbs begin that deny what follows them."""
 _LATE_TEXT = "not never nicht kein keine keinen nie niet geen inte ikke ej pas jamais değil yok नहीं"
 _NEGATING = frozenset(_NEGATING_TEXT.split())
 _TURNING = _NEGATING | frozenset(_LIMITING_TEXT.split())
@@ -37,8 +43,8 @@ _CLOSING = '.,;:!?)]"”“»'
 
 def has_turning_word(text: str) -> bool:
     """Return whether a word of a text reverses or limits what is said."""
-    words = _MARKUP.sub(" ", text).casefold().split()
-    return not _TURNING.isdisjoint([word.strip(_OPENING + _CLOSING) for word in words])
+    words = [word.strip(_OPENING + _CLOSING) for word in _MARKUP.sub(" ", text).casefold().split()]
+    return any(word in _TURNING or word.startswith(_DENYING) for word in words)
 
 
 def has_turning_part(text: str) -> bool:

@@ -183,7 +183,9 @@ class QuoteChecker:
             around = self._library.widen_to_sections(Span(doc=doc, start=start, end=end))
             piece = (start - around.start, end - around.start)
             text = self._library.clean_text(around)
-            span = find_quote(words, text, within=[piece], keeps_meaning=not quote.is_negated)
+            span = find_quote(
+                words, text, within=[piece], keeps_meaning=not quote.is_negated, keeps_rows=True
+            )
             if span is not None:
                 return around.get_part(*span)
         return None

@@ -48,6 +48,11 @@ def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, is_found
     assert (find_quote(quote, text) is not None) is is_found
 
 
+@pytest.mark.parametrize(("quote", "text", "is_found"), read_rows("quotes/find", "rows"))
+def test_the_end_of_a_row_is_not_joined_to_the_next_one(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
+    assert (find_quote(quote, text, keeps_rows=True) is not None) is is_found
+
+
 _RULES = read_case("club_rules.md")
 
 

@@ -177,6 +177,12 @@ def test_a_quote_beside_a_negation_is_found_only_if_the_answer_negates_it_too(
     assert citations[-1].state == verdict
 
 
+def test_an_answer_does_not_join_the_head_of_a_column_to_the_row_below_it() -> None:
+    state = _open("Sales", text="# Sales\n\n| | 2022 | 2023 |\n|---|---|---|\n| Bikes | 33 | 35 |\n")
+    assert _list_found('It says "2023 Bikes 33" [{Sales}].', state) == [("Sales", "2023 Bikes 33", _NOT_FOUND)]
+    assert _list_found('It says "Bikes 33 35" [{Sales}].', state) == [("Sales", "Bikes 33 35", _FOUND)]
+
+
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
     state = begin(
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
