@@ -30,8 +30,13 @@ _NOT_FOUND_STARTS = (
 )
 """How answers that found nothing begin, in lower case. Some models translate the prompt's words."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_DECORATION = r"[\"'`*§\s]*+"
-MARK = re.compile(rf"\[{_DECORATION}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*){_DECORATION}\]")
+_DECORATION = r"[\"'`*§#\s]*+"
+_NAME = r"(?:(?:[Ii][Dd]|[Ss]ections?|[Ss]ource)[:#\s]++)?"
+_NOTE = r"[,:;–—-]?\s[^\[\]\n✓✔✗✘!]{1,80}"
+"""What some models add to an id, such as the title of its section."""
+MARK = re.compile(
+    rf"\[{_DECORATION}{_NAME}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*)(?:{_DECORATION}|{_NOTE})\]"
+)
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
 _CLOSED_BY_STRAIGHT = r"(?<=[\w.,;:!?…%)’])\"(?!\w|(?<=\d\")[^“”„«»\"\n]*[”»])"
