@@ -75,10 +75,10 @@ def print_conversation(
         output_format = suffix
     store = open_store()
     state = store.load(conversation_id)
-    summary = next((saved for saved in store.list() if saved.id == conversation_id), None)
-    source = summary.source if summary is not None else ""
-    if summary is not None and summary.problem:
-        warn(f"conversation {conversation_id}: {summary.problem}")
+    source = state.source
+    for saved in store.list(source):
+        if saved.id == conversation_id and saved.problem:
+            warn(f"conversation {conversation_id}: {saved.problem}")
     if output_format == "html":
         text = render_html(state, source, open_source(source, added=state.sources))
     elif output_format == "json":
