@@ -13,12 +13,7 @@ from pathlib import Path
 
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
-from roamtui.models.discovery import (
-    ModelAvailability,
-    inspect_model,
-    inspect_providers,
-    probe_server,
-)
+from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
 from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder, has_packages
 from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.output import write_notice, write_sanitised

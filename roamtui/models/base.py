@@ -154,7 +154,7 @@ class Model:
     def limit_window(self, window_tokens: int) -> None:
         """Learn from a refused request that the window has only this size."""
         self.window_tokens = min(window_tokens, self.window_tokens or window_tokens)
-        self.window_limit = self.window_tokens
+        self.window_limit = min(window_tokens, self.window_limit or window_tokens)
         self.window_note = "as the server said when it refused a request"
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:  # noqa: ARG002 - each model has its own

@@ -119,7 +119,7 @@ async def inspect_model(
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
-            return inspect_providers({})[0]
+            return replace(inspect_providers({})[0], name=name)
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
         if is_usable and is_tried:
