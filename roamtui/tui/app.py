@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.errors import EXIT_CANCELLED
+from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
@@ -29,6 +31,7 @@ from roamtui.tui.status_line import MessageLine
 from roamtui.tui.themes import derive_defaults, load_themes
 
 if TYPE_CHECKING:
+    from roamtui.conversation.library_loader import ApprovalRequest
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
     from roamtui.tui.screens.main import MainScreen
@@ -38,6 +41,9 @@ _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reade
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
 """How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
+_TYPING_SECONDS = 1.0
+"""Between two keys of a text there is seldom a longer pause."""
+_TYPING_STEP_SECONDS = 0.1
 
 
 class _Page(Struct):
@@ -138,7 +144,20 @@ class RoamApp(App[None], inherit_bindings=False):
     def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
+        context.conversation.approver = self._ask_for_approval
         return MainScreen(context, self._keys)
+
+    async def _ask_for_approval(self, approval: ApprovalRequest) -> bool:
+        """Ask before a question may exceed the spending limit, and before a page of another site is fetched.
+
+        This waits until the person does not type, because a letter of their text must not be an answer.
+        """
+        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
+
+        while monotonic() < self.key_queue.typed_at + _TYPING_SECONDS:  # noqa: ASYNC110 - no event says so
+            await asyncio.sleep(_TYPING_STEP_SECONDS)
+        question, detail = sanitise_line(approval.question), sanitise_line(approval.detail)
+        return await self.push_screen_wait(ConfirmDialog(question, detail, yes=approval.yes))
 
     def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
         """Give a document, or the table in a folder, a mode, and return its name."""

@@ -48,11 +48,14 @@ class KeyQueue:
         """When escape was put into the queue last."""
         self._left_at = -math.inf
         """When escape left a text field, unless another key has come since."""
+        self.typed_at = -math.inf
+        """When a key came last."""
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 
     def put(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
+        self.typed_at = monotonic()
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:

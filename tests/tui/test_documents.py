@@ -182,6 +182,22 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         assert ui.state.approved_origins == frozenset()
 
 
+async def test_no_letter_of_a_text_that_is_being_typed_allows_a_site(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 600.0)
+    app = make_app(site.origin, expand(find_id(make_app(site.origin), "Elsewhere")), ScriptedReply(text="Not found."))
+    async with app.run_test(size=(120, 30)) as pilot:
+        box = app.main_screen.question_box
+        box.fill("What is elsewhere?")
+        box.focus()
+        await press_until(pilot, lambda: len(model_of(app).requests) == 1, "enter")
+        await pilot.press(*"yyyyyyyy")
+        assert box.text == "yyyyyyyy"
+        monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 0.0)
+        await wait_until(pilot, ConfirmDialog)
+
+
 @pytest.fixture
 def contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "contract.md").write_text("# Contract\n\n## Notice\n\nThe notice period is 60 days.\n")

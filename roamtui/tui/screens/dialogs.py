@@ -20,7 +20,6 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
@@ -131,12 +130,6 @@ class ConfirmDialog(Dialog[bool]):
                 action()
 
         app.push_screen(self, act)
-
-
-async def ask_for_approval(app: App[None], approval: ApprovalRequest) -> bool:
-    """Ask before a question may exceed the spending limit, and before a page of another site is fetched."""
-    dialog = ConfirmDialog(sanitise_line(approval.question), sanitise_line(approval.detail), yes=approval.yes)
-    return await app.push_screen_wait(dialog)
 
 
 def _check_line(typed: str) -> str:

@@ -129,10 +129,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _start(self) -> None:
         """Start the model, and show what the first screen did not need."""
-        from roamtui.tui.screens.dialogs import ask_for_approval
-
         if self.is_attached:  # else the person, or the terminal, has gone already
-            self.conversation.approver = partial(ask_for_approval, self.app)
             self._prepare_agent()
             self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
