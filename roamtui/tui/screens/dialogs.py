@@ -122,6 +122,12 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._no} (n)"), action="screen.dismiss(False)", compact=True)
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
+    def on_key(self, event: events.Key) -> None:
+        """Take any other letter as a no. The person types a word, and its y must not be an answer."""
+        if event.is_printable and event.key not in self.active_bindings:
+            event.stop()
+            self.dismiss(result=False)
+
     def ask(self, app: App[None], action: Callable[[], object]) -> None:
         """Show the dialog in `app`, and call `action` if the person agrees."""
 

@@ -204,6 +204,13 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def _follow_typing(self) -> None:
         self.filter()
 
+    def on_key(self, event: events.Key) -> None:
+        """Begin a search with a letter that is no key of the list."""
+        if self.list.has_focus and event.is_printable and event.key not in self.active_bindings:
+            event.stop()
+            self.field.focus()
+            self.field.insert_text_at_cursor(event.character or "")
+
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self) -> None:
         if self.chosen is not None:

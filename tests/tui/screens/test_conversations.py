@@ -99,6 +99,8 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         steam = ui.find_id("Steam")
         await open_list(ui)
         await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], "/", *steam)
+        await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
+        await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], *"steam")
         await ui.press_until("❯ What of steam?", "enter", "enter")
 
 
@@ -112,7 +114,9 @@ async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp,
         await open_list(ui)
         assert listed(ui.app) == ["What of steam?  ● now", "Conversation da3a9ed"]
         await ui.press_until("Cannot resume this conversation. It is damaged and cannot be read.", "j", "enter")
-        await ui.press_until("Deleted.", "d", "y")
+        await ui.press_until(lambda: not listed(ui.app), *"dirty")  # its y is no yes
+        await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
+        await ui.press_until("Deleted.", "j", "d", "y")
 
 
 async def test_an_empty_line_is_refused_with_a_sentence_until_something_is_typed(app: RoamApp) -> None:
