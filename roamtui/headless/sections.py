@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -10,6 +11,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
+from roamtui.headless.answer_lines import get_terminal_form
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
     Reference,
@@ -24,6 +26,8 @@ from roamtui.output import write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.search.base import Hit, Searcher, SearchMode
 from roamtui.text import split_pages
+
+_HIT_INDENT = "   "
 
 
 def print_outline(library: Library, *, as_json: bool) -> None:
@@ -70,7 +74,7 @@ def search_with_pages(
 
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
-    """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal two lines each."""
+    """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal wrapped."""
     if as_json:
         write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
         return
@@ -80,7 +84,10 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         path = format_path(library, hit.section_id)
         place = format_line_range(library, library.node(hit.section_id).span)
         if is_terminal:
-            lines.append(f"{rank}. [{hit.section_id}] {path} ({place})\n   {hit.snippet}")
+            width, _ = get_terminal_form()
+            wrap = partial(textwrap.fill, width=width, subsequent_indent=_HIT_INDENT)
+            lines.append(wrap(f"{rank}. [{hit.section_id}] {path} ({place})"))
+            lines.append(wrap(hit.snippet, initial_indent=_HIT_INDENT))
         else:
             lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")
     write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")

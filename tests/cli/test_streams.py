@@ -108,6 +108,13 @@ def test_an_answer_has_styles_in_a_terminal(garden: Path) -> None:
     assert "\n  1 Garden manual > Tools, line 19\n" in _SEQUENCE.sub("", text)
 
 
+def test_hits_are_wrapped_between_words_in_a_terminal(garden: Path) -> None:
+    lines = run_in_terminal("search", garden, "late spade", columns=40).splitlines()
+    assert lines[0].startswith("1. [")
+    assert max(map(len, lines)) <= 40
+    assert {line[:3] for line in lines if not line[0].isdigit()} == {"   "}
+
+
 def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
     title = "\x1b]0;owned\x07Tools\x1b[2J"
     words = "A late spade \x1b[31mcosts\x9b1m &#27;]52;c;aGk=&#7; 50 cents a day."
