@@ -171,7 +171,7 @@ class Model:
 
 def format_window(tokens: int) -> str:
     """Format the size of a context window, as in ``8k window``."""
-    size = f"{tokens // 1_024}k" if tokens % 1_024 == 0 else format_tokens(tokens)
+    size = f"{tokens // 1_024}k" if tokens % 1_024 == 0 and tokens % 1_000 else format_tokens(tokens)
     return f"{size} window"
 
 

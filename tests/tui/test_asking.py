@@ -204,6 +204,12 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         await ui.wait_until("  in Ovens › Deck oven")
 
 
+async def test_on_a_narrow_screen_the_path_gives_way_to_how_to_leave_the_section() -> None:
+    async with running(make_app(), (56, 24)) as ui:
+        await ui.go_to(ui.find_id("Deck oven"))
+        await ui.focus(Scope.TREE).press_until("Only in Deck oven · esc for the whole document", "i")
+
+
 async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:
     probe = make_app()
     stone, steam = find_id(probe, "Stone oven"), find_id(probe, "Steam")

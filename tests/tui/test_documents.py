@@ -122,6 +122,7 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
     async with running(make_app(folder), (120, 30)) as ui:
         await ui.wait_until(lambda: ui.outline.size.height > 0)
         assert shown(ui) == ["README.md", "guides"]
+        assert "1 folder, 3 documents" in ui.text
         assert ui.outline.lines.fold_at(0) is FoldState.UNLOADED
         await ui.focus(Scope.TREE).press_until(lambda: len(shown(ui)) == 4, "space")
         assert shown(ui) == ["README.md", "Bakery", "Ovens", "guides"]
@@ -158,6 +159,7 @@ def site() -> Iterator[FakeSite]:
 async def test_a_page_is_fetched_when_its_link_is_chosen_or_says_why_not_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     async with running(make_app(site.origin), (120, 30)) as ui:
+        assert "3 linked pages " in ui.text, "and not the size of the list of links"
         await ui.focus(Scope.TREE).press("j", "enter")
         await ui.wait_until(lambda: "There is no page" in ui.reader.get_selected_or_section_text())
         await ui.wait_until("✗ Fees")
@@ -186,16 +188,14 @@ async def test_no_letter_of_a_text_that_is_being_typed_allows_a_site(
     site: FakeSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 600.0)
-    app = make_app(site.origin, expand(find_id(make_app(site.origin), "Elsewhere")), ScriptedReply(text="Not found."))
-    async with app.run_test(size=(120, 30)) as pilot:
-        box = app.main_screen.question_box
-        box.fill("What is elsewhere?")
-        box.focus()
-        await press_until(pilot, lambda: len(model_of(app).requests) == 1, "enter")
-        await pilot.press(*"yyyyyyyy")
-        assert box.text == "yyyyyyyy"
+    async with running(make_app(site.origin), (120, 30)) as ui:
+        ui.model.add_replies(expand(ui.find_id("Elsewhere")), "Not found.")
+        await ui.send("What is elsewhere?")
+        await ui.wait_until(lambda: len(ui.model.requests) == 1)
+        await ui.press(*"yyyyyyyy")
+        assert ui.box.text == "yyyyyyyy"
         monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 0.0)
-        await wait_until(pilot, ConfirmDialog)
+        await ui.wait_until(ConfirmDialog)
 
 
 @pytest.fixture

@@ -70,12 +70,15 @@ async def test_a_long_name_of_a_model_is_cut_on_a_narrow_screen() -> None:
         assert str(line.render()) == "openrouter/anthropic/claude…"
 
 
-async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in_the_list_of_models() -> None:
-    model = ScriptedModel(window_tokens=8_192)
+@pytest.mark.parametrize(("tokens", "window"), [(8_192, "8k window"), (128_000, "128k window")])
+async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in_the_list_of_models(
+    tokens: int, window: str
+) -> None:
+    model = ScriptedModel(window_tokens=tokens)
     model.window_note = "the server reports this size"
     async with running(make_app(model=model), (120, 20)) as ui:
-        await ui.wait_until(f"{model.name} · 8k window")
-        await ui.press_until("in use, 8k window (the server reports this size)", "f2")
+        await ui.wait_until(f"{model.name} · {window}")
+        await ui.press_until(f"in use, {window} (the server reports this size)", "f2")
 
 
 @pytest.mark.parametrize(("title", "has_keys"), [("Guide", True), ("The Guide to the Ovens of Larch Lane", False)])

@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.labels import format_full_path
@@ -26,6 +27,8 @@ from roamtui.tui.messages import StatusMessage
 
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
+_FRAME_WIDTH = 6
+"""Cells of the border of the question box in which no title can be."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
@@ -176,10 +179,14 @@ class QuestionArea(Container):
         self._options = options
         label = "" if options.replaces is None else "Editing the last question · esc to cancel"
         if options.within is not None:
-            path = format_full_path(self._conversation.state.library, options.within)
-            label = f"Only in {path} · esc for the whole document"
+            start, end = "Only in ", " · esc for the whole document"
             if options.replaces is not None:
-                label = f"Editing the last question in {path} · esc to cancel"
+                start, end = "Editing the last question in ", " · esc to cancel"
+            titles = format_full_path(self._conversation.state.library, options.within).split(PATH_STEP)
+            room = self._frame.size.width - _FRAME_WIDTH - len(start + end)
+            while len(titles) > 1 and len(PATH_STEP.join(titles)) > room:
+                del titles[0]
+            label = f"{start}{PATH_STEP.join(titles)}{end}"
         self._frame.border_title = Content(label)
         return previous
 

@@ -8,7 +8,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE
-from roamtui.document.document import NodeKind
+from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
 from roamtui.text import format_tokens
@@ -23,7 +23,7 @@ _NOUNS = {
     NodeKind.FOLDER: "folder",
     NodeKind.FILE: "document",
 }
-"""What people call the nodes at the top of a library."""
+"""What people call the nodes of a library."""
 _CHARACTERS_PER_TOKEN = 4
 """A rougher estimate than that of `estimate_tokens`, because the first screen must not wait for it."""
 _TITLES_MAX = 100
@@ -51,10 +51,11 @@ class WelcomeView(ContentView):
         top_row = -1 if root.title_row is None else root.title_row
         rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
         counted = Counter(columns.kinds[row] for row in rows)
+        counted |= {kind: columns.kinds.count(kind) for kind in LOADED_ON_DEMAND}  # also far below the top
         parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
         if root.page_starts:
             parts.append(format_count(len(root.page_starts), "page"))
-        elif not library.unloaded_files:
+        elif not library.unloaded_files and not counted[NodeKind.LINK]:
             length = sum(len(document.text) for document in library.documents)
             parts.append(f"~{format_tokens(length // _CHARACTERS_PER_TOKEN)} tokens" if length else "empty")
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
