@@ -214,3 +214,12 @@ async def test_a_refusal_that_no_smaller_request_avoids_is_told_as_it_is() -> No
     agent = make_agent([OVERFLOW, OVERFLOW])
     last = await answer(agent)
     assert (last.stopped, last.error) == (StopReason.ERROR, "The request is too long for this model.")
+
+
+async def test_one_step_fills_at_most_half_of_the_room() -> None:
+    text = "".join(f"# Bird {number}\n\n{WORDS * 90}\n\n" for number in range(20))
+    agent = make_agent(text=text, window_tokens=24_000)
+    await ask(agent, "Birds?", expanding(*(f"Bird {number}" for number in range(20))), saying("Not found: x."))
+    before, after = (estimate_request_tokens(request) for request in model_of(agent).requests)
+    room = 24_000 - before - 4_000
+    assert 0.4 * room < after - before < 0.55 * room
