@@ -60,16 +60,6 @@ def test_a_real_file_keeps_every_character_and_every_section(name: str) -> None:
 
 NAME = "llms-full.txt"
 _FULL = list_documents("llms/full/*.txt")
-_BODY = "Words.\n\n## More\n\nText.\n\n"
-_PAGES = {
-    "title and source": f"# Page %\nSource: https://s.example/p%\n\n{_BODY}",
-    "title, blank line, URL": f"# Page %\n\nURL: https://s.example/p%\n\n{_BODY}",
-    "rule, title, source, rule": f"---\n# Page %\nSource: https://s.example/p%\n---\n\n{_BODY}",
-    "rule, URL, title": f"---\n\nURL: https://s.example/p%\n\n# Page %\n\n{_BODY}",
-    "front matter": f"---\ntitle: Page %\nurl: https://s.example/p%\n---\n\n{_BODY}",
-    "front matter and heading": f"---\ntitle: Short %\nurl: https://s.example/p%\n---\n\n# Page %\n\n{_BODY}",
-    "skip links": f"# Page %\n[Skip to main content](https://s.example/p%#content)\n\n{_BODY}",
-}
 
 
 def parse_pages(text: str, *, name: str = NAME, url: str | None = f"https://s.example/{NAME}") -> Document:
@@ -81,7 +71,7 @@ def repeat(page: str, count: int = 3) -> str:
     return "".join(page.replace("%", str(number)) for number in range(1, count + 1))
 
 
-@pytest.mark.parametrize("page", _PAGES.values(), ids=_PAGES.keys())
+@pytest.mark.parametrize("page", read_rows("document/llms_txt", "pages"))
 def test_each_page_is_a_section_with_its_url(page: str) -> None:
     text = repeat(page)
     document = parse_pages(text)

@@ -9,6 +9,7 @@ from roamtui.document.parse import group_paragraphs, parse_document, parse_sourc
 from roamtui.markdown.blocks import Code, Paragraph
 from roamtui.markdown.parser import read_markdown
 from roamtui.sources.read import RawText
+from tests.case_files import read_rows
 from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
@@ -37,15 +38,7 @@ def test_any_text_is_kept_nested_and_named(text: str) -> None:
     assert_tokens_add_up(document)
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# One\n# Two\n", "named"),
-        ("---\ntitle: 'From front matter'\n---\n# One\n# Two\n", "From front matter"),
-        ("---\ntitle: x\n---\n# Only\n", "Only"),
-        ("no heading", "named"),
-    ],
-)
+@pytest.mark.parametrize(("text", "title"), read_rows("document/parse", "titles"))
 def test_title_is_the_only_h1_else_front_matter_else_the_name(text: str, title: str) -> None:
     assert parse_document(text, name="named").title == title
 

@@ -2,8 +2,7 @@
 
 import gzip
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 
 import pytest
 
@@ -15,6 +14,7 @@ from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
+from tests.case_files import read_rows
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
@@ -37,11 +37,8 @@ def find_all(library: Library, *titles: str) -> tuple[str, ...]:
     return tuple(ids[title] for title in titles)
 
 
-@contextmanager
-def open_loader(site: FakeSite) -> Iterator[Loader]:
-    loader = Loader(typed_origins=frozenset({site.origin}))
-    yield loader
-    loader.close()
+def open_loader(site: FakeSite) -> AbstractContextManager[Loader]:
+    return closing(Loader(typed_origins=frozenset({site.origin})))
 
 
 def load(site: FakeSite, *paths: str) -> tuple[Library, dict[str, Document]]:
@@ -81,17 +78,7 @@ TWIN = "# Twin\n\nWords of the Markdown.\n"
 LINKED = HTML.replace("</head>", '<link rel="alternate" type="text/markdown" href="/raw/p.txt"></head>')
 
 
-@pytest.mark.parametrize(
-    ("page", "twin"),
-    [
-        ("/guide.html", "/guide.html.md"),
-        ("/guide.html", "/guide.md"),
-        ("/guide", "/guide.md"),
-        ("/guide/", "/guide/index.html.md"),
-        ("/guide/", "/guide.md"),
-        ("/p", "/raw/p.txt"),
-    ],
-)
+@pytest.mark.parametrize(("page", "twin"), read_rows("document/web_loader", "twins"))
 def test_the_markdown_twin_of_a_page_is_read_instead(page: str, twin: str) -> None:
     html = LINKED if page == "/p" else HTML
     other = SitePage(body=html.format("B"), media_type="text/html")

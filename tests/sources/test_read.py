@@ -74,6 +74,9 @@ def test_what_is_no_text_is_replaced_or_kept_with_a_note() -> None:
     assert text == "# Words\ufffd and\0 more\n\ufffd"
     assert notes[0] == "2 characters replaced with \ufffd, because this is not valid UTF-8."
     assert "1 NUL" in notes[1]
+    damaged = "Größe und Länge, übrigens\n".encode() + b"\xff"
+    note = "1 character replaced with \ufffd, because this is not valid UTF-8."
+    assert decode_text(damaged, "a.md") == ("Größe und Länge, übrigens\n\ufffd", (note,))
 
 
 def test_embedded_pictures_are_neither_text_nor_tokens() -> None:
@@ -143,9 +146,3 @@ def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     assert "# Gebühren" in to_raw_text(fees, source="-", name="a.rst").text
     page = "<html><body><h1>料金</h1><p>係留の料金は千二百円です。</p></body></html>"
     assert decode_html(page.encode("euc_jp")) == (page, ())
-
-
-def test_damaged_utf8_stays_utf8() -> None:
-    text, notes = decode_text("Größe und Länge, übrigens\n".encode() + b"\xff", "a.md")
-    assert text == "Größe und Länge, übrigens\n\ufffd"
-    assert notes == ("1 character replaced with \ufffd, because this is not valid UTF-8.",)
