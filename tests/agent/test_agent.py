@@ -10,12 +10,15 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, StopReason
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
-from tests.agent.asking import make_agent, model_of, saying
+from roamtui.quotes.verdicts import make_proof
+from tests.agent.asking import expanding, ids, make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply, SlowModel
+from tests.table.filling import wait_until
 
 
 def questions(conversation: Conversation) -> list[str]:
@@ -39,6 +42,27 @@ async def run_in_order(*requests: Coroutine[Any, Any, object]) -> list[asyncio.T
         for _ in range(50):
             await asyncio.sleep(0)
     return tasks
+
+
+@pytest.mark.parametrize("error", [None, ModelError("The connection broke.")])
+async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: ModelError | None) -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    text = f'It costs "2 euros a day" [{fees}]. It was "3 francs" [{fees}]. And th'
+    gate = None if error else asyncio.Event()
+    model_of(agent).add_replies(
+        expanding(fees), ScriptedReply(text=f"{text}en", chunk_size=len(text), gate=gate, gate_after=1, error=error)
+    )
+    seen: list[ConversationEvent] = []
+    agent.conversation.subscribe(seen.append)
+    asking = asyncio.create_task(agent.ask("How much?"))
+    await wait_until(lambda: any(isinstance(event, AnswerStreamed) for event in seen))
+    if error is None:
+        asking.cancel()
+    await asyncio.wait({asking})
+    exchange = agent.conversation.state.exchanges[-1]
+    assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
+    assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
 async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(store: ConversationStore) -> None:
