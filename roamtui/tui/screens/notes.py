@@ -15,6 +15,7 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import get_note_store, make_note
+from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import is_standard_input
@@ -143,13 +144,17 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
     key = (cited.section_id, cited.quote)
     notes = await asyncio.to_thread(store.read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
-    path = format_full_path(library, cited.section_id)
-    comment = await prompt_for_comment(app, existing.comment if existing else "", cited.quote or "", path)
-    if comment is None:
-        return False
-    note = replace(existing, comment=comment) if existing else make_note(library, cited, comment)
-    await asyncio.to_thread(store.save, note)
-    return True
+    note = existing or make_note(library, cited, "")
+    where = format_full_path(library, cited.section_id)
+    while (comment := await prompt_for_comment(app, note.comment, cited.quote or "", where)) is not None:
+        note = replace(note, comment=comment)
+        try:
+            await asyncio.to_thread(store.save, note)
+        except StoreError as error:
+            where = str(error)  # with the comment, which is not lost
+        else:
+            return True
+    return False
 
 
 async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:

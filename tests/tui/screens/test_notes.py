@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notes import Note, NoteStore
@@ -29,6 +30,19 @@ async def open_list(ui: RunningApp) -> NotesScreen:
     await ui.pause()
     assert isinstance(ui.app.screen, NotesScreen)
     return ui.app.screen
+
+
+async def test_a_comment_that_cannot_be_saved_is_asked_for_again(store: ConversationStore) -> None:
+    store.notes_folder.parent.mkdir(parents=True, exist_ok=True)
+    store.notes_folder.write_text("a file where the folder should be")
+    async with running(make_app(store=store), (120, 35)) as ui:
+        await ui.read("Starter")
+        await ui.press_until(PromptDialog, "b")
+        await ui.press_until("Not a directory", *"hm", "enter")
+        assert ui.app.screen.query_one(Input).value == "hm"
+        store.notes_folder.unlink()
+        await ui.press_until("Note saved", "enter")
+        assert [note.comment for note in on_disk(store)] == ["hm"]
 
 
 async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in_order(
