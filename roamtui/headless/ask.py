@@ -169,7 +169,7 @@ class AskReport:
             write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)
         if final.error:
             warn(final.error)
-        if final.stopped in (StopReason.ERROR, StopReason.COST, StopReason.NOT_FOUND):
+        if final.error or final.stopped in (StopReason.ERROR, StopReason.COST, StopReason.NOT_FOUND):
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 

@@ -60,19 +60,20 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stopped", "status"),
+    ("stopped", "error", "status"),
     [
-        (StopReason.ANSWERED, 0),
-        (StopReason.STEP_LIMIT, 0),
-        (StopReason.NOT_FOUND, 1),
-        (StopReason.ERROR, 1),
-        (StopReason.COST, 1),
-        (StopReason.CANCELLED, 130),
+        (StopReason.ANSWERED, "", 0),
+        (StopReason.STEP_LIMIT, "", 0),
+        (StopReason.STEP_LIMIT, "The model returned no answer.", 1),
+        (StopReason.NOT_FOUND, "", 1),
+        (StopReason.ERROR, "", 1),
+        (StopReason.COST, "", 1),
+        (StopReason.CANCELLED, "", 130),
     ],
 )
-def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, status: int) -> None:
+def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, error: str, status: int) -> None:
     report = AskReport(Agent(Conversation(make_library()), ScriptedModel()), is_watched=False)
-    report.record(replace(EVENTS[-1], stopped=stopped, answer=""))
+    report.record(replace(EVENTS[-1], stopped=stopped, answer="", error=error))
     assert report.finish() == status
 
 
