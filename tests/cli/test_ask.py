@@ -5,10 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,47 +60,27 @@ WAIT_SECONDS = 180
 EVENTS_PAGE = PROJECT_DIR / "docs" / "command-line.md"
 
 
-@contextmanager
-def start_program(
-    *arguments: str | Path, program: tuple[str, ...] = ("-m", "roamtui")
-) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, *program, *map(str, arguments)]
-    with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def read_events(output: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in output.splitlines()]
-
-
 def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: Path) -> None:
-    with start_program("ask", garden, QUESTION, "--events") as process:
-        out, err = process.communicate(timeout=WAIT_SECONDS)
-    events = read_events(out)
-    assert (process.returncode, err) == (0, b"")
-    assert {event["v"] for event in events} == {1}
-    names = [event["event"] for event in events]
-    assert names[0] == "question_asked"
-    assert names.count("answer") == 1
-    streamed = "".join(event["text"] for event in events if event["event"] == "answer_streamed")
-    answer = events[-1]
-    assert answer["event"] == "answer"
-    assert streamed.strip() == answer["answer"]
-    row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
+    result = run("ask", garden, QUESTION, "--events")
+    assert (result.code, result.err) == (0, "")
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert {event.pop("v") for event in events} == {1}
+    *names, last_name = [event.pop("event") for event in events]
+    assert (names[0], names.count("answer"), last_name) == ("question_asked", 0, "answer")
+    *earlier, answer = events
+    of_name = defaultdict(list)
+    for name, event in zip(names, earlier, strict=True):
+        of_name[name].append(event)
+    assert "".join(event["text"] for event in of_name["answer_streamed"]).strip() == answer["answer"]
+    assert of_name["tool_finished"] == answer["steps"]
+    page = EVENTS_PAGE.read_text("utf-8")
+    row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", page, re.MULTILINE)
     assert row is not None
-    assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
-    fields = EVENTS_PAGE.read_text("utf-8").partition("The fields of the event `answer`:\n\n")[2].partition("\n\n")[0]
-    documented = set(re.findall(r"`(\w+)`", fields))
-    assert {*answer["citations"][0], *answer["usage"]} <= documented
-    steps = [{**event} for event in events if event["event"] == "tool_finished"]
-    assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(answer)
+    fields = page.partition("The fields of the event `answer`:\n\n")[2].partition("\n\n")[0]
+    assert {*answer["citations"][0], *answer["usage"]} <= set(re.findall(r"`(\w+)`", fields))
     whole = run("ask", garden, QUESTION, "--json").json
-    assert {key: answer[key] for key in answer if key not in ("v", "event", "conversation")} == {
-        key: whole[key] for key in whole if key != "conversation"
-    }
+    assert {**answer, "conversation": ""} == {**whole, "conversation": ""}
 
 
 @pytest.mark.slow
@@ -113,13 +91,14 @@ def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
     with FakeOpenAIServer() as server:
         server.reset(FakeReply(text="A late spade costs some cents.", ending=Ending.HANG))
         model = ("--model", "openai/some-model", "--api-base", server.url)
-        with start_program("ask", garden, QUESTION, "--events", *model, program=forking_program) as process:
+        command = [sys.executable, *forking_program, "ask", str(garden), QUESTION, "--events", *model]
+        with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if json.loads(line)["event"] == "answer_streamed":
                     break
             process.send_signal(signal.SIGINT)
-            *_, answer = read_events(process.communicate(timeout=WAIT_SECONDS)[0])
+            answer = json.loads(process.communicate(timeout=WAIT_SECONDS)[0].splitlines()[-1])
     assert process.returncode == 130
     assert (answer["event"], answer["stopped"]) == ("answer", "cancelled")
     assert answer["answer"]

@@ -73,13 +73,7 @@ def redirect(location: str, status: int = 302) -> Handler:
 
 def raw(*pieces: bytes) -> Handler:
     """Return a handler that sends these bytes and closes the connection."""
-
-    def handle(client: Client, _request: SeenRequest) -> bool:
-        for piece in pieces:
-            client.send(piece)
-        return False
-
-    return handle
+    return stream(b"", pieces)
 
 
 def stream(head: bytes, pieces: Iterable[bytes]) -> Handler:
