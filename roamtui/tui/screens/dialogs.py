@@ -209,7 +209,8 @@ class ExportDialog(PromptDialog):
         in a thread, and raise `RoamtuiError` if that file must not be written.
         """
         default = next(iter(renderers))
-        choice = f"the ending {' or '.join(renderers)} chooses the format · " if len(renderers) > 1 else ""
+        self._endings = " or ".join(", ".join(renderers).rsplit(", ", 1))
+        choice = f"The ending chooses the format: {self._endings} · " if len(renderers) > 1 else ""
         foot = f"{choice}enter to export, esc to cancel"
         super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
@@ -221,7 +222,7 @@ class ExportDialog(PromptDialog):
     async def _export(self, name: str) -> None:
         path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
         if (render := self._renderers.get(path.suffix.lower())) is None:
-            raise RoamtuiError(f"The name must end in {' or '.join(self._renderers)}.")
+            raise RoamtuiError(f"The name must end in {self._endings}.")
         text = await asyncio.to_thread(render, path)
         if not await asyncio.to_thread(_write_file, path, text):
             question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")

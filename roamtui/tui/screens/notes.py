@@ -162,6 +162,6 @@ async def prompt_for_comment(app: App[None], words: str, quote: str, where: str 
     quoted = f"“{shorten(sanitise_line(simplify_quote(quote)), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"
     detail = "\n".join(filter(None, [where, quoted]))
-    heading = "Add note" if where else "Edit comment"
+    heading = "Add note" if where and not words else "Edit comment"
     prompt = PromptDialog(heading, words, detail=detail, foot=foot, check=lambda _: "")
     return await app.push_screen_wait(prompt)

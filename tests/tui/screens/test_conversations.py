@@ -149,7 +149,7 @@ async def test_the_suffix_of_the_path_chooses_the_format_of_an_export_and_others
     async with listing(app) as ui:
         if name is not None:
             await type_path(ui, tmp_path / "a.doc")
-            await ui.wait_until("must end in .md or .json or .html")
+            await ui.wait_until("must end in .md, .json or .html")
             assert "a.doc" in ui.text, "what was typed can be corrected"
             await type_path(ui, tmp_path / "no" / "such" / "folder.md")
             await ui.wait_until("There is no folder")

@@ -81,7 +81,9 @@ async def test_words_are_changed_a_note_is_deleted_after_a_yes_and_the_rest_expo
     async with running(make_app(store=store), (80, 24)) as ui:
         await ui.read("Steam")
         await keep(ui, "one")
-        await keep(ui, "!")  # kept already: its words go on
+        await ui.press_until("Edit comment", "b")  # kept already: its words go on
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        await keep(ui, "!")
         await ui.read("Dough")
         await keep(ui, "two")
         await open_list(ui)
