@@ -219,7 +219,7 @@ def _fill_cards(
     for section_id, passages in ranked.items():
         score_min = policy.passage_score_share_min * passages[0].score
         for passage in passages:
-            shown = [earlier.span for earlier in chosen if earlier.section_id == section_id]
+            shown = [earlier.span for earlier in chosen]
             is_shown = any(map(passage.span.overlaps, shown))
             has_room = estimate_tokens(library.text_at(passage.span)) <= tokens_left
             if not chosen or (has_room and passage.score >= score_min and not is_shown):

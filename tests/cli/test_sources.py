@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite, SitePage
+from tests.real_documents import PROJECT_DIR
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
@@ -67,6 +68,15 @@ def test_search_finds_text_of_the_pages_that_links_lead_to(run: RunCommand, site
     hits = run("search", site.origin, "how much is a late return", "--json").json["hits"]
     assert hits[0]["path"][-1] == "Late return"
     assert "2 euros an hour" in hits[0]["snippet"]
+
+
+def test_an_answer_has_no_words_of_a_page_twice(run: RunCommand, site: FakeSite) -> None:
+    page = (PROJECT_DIR / "examples/pages/fees.md").read_text("utf-8")
+    site.pages |= {"/llms.txt": "# T\n\n- [Fees](/fees.md): what it costs\n", "/fees.md": page}
+    citations = run("ask", site.origin, "late fee for a drill", "--json").json["citations"]
+    places = [(citation["doc"], citation["start_line"]) for citation in citations]
+    assert len(places) > 1
+    assert len(set(places)) == len(places), "a page and its only chapter have the same text"
 
 
 @pytest.mark.parametrize("command", ["ask", "search"])
