@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 _LIMITING_TEXT = """
-none nothing without except unless only hardly barely keines ohne außer ausser nur weder sofern zonder
-behalve alleen tenzij utan uden uten utom undtagen unntatt bara kun endast sans sauf rien ni seulement sinon
-sin salvo excepto solo sólo mai senza tranne eccetto soltanto sem exceto só somente apenas nu fără decât bez
-tylko oprócz jen kromě без кроме только крім лише ilman vain paitsi csak kivéve nélkül yalnızca hariç sadece
-χωρίς εκτός μόνο بدون دون إلا فقط ما בלי ללא רק אלא बिना केवल सिवाय
+none nothing without except unless until subject provided only hardly barely keines ohne außer ausser nur
+weder sofern zonder behalve alleen tenzij utan uden uten utom undtagen unntatt bara kun endast sans sauf
+rien ni seulement sinon sin salvo excepto solo sólo mai senza tranne eccetto soltanto sem exceto só somente
+apenas nu fără decât bez tylko oprócz jen kromě без кроме только крім лише ilman vain paitsi csak kivéve
+nélkül yalnızca hariç sadece χωρίς εκτός μόνο بدون دون إلا فقط ما בלי ללא רק אלא बिना केवल सिवाय
 """
 """Some of them negate too, but are other words in another language, or stand before a name."""
 _NEGATING_TEXT = """

@@ -141,7 +141,7 @@ _NOTE = (
 _TOKEN = (
     rf"(?P<word>{_WORD})|(?P<note>{_NOTE})|(?P<power>{_POWER})|(?P<number>{_NUMBER})"
     rf"|(?P<sole_currency>{_CURRENCY_SIGN})|(?P<character>[{_UNSPACED}][{_MARKS}{_INVISIBLE}]*+)"
-    rf"|(?P<edge>[{_BLOCK_EDGE}{_CELL_EDGE}])|(?P<times>(?<=\w)\*(?=\w)|(?<=\s)\*(?=\s))|(?P<symbol>[^\w\s!-#&-/:;?@\[-\]_`{{}}“”‘’–—…«»•·−*])"
+    rf"|(?P<edge>[{_BLOCK_EDGE}{_CELL_EDGE}])|(?P<times>(?<=\w)\*(?=\w)|(?<=\s)\*(?=\s))|(?P<symbol>[^\w\s!-#&-*,-/:;?@\[-\]_`{{}}“”‘’–—…«»•·−*])"
 )
 """Compiled when it is needed, because that takes time."""
 _UNSEEN = re.compile(f"[{_INVISIBLE}]")
@@ -176,14 +176,15 @@ _NOTE_LETTER = re.compile(r"(?<=[A-Za-z]{3})[ᵃ-ᶻ]\Z")
 _ELIDED_WORDS = "l d j m t s c n qu jusqu lorsqu puisqu quoiqu dell all nell sull dall un quest"
 _ELISIONS = frozenset(_ELIDED_WORDS.split())
 """What French and Italian put before an apostrophe. The word after it may be quoted alone."""
-_PREFIXES = "non un in anti ex pre post half quasi pseudo semi not never no sub dis mis counter"
+_PREFIXES = "non nicht kein un in anti ex pre post half quasi pseudo semi not never no sub dis mis counter"
 _TURNING_PREFIXES = frozenset(_PREFIXES.split())
 """What turns the meaning of the word after a hyphen, so that a quote must not begin with that word."""
 _SCALE_NAMES = (
     "thousand million millions billion billions trillion bn mn percent mio mrd tsd tausend millionen"
     " milliarden prozent mille milliard milliards mil millones milhões mila milioni miliardi тысяч млн млрд"
 )
-_SCALES = frozenset((*_SCALE_NAMES.split(), *"千百万萬亿億兆"))
+_NUMERALS = frozenset("〇一二三四五六七八九十百千万萬亿億兆")
+_SCALES = _NUMERALS.union(_SCALE_NAMES.split())
 """Words that belong to the number before them."""
 _GREEK_FACTOR = re.compile(r"(?<=[Α-Ωα-λν-ω])(?=[A-Za-z])")
 """Between the factors of "πr". "μm" is a unit."""
@@ -553,8 +554,8 @@ class _WordReader:
 
     def _add(self, key: str, start: int, end: int, flags: int = 0, kind: str = "") -> None:
         """Add a word from `start` to `end` of the visible text."""
-        is_next_to_number = self._last_kind == "number" and not self._edge and start - self._last_end <= 1
-        if is_next_to_number and key.casefold() in _SCALES:
+        is_after_number = self._last_kind == "number" or self._last_key in _NUMERALS
+        if is_after_number and not self._edge and start - self._last_end <= 1 and key.casefold() in _SCALES:
             flags |= INSIDE
         self._keys.append(hash(key))
         self._word_starts.append(self._starts[start])
