@@ -52,8 +52,11 @@ _SPANNED_LENGTH_MAX = 200
 """A longer text is not repeated in the further columns and rows of its cell."""
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
+_TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
+"""What may be a formula that a program draws when the page is shown."""
+_TEX_SIGN = re.compile(r"\\[A-Za-z]|\w[\^_][\w{]")
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
-_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(lower|upper)-(alpha|latin|roman)", re.IGNORECASE)
+_LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
 _LIST_TYPES = ("a", "A", "i", "I")
 """Kinds of numbers of a list that Markdown lacks."""
 
@@ -161,7 +164,15 @@ def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 
 def _write_text(text: str | None) -> _Piece:
-    return escape_inline(_SPACES.sub(" ", text)) if text else ""
+    """Write words so that Markdown shows them as they are. Formulas in TeX stay as they are."""
+    if not text:
+        return ""
+    text = _SPACES.sub(" ", text)
+    parts = _TEX.split(text) if "\\" in text else [text]
+    return "".join(
+        part if number % 2 and _TEX_SIGN.search(part) else escape_inline(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -308,7 +319,8 @@ def _write_list(element: Any) -> list[str]:
 
 def _read_list_type(element: Any) -> str:
     """Return how a list is numbered, as `format_number` names it."""
-    style = _LIST_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX])
+    looks = f"{element.get('style', '')} {element.get('class', '')}"
+    style = _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX])
     if style:
         return f"{style[1].lower()}{'Roman' if style[2].lower() == 'roman' else 'Letter'}"
     kind: str = element.get("type", "")

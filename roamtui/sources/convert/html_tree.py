@@ -140,9 +140,8 @@ def _keep_formula(script: Any) -> None:
     """Keep the source of a formula, unless a program has already drawn it beside its source."""
     before = script.getprevious()
     is_drawn = before is not None and "MathJax" in _list_classes(before)
-    source = script.text or ""
-    _replace_content(script, "" if is_drawn else source)
-    script.tag = "code"
+    _replace_content(script, "" if is_drawn else rf"\({script.text}\)")
+    script.tag = "span"
 
 
 def _read_input(field: Any) -> str:
