@@ -57,8 +57,6 @@ _TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
 _TEX_SIGN = re.compile(r"\\[A-Za-z]|\w[\^_][\w{]")
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
-_LIST_TYPES = ("a", "A", "i", "I")
-"""Kinds of numbers of a list that Markdown lacks."""
 
 
 class _Block(str):
@@ -324,7 +322,7 @@ def _read_list_type(element: Any) -> str:
     if style:
         return f"{style[1].lower()}{'Roman' if style[2].lower() == 'roman' else 'Letter'}"
     kind: str = element.get("type", "")
-    return kind if kind in _LIST_TYPES else "decimal"
+    return kind if kind in ("a", "A", "i", "I") else "decimal"
 
 
 def _write_table(table: Any) -> list[str]:

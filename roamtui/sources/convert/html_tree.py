@@ -102,8 +102,9 @@ def read_page(
 def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None) -> None:
     """Empty what is hidden, and make links absolute."""
     for element in [*root.iter()]:
-        if element.tag == "script" and element.get("type", "").startswith("math/tex"):
-            _keep_formula(element)
+        if _is_formula_source(element):
+            _replace_content(element, rf"\({element.text}\)")
+            element.tag = "span"
         elif _is_hidden(element, controlled_ids):
             element.clear(keep_tail=True)
         elif element.tag == "a":
@@ -136,12 +137,11 @@ def _replace_content(element: Any, text: str) -> None:
     element.text = text
 
 
-def _keep_formula(script: Any) -> None:
-    """Keep the source of a formula, unless a program has already drawn it beside its source."""
-    before = script.getprevious()
+def _is_formula_source(element: Any) -> bool:
+    """Return whether an element has the source of a formula that no program has drawn beside it yet."""
+    before = element.getprevious()
     is_drawn = before is not None and "MathJax" in _list_classes(before)
-    _replace_content(script, "" if is_drawn else rf"\({script.text}\)")
-    script.tag = "span"
+    return element.tag == "script" and element.get("type", "").startswith("math/tex") and not is_drawn
 
 
 def _read_input(field: Any) -> str:
@@ -150,12 +150,11 @@ def _read_input(field: Any) -> str:
     A box without words switches what the page shows, and is hidden.
     """
     kind = field.get("type", "text").lower()
-    if kind in ("checkbox", "radio"):
-        is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
-        has_words = is_listed or (field.tail or "").strip()
-        return write_box(is_checked=field.get("checked") is not None) if has_words else ""
-    value: str = field.get("value", "")
-    return value[:ATTRIBUTE_LENGTH_MAX] if kind in _SHOWN_FIELDS else ""
+    if kind not in ("checkbox", "radio"):
+        return str(field.get("value", "")) if kind in _SHOWN_FIELDS else ""
+    is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
+    has_words = is_listed or (field.tail or "").strip()
+    return write_box(is_checked=field.get("checked") is not None) if has_words else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
@@ -211,9 +210,7 @@ def _is_button_of_code(button: Any) -> bool:
 def _keep_chosen_option(menu: Any) -> None:
     """Reduce a menu to the option that a page shows."""
     options = menu.xpath(".//option[@selected]") or menu.xpath("(.//option)[1]")
-    text = "".join(options[0].itertext()) if options else ""
-    menu.clear(keep_tail=True)
-    menu.text = text
+    _replace_content(menu, "".join(options[0].itertext()) if options else "")
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:
@@ -251,8 +248,7 @@ def _raise_signatures(root: Any) -> None:
             heading = element.makeelement("dt")
             element.addprevious(heading)
             signature = name
-        heading.clear(keep_tail=True)
-        heading.text = signature
+        _replace_content(heading, signature)
         heading.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
 
 
