@@ -37,7 +37,6 @@ _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
     re.IGNORECASE,
 )
-_SHOWN_FIELDS = frozenset({"text", "number", "date", "submit", "button", "reset"})
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
@@ -120,7 +119,7 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
         elif element.tag == "button" and (element.tail or "x")[0].isalnum():
             element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
         elif element.tag == "input":
-            element.text = _read_input(element)
+            element.text = _read_box(element)
         elif element.tag == "math":
             _replace_content(element, write_formula(element))
         elif element.tag == "svg":
@@ -144,17 +143,12 @@ def _is_formula_source(element: Any) -> bool:
     return element.tag == "script" and element.get("type", "").startswith("math/tex") and not is_drawn
 
 
-def _read_input(field: Any) -> str:
-    """Return what a field shows: a box to tick before its words, the name of a button, or what was typed.
-
-    A box without words switches what the page shows, and is hidden.
-    """
-    kind = field.get("type", "text").lower()
-    if kind not in ("checkbox", "radio"):
-        return str(field.get("value", "")) if kind in _SHOWN_FIELDS else ""
+def _read_box(field: Any) -> str:
+    """Return a box to tick before its words. One without words is hidden: it switches what a page shows."""
     is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
+    is_box = field.get("type", "").lower() in ("checkbox", "radio")
     has_words = is_listed or (field.tail or "").strip()
-    return write_box(is_checked=field.get("checked") is not None) if has_words else ""
+    return f"{write_box(is_checked='checked' in field.attrib)} " if is_box and has_words else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:

@@ -27,12 +27,15 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     """Write a formula, or a part of one."""
     name = get_local_name(element)
     if name in _WORDS:
-        return "".join(element.itertext()).strip("\r\n")
+        words = "".join(element.itertext())
+        return words.strip("\r\n") if name == "t" else words.strip(" \t\r\n")
     looks = element.iterfind(f"{{*}}{name}Pr/*")
     signs = {get_local_name(look): get_attribute(look, "val") for look in looks}
     inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
     parts = [write_formula(each) for each in inner]
-    if name in _FORMS and signs.get("type") != "noBar":  # the numbers of a binomial have no bar between them
+    # the numbers of a binomial have no bar between them
+    has_bar = signs.get("type") != "noBar" and not get_attribute(element, "linethickness").startswith("0")
+    if name in _FORMS and has_bar:
         return _FORMS[name].format(*map(_bracket, parts), *("" for _ in range(3)))
     match name:
         case "rad" | "msqrt":
@@ -53,8 +56,10 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
             return "; ".join(parts)
         case "mr" | "mtr":
             return ", ".join(parts)
-        case "func" | "f":
+        case "func" | "f" | "mfrac":
             return " ".join(parts)
+        case "mspace":
+            return " "
         case _:
             return _join(inner, parts)
 
@@ -75,6 +80,7 @@ def _join(elements: list[Any], parts: list[str]) -> str:
 
 def _bracket(text: str) -> str:
     """Put a text into brackets, unless it is one word, number or sign."""
+    text = text.strip()
     is_whole = len(text) <= 1 or text.replace(".", "").isalnum()
     is_bracketed = text.startswith("(") and text.find(")") == len(text) - 1
     return text if is_whole or is_bracketed else f"({text})"
