@@ -4,7 +4,7 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _BLOCK_NAMES = """
 table thead tbody tfoot tr td th caption colgroup address article aside blockquote body center dd
-details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html li main nav
+details dialog div dl dt fieldset figcaption figure footer form header hgroup hr html legend li main nav
 object p pre search section summary template audio video canvas
 """
 BLOCKS = frozenset(_BLOCK_NAMES.split()).union(HEADINGS, LISTS)

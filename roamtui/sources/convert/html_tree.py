@@ -41,7 +41,11 @@ _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs 
 _ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
 _COPY_BUTTON = re.compile(r"\W*cop(?:y|ied)\b.{0,15}$|.{0,40}clipboard|(?:.*\s)?copy-?b", re.IGNORECASE)
-_SCRIPT_STYLE = re.compile(r"vertical-align\s*:\s*su(?P<raised>per)?(?P<lowered>b)?\b", re.IGNORECASE)
+_STYLED = re.compile(
+    r"vertical-align\s*:\s*su(?:(?P<sup>per)|(?P<sub>b))\b|text-decoration[\w-]*\s*:[^;]*?(?P<s>line-through)",
+    re.IGNORECASE,
+)
+"""A style that means what an element does, by the name of the element."""
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
@@ -127,8 +131,8 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
             _replace_content(element, " ".join(filter(None, map(join_text, labels))))
             element.tag = "div" if element.text else element.tag
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
-            position = _SCRIPT_STYLE.search(style[:ATTRIBUTE_LENGTH_MAX])
-            element.tag = f"su{'p' if position['raised'] else 'b'}" if position else element.tag
+            look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
+            element.tag = look.lastgroup if look else element.tag
 
 
 def _replace_content(element: Any, text: str) -> None:
