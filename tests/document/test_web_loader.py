@@ -49,21 +49,6 @@ def load(site: FakeSite, *paths: str) -> tuple[Library, dict[str, Document]]:
     return library.graft_all(batch), batch
 
 
-def test_a_page_is_grafted_below_its_link_with_its_url_as_key() -> None:
-    with FakeSite({"/a.md": MARKDOWN.format("A")}) as site:
-        library, _ = load(site, "/a.md")
-        (link,) = find_all(library, "/a.md")
-        node = library.node(link)
-        below = [library.node(section_id) for section_id in library.walk(link)]
-        assert node.is_loaded
-        assert [(one.title, one.doc, one.url) for one in below[1:]] == [
-            ("A", site.url("/a.md"), site.url("/a.md")),
-            ("More", site.url("/a.md"), site.url("/a.md")),
-        ]
-        assert library.text_at(library.node(link).own_span) == "- [/a.md](/a.md): note\n"
-        assert library.text_at(library.node(link).content_span) == MARKDOWN.format("A")
-
-
 def test_pages_are_converted_unless_the_site_offers_markdown() -> None:
     book = SitePage(body=make_pdf([lay_out("A boat floats.")]), media_type="application/pdf")
     with FakeSite(

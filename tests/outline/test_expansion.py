@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_ids
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_size
 from roamtui.quotes.find import find_quote
-from roamtui.text import estimate_tokens, format_tokens
+from roamtui.text import format_tokens
 from tests.outline.documents import NONCE, open_section, write_words
 from tests.search.libraries import id_of, make_library
 
@@ -51,21 +51,6 @@ def chapters() -> Library:
 
 def _delivered(*blocks: ExpandedBlock) -> dict[str, list[tuple[int, int]]]:
     return {"": [(span.start, span.end) for block in blocks for span in block.spans]}
-
-
-def test_the_block_of_a_small_manual_to_the_letter(manual: Library) -> None:
-    block = open_section(manual, id_of(manual, "Lending"))
-    fees, lost = id_of(manual, "Fees"), id_of(manual, "Lost books")
-    assert block.text == (
-        f"[{block.section_id}] Manual > Lending (lines 5-14)\n"
-        f"<<<{NONCE}\n"
-        "## Lending\n\nBooks can be borrowed for *four weeks*. Most of them can be renewed twice.\n\n"
-        f"### Fees [{fees}]\n\nLate returns cost 2 euros a day.\n\n### Lost books [{lost}]\n"
-        f"{NONCE}>>>"
-    )
-    assert block.spans == (manual.node(id_of(manual, "Lending")).span,)
-    assert block.tokens == estimate_tokens(manual.text_at(block.spans[0]))
-    assert not block.is_listing
 
 
 def test_a_long_chapter_gives_its_own_text_and_lists_what_is_below(chapters: Library) -> None:

@@ -16,10 +16,3 @@ from tests.case_files import read_rows
 )
 def test_quotations_are_block_quotes_and_three_words_between_marks(text: str, quotes: list[str]) -> None:
     assert [claim.quote for claim in read_quotations(text, "a.md")] == quotes
-
-
-def test_each_of_2_000_quotations_has_its_line_and_id() -> None:
-    lines = [f'They say "this is number {number:05}" [{number:08x}].' for number in range(2_000)]
-    claims = read_quotations("\n".join(lines), "a.md")
-    assert [claim.line for claim in claims] == [*range(1, 2_001)]
-    assert claims[1_999].section_id == "000007cf"
