@@ -1,5 +1,6 @@
 """What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, Self
@@ -98,7 +99,6 @@ class RunningApp:
         self.app = app
         self.pilot = pilot
         self.pause = pilot.pause
-        self.press = pilot.press
         self.click = pilot.click
 
     @property
@@ -187,6 +187,11 @@ class RunningApp:
     async def wait_until(self, until: Until) -> None:
         await wait_until(self.pilot, until)
 
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until the app is idle."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
     async def press_until(self, until: Until, *keys: str) -> None:
         """Press keys, and wait as `wait_until` does."""
         await self.pilot.press(*keys)
@@ -224,12 +229,19 @@ class RunningApp:
             name = word if len(word) > 1 else _character_to_key(word)
             self.app.post_message(events.Key(name, word if len(word) == 1 else None))
 
-    async def send(self, question: str) -> None:
-        """Type a question and send it."""
+    async def send(self, question: str, until: Until | None = None) -> None:
+        """Type a question and send it, and wait as `wait_until` does."""
         self.box.fill(question)
         self.box.focus()
         await self.pause()
         await self.press("enter")
+        if until is not None:
+            await self.wait_until(until)
+
+    async def open_gate(self, gate: asyncio.Event) -> None:
+        """Let a reply come that waits for a gate, and wait until the answer has ended."""
+        gate.set()
+        await self.wait_until(lambda: not self.main.is_asking)
 
     async def ask(self, question: str, *replies: Reply) -> None:
         """Type a question, which the model answers with these replies, send it, and wait until its answer has ended."""

@@ -56,8 +56,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         ui.model.add_replies(expand(stone, steam), ScriptedReply(text=f"Forty [{stone}].", gate=gate))
         assert "Steam" not in ui.text
         cursor = ui.outline.cursor_id
-        ui.box.fill(QUESTION)
-        await ui.press_until(lambda: len(ui.model.requests) == 2, "enter")
+        await ui.send(QUESTION, lambda: len(ui.model.requests) == 2)
         await ui.pause()
         assert ui.main.is_asking
         text = ui.text
@@ -66,8 +65,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         assert ui.outline.cursor_id == cursor
         assert ui.main.focused is ui.box
         assert shown(ui) == f"❯ {QUESTION}\n\n◆ Opened 2 sections: Stone oven, Steam"
-        gate.set()
-        await ui.wait_until(lambda: not ui.main.is_asking)
+        await ui.open_gate(gate)
         assert shown(ui).startswith(f"❯ {QUESTION}\n\n▸ opened 2 sections · ~")
         assert "\n\nForty [1].\n\n" in shown(ui)
 
@@ -78,8 +76,7 @@ async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_th
         first, gate = f'"The deck oven takes ninety loaves" [{deck}]. ', asyncio.Event()
         reply = ScriptedReply(text=f'{first}"It takes five" [{deck}].', chunk_size=len(first), gate=gate, gate_after=1)
         ui.model.add_replies(expand(deck), reply)
-        ui.box.fill(QUESTION)
-        await ui.press_until(lambda: '\n\n"The deck oven takes ninety loaves" [1 ✓].' in shown(ui), "enter")
+        await ui.send(QUESTION, lambda: '\n\n"The deck oven takes ninety loaves" [1 ✓].' in shown(ui))
         assert ui.main.is_asking
         gate.set()
         await ui.wait_until('"The deck oven takes ninety loaves" [1 ✓]. "It takes five" [2 ✗].')
@@ -134,11 +131,9 @@ async def test_a_selected_step_that_folds_with_the_answer_is_no_longer_selected(
     async with running(make_app(), SIZE) as ui:
         deck = ui.find_id("Deck oven")
         ui.model.add_replies(expand(deck), ScriptedReply(text=f"Ninety [{deck}].", gate=gate))
-        ui.box.fill(QUESTION)
-        await ui.press_until("Opened 1 section: Deck oven", "enter")
+        await ui.send(QUESTION, "Opened 1 section: Deck oven")
         await ui.focus(Scope.CHAT).press("j")
-        gate.set()
-        await ui.wait_until(lambda: not ui.main.is_asking)
+        await ui.open_gate(gate)
         await ui.reach("Deck oven", "enter")
 
 
@@ -146,8 +141,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
     gate = asyncio.Event()
     app = make_app([ScriptedReply(text="Forty loaves, and then", chunk_size=6, gate=gate, gate_after=2)])
     async with running(app, SIZE) as ui:
-        ui.box.fill(QUESTION)
-        await ui.press_until("Forty", "enter")
+        await ui.send(QUESTION, "Forty")
         await ui.press_until(lambda: not ui.main.is_asking, "ctrl+c")
         await ui.pause()
         assert ui.exchanges[-1].stopped is StopReason.CANCELLED
@@ -176,8 +170,7 @@ async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one()
         await ui.press("escape")
         assert ui.box.text == ""
         await ui.focus(Scope.CHAT).press("e")
-        ui.box.fill("One?")
-        await ui.press_until(lambda: len(ui.model.requests) == 2 and not ui.main.is_asking, "enter")
+        await ui.send("One?", lambda: len(ui.model.requests) == 2 and not ui.main.is_asking)
         await ui.pause()
         assert [(exchange.question, exchange.answer) for exchange in ui.exchanges] == [("One?", "Second.")]
         assert len(ui.app.screen.query(ExchangeView)) == 1
@@ -187,7 +180,6 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
     async with running(make_app(["Ninety.", "All."]), SIZE) as ui:
         await ui.go_to(ui.find_id("Deck oven"))
         await ui.press("escape", "i")
-        await ui.pause()
         assert ui.main.focused is ui.box
         assert _TAG in ui.text
         await ui.press("H")
@@ -197,7 +189,6 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert "❯ How many?\nin Ovens › Deck oven" in shown(ui)
         assert _TAG not in ui.text
         await ui.press("escape", "i", "escape")
-        await ui.pause()
         assert ui.main.focused is ui.box
         assert _TAG not in ui.text
         ui.chat.reload()

@@ -302,7 +302,6 @@ async def test_a_link_that_a_model_wrote_opens_no_file(notes: Path) -> None:
         await ui.ask("Where?", "See [this](rules.md), [that](../secret.md) and [[Recipes]].")
         for _ in range(3):
             await ui.focus(Scope.CHAT).press("j", "enter")
-            await ui.pause()
             assert not isinstance(ui.app.screen, ConfirmDialog | OpenDialog)
             if isinstance(ui.app.screen, PickerDialog):
                 await ui.press("escape")

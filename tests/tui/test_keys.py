@@ -106,7 +106,6 @@ async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tup
         await ui.ask("How many loaves?")
         for key in way:
             await ui.press(key)
-            await ui.pause()
         await ui.wait_until(lambda: field_of(ui) is not None)
         field, stack = field_of(ui), list(ui.app.screen_stack)
         assert field is not None

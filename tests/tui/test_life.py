@@ -90,8 +90,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
     app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))
     async with running(app, (100, 30)) as ui:
         await ui.ask("One?")
-        ui.box.fill("Two?")
-        await ui.press_until("$0.50 of $0.40 has been spent", "enter")
+        await ui.send("Two?", "$0.50 of $0.40 has been spent")
         await ui.press_until(lambda: not ui.main.is_asking, key)
         assert ui.exchanges[-1].stopped is stopped
 

@@ -128,7 +128,6 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
         for key, way in (("tab", places), ("shift+tab", [*places[2::-1], "reader"])):
             for expected in way:
                 await ui.press(key)
-                await ui.pause()
                 assert place(ui) == expected
 
 
@@ -139,7 +138,6 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         assert ui.read_title == "Ovens"
         assert Scope.READER in ui.main.panes.shown
         await ui.press("j")
-        await ui.pause()
         assert place(ui) == "tree"
         assert ui.outline.cursor_id == ui.find_id("Dough")
         assert ui.read_title == "Ovens"
@@ -156,14 +154,11 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
 async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, size: tuple[int, int]) -> None:
     async with running(make_app(), size) as ui:
         await ui.press(key)
-        await ui.pause()
         assert len(ui.app.screen_stack) == 2
         await ui.press("escape")
-        await ui.pause()
         assert len(ui.app.screen_stack) == 1
         assert place(ui) == "input"
         await ui.press(key, "ctrl+q")
-        await ui.pause()
         assert not ui.app.is_running
 
 

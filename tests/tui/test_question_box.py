@@ -43,14 +43,12 @@ async def queueing(*waiting: str) -> AsyncIterator[tuple[RunningApp, Callable[[]
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate), *["Ninety."] * 5])) as ui:
         for text in (FIRST, *waiting):
-            ui.box.fill(text)
-            await ui.press_until(lambda: ui.main.is_asking and not ui.box.text, "enter")
+            await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
         await ui.wait_until(WAITS)
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
 
         async def answer_all() -> None:
-            gate.set()
-            await ui.wait_until(lambda: not ui.main.is_asking)
+            await ui.open_gate(gate)
 
         yield ui, answer_all
 
@@ -119,12 +117,10 @@ async def test_after_a_failure_the_waiting_questions_return_with_their_sections(
     gate = asyncio.Event()
     replies = [ScriptedReply(text="Forty.", gate=gate, error=ModelError("The key was refused."))]
     async with running(make_app(replies)) as ui:
-        ui.box.fill(FIRST)
-        await ui.press_until(lambda: len(ui.model.requests) == 1, "enter")
+        await ui.send(FIRST, lambda: len(ui.model.requests) == 1)
         for question in (SECOND, "And a third?"):
             ui.main.questions.ask_about_section(ui.find_id("Deck oven"))
-            ui.box.fill(question)
-            await ui.press_until(lambda: ui.box.text == "", "enter")
+            await ui.send(question, lambda: ui.box.text == "")
         gate.set()
         await ui.wait_until(lambda: ui.box.text == SECOND)
         await ui.wait_until("A waiting question was not asked")
@@ -137,8 +133,7 @@ async def test_a_question_is_on_the_screen_while_the_model_starts(monkeypatch: p
     gate = asyncio.Event()
     async with running(make_app(["Forty."])) as ui:
         monkeypatch.setattr(ui.model, "start", gate.wait)
-        ui.box.fill(FIRST)
-        await ui.press_until(f"❯ {FIRST}", "enter")
+        await ui.send(FIRST, f"❯ {FIRST}")
         assert questions(ui) == []
         await ui.press_until(lambda: ui.box.text == FIRST, "ctrl+c")
         assert f"❯ {FIRST} " in ui.text  # in the box alone

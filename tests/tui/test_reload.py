@@ -174,14 +174,12 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
     gate = asyncio.Event()
     async with running(make_reading_app(file, is_watching=True), (120, 35)) as ui:
         ui.main.agent.model = SlowModel(["Not found: no."], gate=gate)
-        ui.box.fill("How many?")
-        await ui.press_until(lambda: ui.main.is_asking, "enter")
+        await ui.send("How many?", lambda: ui.main.is_asking)
         write(file, CHANGED)
         for _ in range(3):
             await look(ui)
         assert len(ui.state.library) == 8
-        gate.set()
-        await ui.wait_until(lambda: not ui.main.is_asking)
+        await ui.open_gate(gate)
         await look(ui)
         await ui.wait_until(lambda: len(ui.state.library) == 9)
 

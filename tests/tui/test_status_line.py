@@ -51,7 +51,6 @@ async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
 async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
     async with running(make_app(), (120, 30)) as ui:
         await ui.press("escape", "j")
-        await ui.pause()
         await ui.click_on("a open")
         await ui.wait_until(lambda: bool(ui.state.open_sections))
         await ui.click_on("f1 keys")

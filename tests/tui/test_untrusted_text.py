@@ -26,7 +26,6 @@ async def test_markup_is_text_everywhere() -> None:
         await ui.ask(f"What of {MARKUP}?", expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
         ui.outline.go_to(odd)
         await ui.press("escape", "enter")
-        await ui.pause()
         text = ui.text
         assert text.count(MARKUP) >= 6
         assert text.count(ODD[:30]) >= 4, "in tree, activity, sources and reader"
@@ -45,7 +44,6 @@ async def test_control_sequences_are_shown_as_signs() -> None:
         quote = f'"{CONTROLS}" [{below}]'
         await ui.ask(f"What {CONTROLS}", expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
         await ui.press("escape", "j", "enter")
-        await ui.pause()
         text = ui.text
     assert not set(text) & {"\x1b", "\x07", "\x9b", "\x00", "\u202e"}
     assert text.count(SHOWN.split("2J", maxsplit=1)[0].split("e�", maxsplit=1)[0]) >= 4
@@ -81,7 +79,6 @@ async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> N
             await ui.press("escape")
             await ui.run("tree.unfold_all")
             await ui.press("j", "enter")
-            await ui.pause()
             ids = tuple(ui.state.library.walk())[:3]
             await ui.conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
             text = ui.text

@@ -212,13 +212,10 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
     async with running(make_app(), SIZE) as ui:
         steps = [expand(ui.find_id(title)) for title in ("Stone oven", "Deck oven", "Steam", "Starter")]
         ui.model.add_replies(*steps, words)
-        ui.box.fill("What?")
-        await ui.press_until("The answer begins here.", "enter")
+        await ui.send("What?", "The answer begins here.")
         await ui.focus(Scope.CHAT).press(*keys)
-        await ui.pause()
         top = list_top_lines(ui)
-        gate.set()
-        await ui.wait_until(lambda: not ui.main.is_asking)
+        await ui.open_gate(gate)
         await ui.wait_until("Answer complete ↓ G")
         assert list_top_lines(ui) == top
         for severity, name in ((Severity.INFO, "notice"), (Severity.WARNING, "warning")):
@@ -245,7 +242,6 @@ async def test_the_conversation_stays_where_it_was_when_the_width_changes(
     async with running(make_app([text]), (100, 30)) as ui:
         await ui.ask("What?")
         await ui.focus(Scope.CHAT).press(*keys)
-        await ui.pause()
         width_before = ui.chat.size.width
         was_at_end = ui.chat.scroll_y == ui.chat.max_scroll_y
         first = re.findall(r"What\?|Paragraph \d+", ui.text)[0]
@@ -265,10 +261,8 @@ async def test_j_and_k_go_on_from_what_is_in_view() -> None:
         await ui.focus(Scope.CHAT).press("j", "j")
         for way, key in (("pagedown", "j"), ("pageup", "k")):
             await ui.press(way, way)
-            await ui.pause()
             top = ui.chat.scroll_y
             await ui.press(key)
-            await ui.pause()
             assert ui.chat.scroll_y == top, "it is in view already"
 
 

@@ -111,11 +111,9 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
         await ui.press_until(lambda: ui.reader.top_y == 1, "pagedown", "pageup", "j", "k", "j")
         for key in jump:
             await ui.press(key)
-            await ui.pause()
         await ui.press("j", "pageup")
         for _ in range(count):
             await ui.press("backspace")
-            await ui.pause()
         await ui.wait_until(lambda: ui.reader.top_y == 0)  # the start of what was at the top
         await ui.press_until("Nothing to go back to", "backspace")
 

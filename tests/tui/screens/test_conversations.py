@@ -74,7 +74,6 @@ async def test_a_list_without_room_for_a_line_takes_every_key(app: RoamApp, heig
         ui.app.screen.query_one(OptionList).focus()
         await ui.pilot.resize_terminal(100, height)
         await ui.press("pagedown", "pageup", "down", "end", "home")
-        await ui.pause()
         assert isinstance(ui.app.screen, ConversationsScreen)
 
 
@@ -137,7 +136,6 @@ async def type_path(ui: RunningApp, path: Path | None = None) -> None:
     else:
         ui.field.value = str(path)
     await ui.press("enter")
-    await ui.pause()
 
 
 @pytest.mark.parametrize(("name", "start"), [(None, "# What of"), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
@@ -224,8 +222,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         await ui.press("r" if is_asked_again else "enter")
         store.gate.set()
         await ui.wait_until(lambda: ui.state.id == first_id)
-        gate.set()
-        await ui.wait_until(lambda: not ui.main.is_asking)
+        await ui.open_gate(gate)
         await ui.pause()
         questions = {s.id: [e.question for e in store.load(s.id).exchanges] for s in store.list()}
         assert ui.box.text == ("And who feeds it?" if is_asked_again else "")

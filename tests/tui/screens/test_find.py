@@ -67,7 +67,6 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         seen = []
         for key in "nnnn":
             await ui.press(key)
-            await ui.pause()
             await ui.wait_until(lambda: len(list_marked(ui.reader, HighlightKind.CURRENT_MATCH)) == 1)
             seen.append(ui.text.split("“rye” ")[1][:3])
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]

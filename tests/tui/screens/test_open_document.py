@@ -127,7 +127,6 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
         await ui.press_until("https://bad cannot be read: it is bad.", "enter")
         assert ui.app.screen.query(".message.-problem"), "it stands out"
         await ui.press("escape")
-        await ui.pause()
         assert ui.field.value == ""
         await ui.press("escape")
     assert not ui.app.documents

@@ -45,12 +45,10 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
     async with running(make_offering_app(save_settings=kept.append), (100, 30)) as ui:
         before = ui.main.agent.model
         await ui.press("f2", "down", "enter")
-        await ui.pause()
         assert isinstance(ui.app.screen, ConfirmDialog)
         assert "openai/[b]other" in ui.text
         assert "OpenAI." in ui.text
         await ui.press("enter")
-        await ui.pause()
         assert ui.main.agent.model is before, "the button with the focus says no"
         await ui.press_until(lambda: ui.main.agent.model.name == "openai/[b]other", "enter", "y")
         await ui.press_until(lambda: ui.app.screen is ui.main, "y")
@@ -88,7 +86,6 @@ async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -
         await ui.press_until(lambda: ui.app.theme == "beacon", "f3", *"beac")
         await ui.press_until(lambda: ui.app.theme == DEFAULT_THEME, "escape")
         await ui.press("f3", "enter")
-        await ui.pause()
         assert kept == []
         await ui.press("f3", *"beac", "enter")
         await ui.wait_until(lambda: kept == [("theme", "beacon")] and ui.app.theme == "beacon")
