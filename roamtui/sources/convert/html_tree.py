@@ -124,15 +124,23 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
             element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
         elif element.tag == "input":
             element.text = _read_box(element)
-        elif element.tag == "math":
-            _replace_content(element, write_formula(element))
-        elif element.tag == "svg":
-            labels = element.xpath(_SVG_LABELS_XPATH)
-            _replace_content(element, " ".join(filter(None, map(join_text, labels))))
-            element.tag = "div" if element.text else element.tag
+        elif element.get("class") == "classifier":
+            element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
+        elif element.tag in ("math", "svg"):
+            _keep_drawn_words(element)
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
             look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
+
+
+def _keep_drawn_words(element: Any) -> None:
+    """Reduce a formula to a line, or a drawing to its labels."""
+    if element.tag == "math":
+        _replace_content(element, write_formula(element))
+        return
+    labels = element.xpath(_SVG_LABELS_XPATH)
+    _replace_content(element, " ".join(filter(None, map(join_text, labels))))
+    element.tag = "div" if element.text else element.tag
 
 
 def _replace_content(element: Any, text: str) -> None:
