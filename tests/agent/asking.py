@@ -170,20 +170,4 @@ def ids(agent: Agent | ConversationState, *titles: str) -> list[str]:
 
 
 WORDS = "Herons stand still in shallow water and wait. "
-DOCUMENT = f"""\
-# Birds
-
-About birds.
-
-## Herons
-
-A heron eats forty grams of fish a day. {WORDS * 30}
-
-## Owls
-
-An owl turns its head by 270 degrees. {WORDS * 30}
-
-## Swifts
-
-A swift sleeps while it flies. {WORDS * 30}
-"""
+DOCUMENT = read_case("birds.md").format(words=WORDS * 30)

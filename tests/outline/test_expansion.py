@@ -11,34 +11,11 @@ from roamtui.outline.expansion import ExpandedBlock, annotate_with_ids, strip_id
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_size
 from roamtui.quotes.find import find_quote
 from roamtui.text import format_tokens
+from tests.case_files import read_case
 from tests.outline.documents import NONCE, open_section, write_words
 from tests.search.libraries import id_of, make_library
 
-_CHAPTERS = f"""\
-# Manual
-
-Intro.
-
-## Lending
-
-{write_words(650)}
-### Fees
-
-Late returns cost 2 euros a day.
-
-### Lost books
-
-#### Replacement
-
-{write_words(600, seed=1)}
-### FAQ
-
-Renewals are free of charge.
-
-## Hours
-
-Open daily.
-"""
+_CHAPTERS = read_case("chapters.md").format(lending=write_words(650), replacement=write_words(600, seed=1))
 
 
 @pytest.fixture

@@ -7,19 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from roamtui.quotes.find import find_quote
+from tests.case_files import read_rows
 
-_LANGUAGES = {
-    "Latin": ('Die Gebühr für "späte" Rückgabe - siehe unten - beträgt 12,50 Euro', "beträgt 12,50 Eur"),
-    "Greek": ('Το τέλος για "αργή" επιστροφή - δείτε κάτω - είναι 12 ευρώ', "επιστροφή - δείτε κάτω - είναι 12 ευρ"),
-    "Cyrillic": ('Плата за "поздний" возврат - смотри ниже - это 12 рублей', "смотри ниже - это 12 рубле"),
-    "Arabic": ("رسوم التأخير هي 12 دينارا في كل شهر", "في كل شه"),
-    "Hebrew": ("דמי האיחור הם 12 שקלים בכל חודש", "בכל חוד"),
-    "Hindi": ("देर से लौटाने का शुल्क 12 रुपये प्रतिदिन लगता", "रुपये प्रतिदिन लगत"),
-    "Thai": ("ค่าปรับคืนช้าวันละสิบยูโร", "ค่าปรับคืนช้าวันละสิบยูโม"),
-    "Chinese": ("逾期费用为每天12欧元,请按时归还", "请按时归来"),
-    "Japanese": ("返却が遅れると料金は一日12ユーロです", "料金は一日12ユーロだ"),
-    "Korean": ("연체료는 하루에 12 유로이고 매일 냅니다", "매일 냅니까"),
-}
+_LANGUAGES = {name: (words, other) for name, words, other in read_rows("quotes/languages", "languages")}
 """Words of a text, and words that it lacks: their last letter is cut off or another one."""
 _HALF_WIDTH = {ord(unicodedata.normalize("NFKC", sign)): sign for sign in map(chr, range(0xFF66, 0xFF9E))}
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}

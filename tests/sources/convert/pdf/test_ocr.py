@@ -16,20 +16,13 @@ from roamtui.sources.convert.converted import ConversionOptions
 from roamtui.sources.convert.converters import Format
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.pdfium import PdfFile
+from tests.case_files import read_case
 from tests.sources.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
 from tests.sources.convert.samples import read_outline
 
 _WORD = re.compile(r"[\w.,%$]*\w[\w.,%$]*")
 pytestmark = pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
-_PROSE = [
-    "The harbour master keeps a list of every boat that enters or leaves",
-    "the port, with the name of its owner, the length of its keel and the",
-    "number of people on board. A boat longer than twelve metres pays 340",
-    "euros a year; smaller ones pay 120. Fees are due on 1 March. Whoever",
-    "pays later than 31 May loses the berth, unless the council decides",
-    "otherwise. In winter the northern basin is closed, because ice may",
-    "damage wooden hulls. Repairs are allowed on the eastern quay only.",
-]
+_PROSE = read_case("harbour_master.txt").splitlines()
 _PAGE = [*lay_out("# Harbour rules", "", "", *_PROSE), *lay_out("## Fees in winter", first_top=500)]
 _TABLE = lay_cells("Fees | 2023 | 2024", "Small boats | 1,120 | 1,240", "Large boats | 3,340 | 3,510", first_top=460)
 _TEXT_PDF = make_pdf([[*_PAGE, *_TABLE]])
