@@ -11,7 +11,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import OpenSectionOptions
-from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
@@ -33,12 +32,8 @@ def stores(tmp_path: Path) -> tuple[ConversationStore, ConversationStore]:
     return ConversationStore(tmp_path / "conversations"), ConversationStore(tmp_path / "copy")
 
 
-def _make_library(text: str = TEXT) -> Library:
-    return build_library(RawText(text=text, source="bakery.md", name="bakery"))
-
-
-_IDS = {_make_library().node(section_id).title: section_id for section_id in _make_library().walk()}
-
+_LIBRARY = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+_IDS = {_LIBRARY.node(section_id).title: section_id for section_id in _LIBRARY.walk()}
 
 _QUOTES = {
     "Ovens": "There are two ovens, and both are lit at three.",
@@ -65,7 +60,7 @@ class _Twins:
     @asynccontextmanager
     async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[RunningApp]:
         """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
-        session = Conversation(_make_library(), store=self._store, options=self._keep)
+        session = Conversation(_LIBRARY, store=self._store, options=self._keep)
         live = self._make_app(session, replies, options)
         async with running(live, _SIZE) as ui:
             yield ui
@@ -74,7 +69,7 @@ class _Twins:
         log = f"{session.state.id}.jsonl"
         self._other._folder.mkdir()
         (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
-        again = Conversation(_make_library(), saved_id=session.state.id, store=self._other, options=self._keep)
+        again = Conversation(_LIBRARY, saved_id=session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
         async with running(twin, _SIZE) as ui:
             await ui.wait_until(lambda: twin.main_screen.chat_log.current is not None)

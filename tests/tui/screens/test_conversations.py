@@ -8,10 +8,9 @@ from threading import Event
 
 import pytest
 from textual.widgets import OptionList
-from typing_extensions import override
 
 from roamtui.conversation.events import ConversationRenamed
-from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -188,25 +187,12 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-class SlowStore(ConversationStore):
-    """Opens a conversation when a gate is opened."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.gate = Event()
-
-    @override
-    def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
-        assert self.gate.wait(20)
-        return super().open(conversation_id)
-
-
 @pytest.mark.parametrize("is_asked_again", [False, True])
 async def test_a_question_sent_while_another_conversation_opens_is_asked_there_or_goes_back_into_the_box(
-    tmp_path: Path, *, is_asked_again: bool
+    app: RoamApp, store: ConversationStore, monkeypatch: pytest.MonkeyPatch, *, is_asked_again: bool
 ) -> None:
-    store = SlowStore(tmp_path / "conversations")
-    app = app_over(make_context(store=store))
+    open_at_once, may_open = store.open, Event()
+    monkeypatch.setattr(store, "open", lambda chosen_id: may_open.wait(20) and open_at_once(chosen_id))
     async with running(app, (120, 35)) as ui:
         await make_two(ui)
         second_id = ui.state.id
@@ -216,11 +202,10 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         ui.main.agent.model = SlowModel(["Yes."] * 2, gate=gate)
         ui.main.run_worker(ui.conversation.open(first_id))
         if is_asked_again:
-            ui.focus(Scope.CHAT)
+            await ui.focus(Scope.CHAT).press("r")
         else:
-            ui.box.fill("Is it hot?")
-        await ui.press("r" if is_asked_again else "enter")
-        store.gate.set()
+            await ui.send("Is it hot?")
+        may_open.set()
         await ui.wait_until(lambda: ui.state.id == first_id)
         await ui.open_gate(gate)
         await ui.pause()
