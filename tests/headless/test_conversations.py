@@ -1,6 +1,7 @@
 """Saved conversations, listed and printed."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,11 +31,18 @@ def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.Ca
 
 
 @pytest.mark.usefixtures("saved")
-def test_a_conversation_is_printed_as_a_page(capsys: pytest.CaptureFixture[str]) -> None:
-    print_conversation("ef34", "html", lambda _source, **_given: make_library())
-    page = capsys.readouterr().out
+@pytest.mark.parametrize(("name", "begin"), [("a.md", "# "), ("a.JSON", "{"), ("a.html", "<!doctype html>")])
+def test_a_conversation_is_exported_as_the_name_of_the_file_says_and_printed_in_the_same_way(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, begin: str
+) -> None:
+    path = tmp_path / name
+    print_conversation("ef34", None, lambda _source, **_given: make_library(), path)
+    page = path.read_text("utf-8")
+    assert page.startswith(begin)
     assert "Why ef34?" in page
-    assert "Alpha" in page
+    assert capsys.readouterr() == ("", f"Wrote {path}.\n")
+    print_conversation("ef34", path.suffix[1:].lower(), lambda _source, **_given: make_library())
+    assert capsys.readouterr().out == page
 
 
 @pytest.mark.usefixtures("saved")

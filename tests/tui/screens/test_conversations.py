@@ -114,7 +114,11 @@ async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp,
         await ui.press_until("Cannot resume this conversation. It is damaged and cannot be read.", "j", "enter")
         await ui.press_until(lambda: not listed(ui.app), *"dirty")  # its y is no yes
         await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
-        await ui.press_until("Deleted.", "j", "d", "y")
+        await ui.press_until(ConfirmDialog, "j", "d")
+        await ui.press_until(ConversationsScreen, "n")
+        before = listed(ui.app)
+        await ui.press_until("Deleted.", "d", "y")
+        assert len(listed(ui.app)) == len(before) - 1
 
 
 async def test_an_empty_line_is_refused_with_a_sentence_until_something_is_typed(app: RoamApp) -> None:
