@@ -131,6 +131,13 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         assert len(ui.state.library.grafts) == 1
 
 
+async def test_the_reader_says_that_a_file_is_empty(folder: Path) -> None:
+    (folder / "A.md").touch()
+    async with running(make_app(folder), (120, 30)) as ui:
+        await ui.go_to(ui.find_id("A.md"))
+        await ui.focus(Scope.TREE).press_until("This document is empty.", "enter")
+
+
 async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:
     async with running(make_app(folder), (120, 30)) as ui:
         guides, dough = ui.find_id("guides"), ui.find_id("dough.md")

@@ -51,13 +51,15 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 def make_document_view(library: Library, section_id: str) -> DocumentView:
     """Return the view of a node: its document, opened there. A loaded file or link has its own."""
     node = library.node(section_id)
+    document = library.documents_by_key[node.content_span.doc]
     generated = node.problem
+    if node.is_loaded and not document.text.strip():
+        generated = "This document is empty."
     if node.kind is NodeKind.FOLDER:
         children = map(library.node, library.children(section_id))
         generated = "\n".join(map(format_node_title, children))
     if generated:
         return DocumentView(document=parse_document(f"{generated}\n"), is_generated=True)
-    document = library.documents_by_key[node.content_span.doc]
     return DocumentView(document=document, start=node.content_span.start)
 
 
