@@ -100,6 +100,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """All titles, with the numbers of their sections, the shortest first."""
         self._match_index: int | None = None
         """The match that was opened last, after the dialog is closed."""
+        self._opened: FindResult | None = None
+        """The result that was opened last."""
         self._awaited: str | None = None
         """The typed text whose first result is read as soon as it comes."""
 
@@ -189,12 +191,16 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     def open_in(self, reader: DocumentReader, result: FindResult) -> None:
         """Open a result, with its words highlighted."""
+        self._opened = result
         self._match_index, sentence = self.outcome.locate(result)
         reader.open(result.section_id, highlight=sentence)
         self._highlight(reader, result.words, self._match_index)
 
     async def open_match(self, reader: DocumentReader, direction: int) -> bool:
-        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one."""
+        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
+
+        If the text has none, open the next or previous result.
+        """
         library = await self._agent.conversation.library_loader.load_all()
         phrase = self.outcome.phrase
         if self.outcome.library is not library:
@@ -204,7 +210,12 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
             self._highlight(reader, (phrase,), self._match_index)
-        return len(matches) > 1
+            return len(matches) > 1
+        results = [result for result in self.outcome.results if result.section_id in library]
+        if results:
+            start = results.index(self._opened) if self._opened in results else min(0, -direction)
+            self.open_in(reader, results[(start + direction) % len(results)])
+        return len(results) > 1
 
     def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
         """Highlight words, and scroll to the match with this index, if any."""

@@ -509,7 +509,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             dialog.open_in(self.reader_pane.ensure_reader(), chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
-        self._hints.has_matches = len(dialog.outcome.matches) > 1
+        self._hints.has_matches = len(dialog.outcome.matches or dialog.outcome.results) > 1
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
