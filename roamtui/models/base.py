@@ -155,7 +155,7 @@ class Model:
         """Learn from a refused request that the window has only this size."""
         self.window_tokens = min(window_tokens, self.window_tokens or window_tokens)
         self.window_limit = min(window_tokens, self.window_limit or window_tokens)
-        self.window_note = "as the server said when it refused a request"
+        self.window_note = "the server refused more"
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:  # noqa: ARG002 - each model has its own
         """Yield the events of one reply. `ReplyFinished` is the last.
