@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelOptions
+from roamtui.models.base import ModelOptions, format_window
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
@@ -168,6 +168,11 @@ async def test_the_reason_of_a_proxy_is_shown(worker: WorkerProcess) -> None:
         model = LitellmModel("openai/tiny", api_base=server.url, options=options, worker=worker)
         with pytest.raises(ModelError, match=r"is unavailable \(500: Connection error to http://upstream:8000\)\. "):
             await collect(model)
+
+
+@pytest.mark.parametrize(("tokens", "words"), [(2_048, "2k window"), (32_768, "32k window"), (200_000, "200k window")])
+async def test_a_window_is_named_in_few_words(tokens: int, words: str) -> None:
+    assert format_window(tokens) == words
 
 
 async def test_only_an_address_without_a_path_is_completed() -> None:
