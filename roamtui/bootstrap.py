@@ -100,6 +100,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
         The progress of a conversion goes to `on_progress`, or else to stderr.
+
+        Raises:
+            UsageError: There is no source, or sources cannot be combined.
+            SourceError: A source cannot be read.
         """
         if not sources:
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
@@ -147,6 +151,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         The pages of `links` are loaded too. Without `is_own`, a file named the source, so a URL must be
         allowed. `added` are all sources of the conversation, if a person added or removed any.
+
+        Raises:
+            SourceError: The source cannot be read.
+            UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if is_standard_input(source):
             raise SourceError(
@@ -169,6 +177,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Of several files, only new ones and those with the keys in `changed` are read again. Each page is
         requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
         cache has no old version.
+
+        Raises:
+            SourceError: A source cannot be read.
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
@@ -179,14 +190,22 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def fetch_picture(self, url: str, source: str) -> bytes:
-        """Fetch a picture by the rules for pages. A private address must be that of the typed source."""
+        """Fetch a picture by the rules for pages. A private address must be that of the typed source.
+
+        Raises:
+            SourceError: It cannot or must not be fetched.
+        """
         typed_origins = frozenset({origin_of(source)}) if is_url(source) else frozenset()
         with closing(Loader(self.loading, typed_origins=typed_origins)) as loader:
             approved = frozenset({origin_of(normalise_url(url))})
             return loader.fetch(url, loader.make_allowed_origins(approved)).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
+
+        Raises:
+            UsageError: The name or URL is invalid.
+        """
         if not name:
             name = self.settings.model
             api_base = self.settings.api_base
@@ -208,6 +227,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         An empty id means the latest answered one. For the conversation of a table's cell, it is the path of
         its log.
+
+        Raises:
+            UsageError: There is no conversation to resume.
+            StoreError: The conversation cannot be read.
         """
         store = open_store()
         conversation = Conversation(
@@ -255,7 +278,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return conversation_id
 
     def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:
-        """Make the agent for a conversation. `model` replaces the model of the settings."""
+        """Make the agent for a conversation. `model` replaces the model of the settings.
+
+        Raises:
+            UsageError: A choice is unavailable.
+        """
         searcher = self.make_searcher_factory(keeps_vectors=True)(conversation.state.library)
         return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
 
@@ -266,6 +293,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
         keywords. With `keeps_vectors`, vectors for searches by meaning are stored on disk.
+
+        Raises:
+            UsageError: A choice is unavailable. The message says what to choose or install.
         """
         services = self.make_search_services(fails_without_vectors=fails_without_vectors)
         location = IndexLocation(
@@ -276,7 +306,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
-        """Create what search needs in addition to a library. Nothing is loaded or requested yet."""
+        """Create what search needs in addition to a library. Nothing is loaded or requested yet.
+
+        Raises:
+            UsageError: A choice is unavailable. The message says what to choose or install.
+        """
         settings = self.settings
         options = settings.retrieval
         reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
@@ -320,6 +354,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         runs. If its folder is named in place of sources, its rows stay. Otherwise, the documents are listed
         again, and the table is kept in `folder` or in the default folder of its sources. At most `jobs` cells
         are filled at a time.
+
+        Raises:
+            SourceError: A source cannot be read.
+            UsageError: A choice is unavailable.
+            StoreError: The folder of the table cannot be read.
         """
         if len(sources) == 1 and is_table(Path(sources[0])):
             table = read_table(Path(sources[0]))

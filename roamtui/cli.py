@@ -108,7 +108,11 @@ def _make_app_parser() -> CommandParser:
 
 
 def parse_arguments(words: list[str]) -> Namespace:
-    """Parse the arguments of a command, whose function is `run` in the result."""
+    """Parse the arguments of a command, whose function is `run` in the result.
+
+    Raises:
+        UsageError: The arguments are invalid.
+    """
     first = words[0] if words else ""
     name = first if first in COMMANDS else ""
     rest = words[1:] if name else words

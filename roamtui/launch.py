@@ -115,7 +115,11 @@ class AppServices(Services):
         model: Model | None = None,
         on_progress: PageReport | None = None,
     ) -> AppContext:
-        """Open a document for the app. `model` replaces the model of the settings."""
+        """Open a document for the app. `model` replaces the model of the settings.
+
+        Raises:
+            RoamtuiError: A source cannot be read, or an argument cannot be used.
+        """
         needs_vectors = self._bootstrap.settings.retrieval.needs_vectors
         # A resumed conversation and vector search need the text before the app starts.
         load_all = needs_vectors or conversation_id is not None
@@ -158,7 +162,11 @@ class Launch(Struct, frozen=True, kw_only=True):
     is_watching: bool = False
 
     def run(self) -> int:
-        """Run the app until the person quits, and return the exit status. Errors come before the screen."""
+        """Run the app until the person quits, and return the exit status. Errors come before the screen.
+
+        Raises:
+            RoamtuiError: An argument cannot be used. The screen has not changed yet.
+        """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
             saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()

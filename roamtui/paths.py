@@ -61,7 +61,11 @@ def themes_path() -> Path:
 
 
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
-    """Return the bundled folder with this name."""
+    """Return the bundled folder with this name.
+
+    Raises:
+        RoamtuiError: The installation is incomplete.
+    """
     for folder in (_PACKAGE_DIR / "_data" / name, _PACKAGE_DIR.parent / name):
         if folder.is_dir():
             return folder

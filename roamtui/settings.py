@@ -115,6 +115,9 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     """Load the settings from a file. If it is missing, use the defaults. An empty text counts as not set.
 
     `overrides` are values from the command line, by their keys, such as ``limits.max_cost_usd``.
+
+    Raises:
+        UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
     """
     path = path or config_path()
     try:
@@ -211,6 +214,9 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
 
     The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner
     can read it. An empty value clears a key of the file. If the file has no such key, none is added.
+
+    Raises:
+        RoamtuiError: The file cannot be read or written, or is not valid TOML.
     """
     import tomlkit  # noqa: PLC0415 - only needed to write
 

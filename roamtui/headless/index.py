@@ -27,7 +27,12 @@ _SUMMARY_TOKENS = 90
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk and in the database of the options, and say so."""
+    """Delete the index of a library, on disk and in the database of the options, and say so.
+
+    Raises:
+        OSError: The file cannot be deleted.
+        IndexLostError: The database cannot be used.
+    """
     path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():
@@ -47,6 +52,11 @@ def run_index(
 
     All files of the library must be loaded. A model writes the missing summaries, and is closed at the end;
     with `assume_yes`, nobody is asked about their cost.
+
+    Raises:
+        UsageError: The library came from standard input, so no later run could use the index, or the model
+            cannot write summaries, or the person declined.
+        RoamtuiError: The model failed, or the index or the database cannot be used.
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)

@@ -138,6 +138,9 @@ class McpSession:
 
         `read` opens the source, and returns its library and a loader for the files that are not loaded yet.
         Without `make_searcher`, search is off. `sources` are the files and folders to look at for changes.
+
+        Raises:
+            RoamtuiError: The source cannot be opened.
         """
         self._read = read
         self._options = options

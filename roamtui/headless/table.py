@@ -20,6 +20,10 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
 
     The suffix of `output_path` decides the format. If it is None, JSON is written to stdout, or Markdown
     to a terminal.
+
+    Raises:
+        RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind.
+        OSError: The file cannot be written.
     """
     if not table.columns:
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")

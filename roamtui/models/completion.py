@@ -48,7 +48,11 @@ async def stream_completion(
     job: Job,
     resolved: ResolvedModel,
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of one reply. If this is closed or cancelled, the connection is closed."""
+    """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
+
+    Raises:
+        Exception: Any litellm exception, a reply that breaks off, or a timeout.
+    """
     reply = _ReplyAssembler()
     arguments = build_arguments(job, resolved)
     first_seconds = job.options.get_first_token_timeout(resolved.api_base)
@@ -279,7 +283,11 @@ def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order."""
+    """Return a vector for each text, in order.
+
+    Raises:
+        Exception: Any litellm exception, or a reply that does not fit the texts.
+    """
     arguments = _build_common_arguments(resolved) | {
         "input": list(job.texts),
         "timeout": job.options.get_first_token_timeout(resolved.api_base),

@@ -146,7 +146,11 @@ def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> t
 
 
 async def request_one_token(model: Model) -> None:
-    """Test a model whose replies have one token, by a short request that has no text of a document."""
+    """Test a model whose replies have one token, by a short request that has no text of a document.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
     tool = ToolSpec(name="wait", description="Do nothing.", parameters={"type": "object", "properties": {}})
     question = Message(role=Role.USER, text="Say yes.")
     async for _ in model.stream(ModelRequest(messages=(question,), tools=(tool,))):

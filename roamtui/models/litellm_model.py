@@ -106,6 +106,9 @@ class LitellmModel(Model):
         After a transient failure, the request is sent again, unless a part of the reply was yielded. If the
         server refuses tools, it is asked once more without them, and all later requests have none. Closing
         the iterator early, or cancelling the task that reads it, closes the connection.
+
+        Raises:
+            ModelError: The model could not answer.
         """
         await self.start()
         if not self.lacks_tools:

@@ -30,7 +30,11 @@ class RecordedModel(Model):
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of the next recorded reply. Another question is refused."""
+        """Yield the events of the next recorded reply. Another question is refused.
+
+        Raises:
+            ModelError: The question is another one.
+        """
         start = max(index for index, message in enumerate(request.messages) if message.role is Role.USER)
         number = sum(message.role is Role.ASSISTANT for message in request.messages[start:])
         if not request.messages[start].text.endswith(self.question) or number >= len(self._replies):

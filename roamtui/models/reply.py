@@ -26,7 +26,11 @@ _WINDOW_TOKENS_MAX = 1_000_000
 
 
 async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-    """Yield the events of a reply. It is stopped if it repeats itself, or exceeds the model's limit."""
+    """Yield the events of a reply. It is stopped if it repeats itself, or exceeds the model's limit.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
     reader = ReplyReader([tool.name for tool in request.tools])
     guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
     text_length = thoughts_length = 0
@@ -91,7 +95,11 @@ def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
 
 
 async def complete_once(model: Model, system: str, question: str) -> str:
-    """Return the reply to one question without tools, and without thoughts."""
+    """Return the reply to one question without tools, and without thoughts.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     text = ""
     async with aclosing(read_reply(model, ModelRequest(messages=messages, allow_calls=False))) as events:

@@ -98,7 +98,11 @@ class WorkerProcess:
             await asyncio.sleep(wait)
 
     async def run_to_result(self, job: Job, kind: type[_Result]) -> _Result:
-        """Run a job, and return its last event, which has type `kind`."""
+        """Run a job, and return its last event, which has type `kind`.
+
+        Raises:
+            ModelError: The job failed.
+        """
         async with aclosing(self.run(job)) as events:
             *_, last = [event async for event in events]
         assert isinstance(last, kind)

@@ -182,7 +182,11 @@ class SearchServices(Struct, frozen=True, kw_only=True):
             self.on_warning(sentence)
 
     def warn_of_fallback(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Warn of a search without vectors, or raise `error` if it needs them or the index cannot be used."""
+        """Warn of a search without vectors, or raise `error` if it needs them or the index cannot be used.
+
+        Raises:
+            RoamtuiError: `error` itself, if keywords must not replace vectors, or the index cannot be used.
+        """
         needs_vectors = mode is not SearchMode.HYBRID or self.fails_without_vectors
         if needs_vectors or isinstance(error, (IndexLostError, UsageError)):
             raise error

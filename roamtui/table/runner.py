@@ -108,6 +108,9 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
 
     Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it.
     If the task is cancelled, only the cells that are being asked are lost.
+
+    Raises:
+        StoreError: The table cannot be used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:

@@ -93,7 +93,11 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
 
 
 def delete_column(table: Table, column: Column) -> None:
-    """Delete a column, unless a run fills the table. Its answers return if its question is asked again."""
+    """Delete a column, unless a run fills the table. Its answers return if its question is asked again.
+
+    Raises:
+        StoreError: The log cannot be written, or a run fills the table.
+    """
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
         known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
         _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=known)))
@@ -114,7 +118,11 @@ def is_table(folder: Path) -> bool:
 
 
 def read_table(folder: Path) -> Table:
-    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again."""
+    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again.
+
+    Raises:
+        StoreError: The log cannot be read.
+    """
     table = Table(folder=folder)
     path = folder / _LOG
     with map_store_errors("read the table", folder):
@@ -131,7 +139,11 @@ def read_table(folder: Path) -> Table:
 
 
 def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
-    """List the documents of some sources, in order."""
+    """List the documents of some sources, in order.
+
+    Raises:
+        SourceError: A source cannot be read.
+    """
     rows: dict[str, Row] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
         rows.setdefault(row.source, row)

@@ -65,7 +65,11 @@ class Reloader:
         return self._files.read()
 
     async def reload(self) -> tuple[str, list[str]]:
-        """Read the document again. Return what was done, and new notes. If it fails, all stays as it was."""
+        """Read the document again. Return what was done, and new notes. If it fails, all stays as it was.
+
+        Raises:
+            RoamtuiError: The document cannot be read. The conversation keeps the old version.
+        """
         if self._reload_library is None:
             raise RoamtuiError("The document came from standard input, so it cannot be read again.")
         async with self._reloading:

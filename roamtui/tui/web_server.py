@@ -54,6 +54,9 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
     The URL that is printed contains a token, because every user and program of this machine can reach the
     port.
+
+    Raises:
+        RoamtuiError: The port is taken, or the system cannot pass an argument on.
     """
     try:
         make_web_server(arguments, port=port, title=title).serve()
@@ -63,7 +66,11 @@ def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
 
 
 def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
-    """Make the server without starting it."""
+    """Make the server without starting it.
+
+    Raises:
+        RoamtuiError: The system cannot pass an argument on.
+    """
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     hosts = (f"{HOST}:{port}", f"localhost:{port}")
     origins = tuple(f"http://{host}" for host in hosts)

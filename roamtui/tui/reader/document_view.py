@@ -49,7 +49,11 @@ class DocumentView(Struct, frozen=True, kw_only=True):
 
 
 def make_document_view(library: Library, section_id: str) -> DocumentView:
-    """Return the view of a node: its document, opened there. A loaded file or link has its own."""
+    """Return the view of a node: its document, opened there. A loaded file or link has its own.
+
+    Raises:
+        UnknownSectionError: No loaded node has this id.
+    """
     node = library.node(section_id)
     document = library.documents_by_key[node.content_span.doc]
     generated = node.problem
