@@ -1,7 +1,5 @@
 """The one place where settings become libraries, conversations, models, searchers, agents and tables."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import ChainMap

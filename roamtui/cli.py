@@ -3,8 +3,6 @@
 What only some runs need is imported inside functions, so that `--help` stays fast.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import Namespace, RawDescriptionHelpFormatter

@@ -1,7 +1,5 @@
 """Starts the person's own programs: the editor that the environment names, and a file's viewer."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Errors that a person may see. Each message is a sentence that names the failure and a remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 EXIT_CANCELLED = 130

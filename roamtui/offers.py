@@ -1,7 +1,5 @@
 """What the start screen offers: saved conversations, their sources, examples and sites."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 All functions that write to stdout raise `OSError` if that fails, or `BrokenPipeError` if the reader is gone.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Paths of roamtui's own files, which only their owner can access, and of its bundled files."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -5,8 +5,6 @@ Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirec
 silently.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ marks after its full stops, a quote must not join sentences that lack a space be
 repeats itself, any full stop will do.
 """
 
-from __future__ import annotations
-
 import re
 
 CLOSERS = r"[\"'”’»)\]」』*_]*+"

@@ -3,8 +3,6 @@
 A file next to a document is never read, because a document could then choose where questions are sent.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

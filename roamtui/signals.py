@@ -1,7 +1,5 @@
 """Signals that end the program: what has arrived of an answer is saved first, as after ctrl+c."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

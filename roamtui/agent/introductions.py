@@ -1,7 +1,5 @@
 """Texts that introduce a document: summaries by a model for the search index, and first questions."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The agent loop: send the question to the model and run its tool calls until it answers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

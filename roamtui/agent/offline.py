@@ -4,8 +4,6 @@ Search proposes sections. Their paragraphs are ranked by the words of the questi
 corrections. If no passage holds enough of the question, the answer is "Not found", with the nearest passages.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

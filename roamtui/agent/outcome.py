@@ -1,7 +1,5 @@
 """Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

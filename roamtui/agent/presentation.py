@@ -1,7 +1,5 @@
 """What front ends and exports show with an answer: passages, proof, sources, and hits that nobody opened."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The system prompt, and what the agent tells the model later."""
 
-from __future__ import annotations
-
 from roamtui.quotes.read import NOT_FOUND_START
 
 SYSTEM = f"""You answer questions about documents from their text alone.

@@ -1,7 +1,5 @@
 """Find what comes with a question to a model: a small document whole, or what search finds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

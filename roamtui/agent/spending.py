@@ -1,7 +1,5 @@
 """What conversations have spent, and are about to spend, of a limit."""
 
-from __future__ import annotations
-
 
 class SpendingLimit:
     """A limit that holds for each conversation, or, if it is shared, for all of them together."""

@@ -1,7 +1,5 @@
 """`roamtui`, `demo` and `serve`: the app in a terminal or a browser."""
 
-from __future__ import annotations
-
 import os
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """`roamtui ask` and `table`: questions, and their answers as text or JSON."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """`roamtui conversations`, `notes` and `recheck`: what a person has saved."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from roamtui.commands.arguments import (

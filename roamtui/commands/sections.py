@@ -1,7 +1,5 @@
 """`roamtui outline`, `show`, `search`, `index` and `eval`: sections, and how well they are found."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from roamtui.commands.arguments import (

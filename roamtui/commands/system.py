@@ -1,7 +1,5 @@
 """`roamtui mcp` and `doctor`: the program among others on this machine."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from functools import partial
 

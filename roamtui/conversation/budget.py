@@ -1,7 +1,5 @@
 """How the tokens of a model's context window are shared among the parts of a request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec import Struct

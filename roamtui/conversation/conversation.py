@@ -1,7 +1,5 @@
 """`Conversation`: holds the state and the log of a conversation, and tells its subscribers what happens."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """`LibraryLoader`: brings files, pages and sources into the library of a conversation."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Finds open sections again in a changed document, and continues a saved conversation with it."""
 
-from __future__ import annotations
-
 import os
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """`LineFile`: a file of lines that only one program writes, and what can go wrong with it."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Conversations on disk: a private folder that holds one log of JSON lines for each conversation."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

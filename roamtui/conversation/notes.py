@@ -1,7 +1,5 @@
 """`NoteStore`: a person's notes on one document, in a file next to the conversations."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

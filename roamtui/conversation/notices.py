@@ -1,7 +1,5 @@
 """Turn conversation events into notices for a person. All front ends show the same texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum, auto
 

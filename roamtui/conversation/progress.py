@@ -1,7 +1,5 @@
 """`ReplyProgress`: what happens to a question until its answer is complete, in a few words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 

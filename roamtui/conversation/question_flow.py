@@ -3,8 +3,6 @@
 Like `update`, these functions have no side effects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 It imports little, because the first screen of the app has to wait for it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Decides what a command opens, closes, pins or unfolds, without side effects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 

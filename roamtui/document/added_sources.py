@@ -6,8 +6,6 @@ is one row at the top, a file or a folder, whose title is the source's key. The 
 begin with this key, so that ids never depend on other sources.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import chain, count
 

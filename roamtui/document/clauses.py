@@ -1,7 +1,5 @@
 """Find the numbered clauses of contracts: paragraphs and headings whose numbers form a sequence."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

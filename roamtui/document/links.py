@@ -1,7 +1,5 @@
 """Resolve the links of a document: to a section, a web page, a file on this machine, or nothing."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ several links, the last one gets the lines, and the others start at the same off
 nested below another link.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Open paths or a URL as a library, and load its files and pages when they are needed."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Numbers of the nodes of a library, in document order."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Run work in daemon threads. Unlike `concurrent.futures`, the program's exit does not wait for them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Parse raw text into a `Document`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby, pairwise

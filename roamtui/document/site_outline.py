@@ -3,8 +3,6 @@
 The list has the shape of an llms.txt, so its pages can be opened one by one. None of them is fetched here.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import zlib

@@ -4,8 +4,6 @@ A boundary between pages is not read as Markdown. Each page is parsed as the sep
 so front matter in the middle makes no heading, and a fence that a page leaves open ends with the page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Load web pages as documents: the page that the person named, and the pages that links lead to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress

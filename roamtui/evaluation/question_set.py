@@ -1,7 +1,5 @@
 """Reads questions from a JSON Lines file, and resolves their gold sections."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Asks the questions of an evaluation and scores the answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial

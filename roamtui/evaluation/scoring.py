@@ -1,7 +1,5 @@
 """Metrics of a run, with 95 % bootstrap intervals."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median, quantiles

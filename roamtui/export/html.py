@@ -4,8 +4,6 @@ All text from the document, the model or the person is escaped here. The page's 
 3) allows only the script and the style next to this file, and no images or requests.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence

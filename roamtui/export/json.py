@@ -1,7 +1,5 @@
 """Conversations as JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

@@ -3,8 +3,6 @@
 `roamtui.quotes.claims` parses the source lines, so it must understand every change to their format.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

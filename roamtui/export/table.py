@@ -1,7 +1,5 @@
 """Tables as JSON, CSV or Markdown. `roamtui.quotes.claims` reads the quotes and links of the Markdown."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -4,8 +4,6 @@ Only `render_answer` makes control sequences, around sanitised text, so none fro
 through.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

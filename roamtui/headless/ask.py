@@ -4,8 +4,6 @@ The JSON lines of `--events` are a contract with other programs. Adding a field 
 one or changing its meaning requires the next version.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

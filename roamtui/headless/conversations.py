@@ -1,7 +1,5 @@
 """`roamtui conversations` and `notes`: list, print and delete what a person has saved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`roamtui doctor`: the installation, file locations, and which models are usable."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import platform

@@ -1,7 +1,5 @@
 """`roamtui eval`: asks the questions of a file and writes the metrics."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

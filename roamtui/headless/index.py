@@ -1,7 +1,5 @@
 """`roamtui index`: builds, updates or deletes the search index of a source."""
 
-from __future__ import annotations
-
 import asyncio
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The answer of `roamtui ask` in a terminal while it arrives, and a line that moves before its first word."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -4,8 +4,6 @@ There are no colours or cursor movements: written text stays as it is. A line th
 command.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """`roamtui recheck`: whether quotes in conversations, tables and files are still in their sources."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`roamtui table`: fills a table and writes it."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

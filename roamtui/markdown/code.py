@@ -1,7 +1,5 @@
 """Code: the line above it that names its language, and its coloured lines."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

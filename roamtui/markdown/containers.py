@@ -4,8 +4,6 @@ They are rewritten to alerts before the text is parsed, and no line is added or 
 them, markdown-it-py would lose headings.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

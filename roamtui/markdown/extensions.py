@@ -5,8 +5,6 @@ they do this is parsed without them. References to footnotes are read by a rule 
 source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

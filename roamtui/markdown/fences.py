@@ -1,7 +1,5 @@
 """The lines that open and close blocks of code."""
 
-from __future__ import annotations
-
 import re
 
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\r\n]*)")

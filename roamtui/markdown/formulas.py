@@ -1,7 +1,5 @@
 r"""Convert TeX formulas to one line of text, such as `x^2 \le \frac{1}{2}` to `x² ≤ 1/2`."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

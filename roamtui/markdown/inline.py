@@ -1,7 +1,5 @@
 """Tell HTML's elements from other words, and read the words of a piece of Markdown."""
 
-from __future__ import annotations
-
 import re
 
 from roamtui.markdown.blocks import Emphasis

@@ -1,7 +1,5 @@
 """Where the words of a text are in its source. markdown-it-py knows this only of blocks."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

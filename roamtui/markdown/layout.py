@@ -1,7 +1,5 @@
 """Lays out Markdown blocks as lines. Independent of the screen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import assert_never

@@ -1,7 +1,5 @@
 """`Line`: a line of Markdown as styled runs of sanitised text. Wraps runs to a width, and renders them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum

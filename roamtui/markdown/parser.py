@@ -1,7 +1,5 @@
 """Parse Markdown, and the HTML in it, into blocks, from the tokens of markdown-it-py."""
 
-from __future__ import annotations
-
 import html
 import re
 from bisect import bisect_right

@@ -3,8 +3,6 @@
 These rules never change where a block begins or ends.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Reads what a person sees of a piece of Markdown, as one line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

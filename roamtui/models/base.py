@@ -1,7 +1,5 @@
 """The model port: one method that takes a request and yields events, and the options of providers' models."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from typing import Literal
 

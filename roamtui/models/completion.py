@@ -6,8 +6,6 @@ Replies in the history are repaired so that every provider accepts them, because
 be sent would block the conversation forever.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Find out which models can be used here. No provider gets a request, unless a person asks for a trial."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Fetch the default embedder from its hub, once, after a person has agreed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -4,8 +4,6 @@ Exceptions are classified by their attributes and causes, not by litellm's class
 both a refused connection and an overloaded provider as status 500.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Models of any provider, through litellm in a separate process. Nothing here imports litellm."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress

@@ -3,8 +3,6 @@
 It ends as soon as its standard input ends, whatever it is doing, because nobody is left to read a reply.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import json

@@ -4,8 +4,6 @@
 start.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import ipaddress

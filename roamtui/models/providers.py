@@ -1,7 +1,5 @@
 """The providers of models that roamtui knows, and the variables that hold their keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

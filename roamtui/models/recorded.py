@@ -1,7 +1,5 @@
 """`RecordedModel`: repeats the answer in `examples/answer.json`, which a person gave for a model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

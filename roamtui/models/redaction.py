@@ -1,7 +1,5 @@
 """Masks keys in what comes back from a provider, so that they reach no file and no screen."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ litellm has no setting for this, and opens connections through several libraries
 method or hook is reached before a redirect is followed.
 """
 
-from __future__ import annotations
-
 import importlib
 from contextlib import suppress
 from typing import Any

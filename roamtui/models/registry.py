@@ -1,7 +1,5 @@
 """Make models by name. Nothing is started or requested yet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Notice that a text repeats itself without end, as small models do."""
 
-from __future__ import annotations
-
 import re
 
 from roamtui.sentences import CLOSERS

@@ -1,7 +1,5 @@
 """Receive a model's reply, tell thoughts and calls from its text, and stop one that does not end."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 

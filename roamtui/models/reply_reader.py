@@ -8,8 +8,6 @@ and then parsed or given back. A call without a mark is found at the end, in a r
 What is read depends on the whole text only, never on how it is cut into pieces.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Collection, Iterable

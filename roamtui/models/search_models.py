@@ -4,8 +4,6 @@ Search is synchronous, so the requests run in a background thread. Vectors come 
 process of litellm, or from a model on this machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import os

@@ -3,8 +3,6 @@
 Nothing here imports litellm.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

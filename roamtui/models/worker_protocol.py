@@ -1,7 +1,5 @@
 """Messages between the program and the model process. Each, a frame, is a line with a JSON object."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Tool calls as text: parse those that a model writes, and write those that a model without tools made."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator

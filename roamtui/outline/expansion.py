@@ -8,8 +8,6 @@ that can be quoted. Ids stand after the lines of headings and links, never insid
 would have to leave them out of a quote.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence

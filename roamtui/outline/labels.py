@@ -1,7 +1,5 @@
 """Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

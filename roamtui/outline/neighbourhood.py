@@ -3,8 +3,6 @@
 Beside hits, a model seldom opens anything from a whole outline. It can ask for that by the id of the root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library

@@ -3,8 +3,6 @@
 An id may have one of the section's pages (``07f3277d:2``) or a range of its children (``07f3277d:c2.5``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

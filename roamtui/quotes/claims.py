@@ -9,8 +9,6 @@ A person writes a quote with a link to its file, and to its section, in the same
     Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_right

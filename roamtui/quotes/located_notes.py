@@ -1,7 +1,5 @@
 """Find a person's notes in the current version of their document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Find the words of a text that are most similar to a quote, and tell how they differ."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter

@@ -3,8 +3,6 @@
 Such a text has no ids, so all of its quotations are claims: block quotes, and words between quotation marks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from operator import attrgetter

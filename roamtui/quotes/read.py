@@ -5,8 +5,6 @@ the ids in its own sentence, the nearest first. Text after a colon that has no i
 those of the sentence with the colon.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Find quotes, and what citations lead to, in the current version of the document."""
 
-from __future__ import annotations
-
 import asyncio
 from enum import StrEnum
 from itertools import chain

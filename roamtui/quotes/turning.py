@@ -1,7 +1,5 @@
 """Words that turn the meaning of the words beside them, in the languages that documents are in."""
 
-from __future__ import annotations
-
 import re
 
 _LIMITING_TEXT = """

@@ -6,8 +6,6 @@ deliveries or excerpts, even if the section is closed now. A part of an answer t
 the same way as a finished answer.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Say where the quotes of an answer are, in the words that all front ends and exports use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -3,8 +3,6 @@
 And search for a follow-up question, which names only a part of what it asks for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

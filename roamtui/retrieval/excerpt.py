@@ -4,8 +4,6 @@ Each hit first gets its share of the budget, with a sentence at least. What is l
 until they are whole, and then to hits with low scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from roamtui.document.document import NodeKind

@@ -5,8 +5,6 @@ Contracts, laws and standards put an exception far from its rule: "Paragraph 16.
 finds it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

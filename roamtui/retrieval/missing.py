@@ -1,7 +1,5 @@
 """Find the words, names, numbers and quoted phrases of a query that stand nowhere in a library."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """`RetrievalPolicy`: all that can be changed about what a reader gets of the sections that search finds."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

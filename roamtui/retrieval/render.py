@@ -1,7 +1,5 @@
 """Render hits as the lines that a model reads, with excerpts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """`make_searcher`, and `HybridSearcher`: keywords and vectors, fused by reciprocal rank."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

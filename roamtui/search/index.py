@@ -1,7 +1,5 @@
 """`SectionIndex`: ranks the sections of one library by words, with the full-text table of `SectionStore`."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ These signals are whole titles, synonyms, the sentence that answers best, and th
 Queries are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import defaultdict

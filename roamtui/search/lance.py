@@ -1,7 +1,5 @@
 """`LanceStore`: vectors in a LanceDB database, which several machines share."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import random

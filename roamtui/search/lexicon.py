@@ -4,8 +4,6 @@ The lists are in `lexicon.txt`. All words are folded. English words are stemmed;
 roots.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import threading

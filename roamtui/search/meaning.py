@@ -5,8 +5,6 @@ library was embedded ahead, all its pieces are compared, and the nearest section
 and the weights, were measured on questions that were not used to choose them: see docs/benchmarks.md.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -3,8 +3,6 @@
 A passage is a whole paragraph with the table, list or code that belongs to it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Find the financial statements that a question names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

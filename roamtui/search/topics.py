@@ -1,7 +1,5 @@
 """Topics of a conversation: sections with subsections whose titles earlier messages mention."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 

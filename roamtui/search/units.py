@@ -4,8 +4,6 @@ A block is a paragraph, list, table or the like with its marks. A unit is a part
 such as a list item or a table row. Only the units of prose have several sentences.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator

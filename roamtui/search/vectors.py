@@ -3,8 +3,6 @@
 A chunk is a short piece of a section's own text, with the titles above it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol

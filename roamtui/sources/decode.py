@@ -3,8 +3,6 @@
 The encoding is that of the byte order mark, or UTF-8. For other texts, it is detected from the bytes.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 

@@ -1,7 +1,5 @@
 """List and find the files of a folder or of several sources."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

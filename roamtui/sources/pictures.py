@@ -3,8 +3,6 @@
 Nothing outside the folder that was opened is read, and nothing is fetched or decoded here.
 """
 
-from __future__ import annotations
-
 import posixpath
 import zipfile
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Read a file or standard input, and convert it if it is not text."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """Names of files for people, and source names that join several paths."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

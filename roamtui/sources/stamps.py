@@ -1,7 +1,5 @@
 """Stamps of files, by which a change is noticed."""
 
-from __future__ import annotations
-
 import stat
 import threading
 from collections.abc import Mapping, Sequence

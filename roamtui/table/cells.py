@@ -1,7 +1,5 @@
 """The cells of a table: each has a value, the citations that prove it, and a state."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from msgspec import Struct, field

@@ -1,7 +1,5 @@
 """The columns of a table: each is a question, and the type of its values."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

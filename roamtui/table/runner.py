@@ -1,7 +1,5 @@
 """Fills a table's cells: asks what lacks an answer, several at a time, and records each answer."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """The folder of a table: an append-only log of its rows, columns and cells, and the cells' conversations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress

@@ -5,8 +5,6 @@ action `tree.read` calls the method `action_read` of the widget that owns the sc
 names another method. A `Keymap` has the actions with the keys that a person rebound.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Copy text to the clipboard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from textual.screen import Screen

@@ -5,8 +5,6 @@ over a slow connection, the letters after `/` would be commands of the pane inst
 start an editor.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import math

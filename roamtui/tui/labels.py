@@ -1,7 +1,5 @@
 """Words for the screen: the path of a node, tokens and their cost, a failure."""
 
-from __future__ import annotations
-
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags

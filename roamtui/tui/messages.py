@@ -1,7 +1,5 @@
 """Messages that bubble up to the screen, and what keys and clicks can choose in a text."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ that the text around it scrolls and wraps as usual. Nothing is asked of the term
 be read as keys.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache

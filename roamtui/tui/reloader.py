@@ -1,7 +1,5 @@
 """`Reloader`: detects when the files of a document change, and reads the document again."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """The colours of Markdown in the chat and in the reader."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from textual.content import Content

@@ -1,7 +1,5 @@
 """The commands behind the keys of a section."""
 
-from __future__ import annotations
-
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections

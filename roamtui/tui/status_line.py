@@ -3,8 +3,6 @@
 A click on a part of them runs the action of its key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from time import monotonic
 

@@ -1,7 +1,5 @@
 """Themes: TOML files with ten colours each, validated when they are read."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path

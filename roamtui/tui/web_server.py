@@ -1,7 +1,5 @@
 """`roamtui serve`: the app in a browser, only for the person who started it, on this machine."""
 
-from __future__ import annotations
-
 import hmac
 import os
 import re

@@ -3,8 +3,6 @@
 A tool answers a bad argument with an explanation, never an error.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping

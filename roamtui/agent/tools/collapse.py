@@ -1,7 +1,5 @@
 """`collapse_sections`: closes sections that the model no longer needs, unless something keeps them open."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

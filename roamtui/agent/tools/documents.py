@@ -1,7 +1,5 @@
 """`list_documents`: lists the documents of a library."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number

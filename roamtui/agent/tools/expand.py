@@ -1,7 +1,5 @@
 """`expand_sections`: opens sections."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

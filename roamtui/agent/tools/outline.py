@@ -1,7 +1,5 @@
 """`outline`: a tool of `roamtui mcp` that gives the outline, which the agent's prompt has already."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse

@@ -1,7 +1,5 @@
 """`check_quotes`: a tool of `roamtui mcp` that says which quotes of a text are in the documents."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`search_sections`: finds sections that the outline does not show."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 

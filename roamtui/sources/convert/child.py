@@ -3,8 +3,6 @@
 It imports little, because a person waits for its start each time that a picture is zoomed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

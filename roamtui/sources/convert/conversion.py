@@ -1,7 +1,5 @@
 """Detect the format of a file and convert it to Markdown, within limits of time and memory."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePosixPath
 

@@ -1,7 +1,5 @@
 """Converted text, options of conversions, and progress reports."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The formats that are converted, and the function that converts each. It is imported when it is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from pkgutil import resolve_name

@@ -1,7 +1,5 @@
 """Convert a Word document to Markdown through HTML: all that a person sees, with Word's numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from html import escape

@@ -1,7 +1,5 @@
 """What the styles and lists of a Word document say about a paragraph: its outline level, looks and number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures and pages to draw: where a picture is, which part of it to draw, and the drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 

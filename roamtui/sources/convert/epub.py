@@ -3,8 +3,6 @@
 No entity of the XML is expanded, and no other file is read.
 """
 
-from __future__ import annotations
-
 import posixpath
 from bisect import bisect_left
 from typing import Any

@@ -1,7 +1,5 @@
 """Write words, headings, code and links so that Markdown shows them as they are."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote, urljoin, urlsplit
 

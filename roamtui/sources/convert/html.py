@@ -1,7 +1,5 @@
 """Convert the main text of a web page to Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile

@@ -1,7 +1,5 @@
 """`BlockWriter`: writes paragraphs and nested lists as HTML."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from roamtui.sources.convert.numbering import PLAIN_NUMBER

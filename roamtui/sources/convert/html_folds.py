@@ -4,8 +4,6 @@ A reader can unfold it, so it is text. What is hidden without a control that ope
 planted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import islice

@@ -4,8 +4,6 @@ A title is a line of its own that is bold, or that begins with "Item" and a numb
 a cover stands no text, so that they are no titles.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

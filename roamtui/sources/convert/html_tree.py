@@ -3,8 +3,6 @@
 libxml2 repairs the tags, so the tree is sound even if the page is broken. Its depth is limited.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 from typing import Any

@@ -3,8 +3,6 @@
 No code is run. Pictures, which a notebook holds as base64, are left out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Numbers of lists and headings, as word processors and presentations write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 from typing import Any

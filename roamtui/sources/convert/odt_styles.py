@@ -1,7 +1,5 @@
 """What the styles of an OpenDocument text say: looks, outline levels, and numbers."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

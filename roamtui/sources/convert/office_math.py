@@ -1,7 +1,5 @@
 """Write a formula of an office program (OMML) or a web page (MathML) as a line such as `A=πr^2`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name

@@ -1,7 +1,5 @@
 """Draw a picture with Pillow. Only the subprocess imports it: image decoders are often attacked."""
 
-from __future__ import annotations
-
 import io
 
 from PIL import Image, ImageOps

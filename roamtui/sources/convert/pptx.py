@@ -1,7 +1,5 @@
 """Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice

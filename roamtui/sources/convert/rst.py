@@ -3,8 +3,6 @@
 No directive reads a file.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Convert separated values (CSV, TSV)."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """What python-calamine does not read of a workbook: links, percent signs, errors, boxes, raised figures."""
 
-from __future__ import annotations
-
 import html
 import io
 import re

@@ -3,8 +3,6 @@
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import io

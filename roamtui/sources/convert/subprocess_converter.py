@@ -5,8 +5,6 @@ main process, and a large book does not block its threads. A text is cached by t
 version. A damaged cache file is ignored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Convert subtitles (SRT, WebVTT) to Markdown: sections of a few minutes, paragraphs with times."""
 
-from __future__ import annotations
-
 import html
 import re
 

@@ -1,7 +1,5 @@
 """Characters of fonts that draw signs in place of letters: Symbol and Wingdings."""
 
-from __future__ import annotations
-
 _UNKNOWN = "▪"
 """Shown for a sign that is not listed."""
 _SYMBOL_CODES = (*range(0x20, 0x7F), *range(0xA0, 0xF0), *range(0xF1, 0xFF))

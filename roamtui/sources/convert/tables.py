@@ -1,7 +1,5 @@
 """Write the tables of spreadsheets and of files with separated values as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Text, names and attributes of elements of XML and HTML."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, a zip archive, within limits."""
 
-from __future__ import annotations
-
 import io
 import posixpath
 import zipfile

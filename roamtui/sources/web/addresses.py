@@ -4,8 +4,6 @@ The ranges are copied from IANA's special-purpose registries, because the result
 depends on the version of Python.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import threading

@@ -4,8 +4,6 @@ A file is written under another name and then renamed, so a reader sees either t
 one. A damaged file is deleted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

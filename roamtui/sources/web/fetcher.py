@@ -1,7 +1,5 @@
 """`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
-from __future__ import annotations
-
 import os
 import ssl
 import threading

@@ -1,7 +1,5 @@
 """Read what an HTML page's head tells programs: where it leads by itself, and its Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

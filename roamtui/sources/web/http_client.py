@@ -4,8 +4,6 @@ It uses httpcore, the engine of httpx, instead of httpx. So it handles no redire
 has no second URL parser, which might connect to another host than the one that was checked.
 """
 
-from __future__ import annotations
-
 import ssl
 import threading
 import time

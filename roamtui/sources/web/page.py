@@ -1,7 +1,5 @@
 """Responses and fetched pages, the limits of fetching, and its errors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Connect through the HTTP proxy that a person configured."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit

@@ -4,8 +4,6 @@ Anything unusual is refused instead of guessed, so that no two parsers can see d
 URL.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from urllib.parse import quote, urljoin, urlsplit

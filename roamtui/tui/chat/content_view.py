@@ -1,7 +1,5 @@
 """`ContentView`: a widget that lays out its content for each width and has targets that can be selected."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One question with the model's actions, its answer and sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain
 from time import monotonic

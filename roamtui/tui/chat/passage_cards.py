@@ -1,7 +1,5 @@
 """The passages of an answer without a model, as numbered cards."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """`QuestionArea`: the question box and the questions that were sent and wait for their turn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress

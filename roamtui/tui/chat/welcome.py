@@ -1,7 +1,5 @@
 """`WelcomeView`: a description of the document and the model, and examples of questions."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from textual.content import Content

@@ -1,7 +1,5 @@
 """`PaneSwitcher`: shows the panes that fit, and moves the focus between them."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """`DocumentReader`: the main screen's reader, which follows links, steps through sections and back."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from functools import partial

@@ -4,8 +4,6 @@ The number of lines of a chunk is an estimate until the chunk is laid out. Corre
 below.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

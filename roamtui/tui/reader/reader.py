@@ -3,8 +3,6 @@
 The text in view does not move when estimated heights above it are corrected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple

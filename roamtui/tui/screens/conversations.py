@@ -1,7 +1,5 @@
 """`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """`Dialog`, and the dialogs that ask for one answer: yes or no, a line of text, or a path."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Mapping

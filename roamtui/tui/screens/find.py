@@ -1,7 +1,5 @@
 """`FindDialog`: finds sections by title, a phrase, and the configured search, while a person types."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator, Mapping

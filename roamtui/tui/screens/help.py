@@ -1,7 +1,5 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """`ListDialog`: a field that filters, a list below it, and often a preview of the chosen item."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import ClassVar, Generic, TypeVar

@@ -1,7 +1,5 @@
 """`NotesScreen`: the list of a person's notes on the document, and the prompt for their comment."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

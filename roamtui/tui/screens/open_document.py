@@ -4,8 +4,6 @@ Without a document, it is the first screen. Later it opens over the current docu
 documents, files of this folder, recent conversations, examples and sites.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The dialogs that choose a theme or a model, which may be saved for the next start."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections import ChainMap

@@ -1,7 +1,5 @@
 """`PictureScreen`: a picture or a page of a PDF on the whole screen, to zoom and move."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable

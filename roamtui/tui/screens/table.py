@@ -1,7 +1,5 @@
 """`TableScreen`: a table as a grid that fills while it is shown."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from typing import ClassVar

@@ -4,8 +4,6 @@ It owns the cursor, the scroll position and what can be undone. The conversation
 and open, so keys and clicks only post messages.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

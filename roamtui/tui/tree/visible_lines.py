@@ -3,8 +3,6 @@
 An opening text of only white space is left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Read contents pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Convert a PDF to Markdown: read rows, detect tables and headings, write Markdown."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

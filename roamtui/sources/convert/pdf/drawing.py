@@ -1,7 +1,5 @@
 """Draw a part of a page, with some words marked."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from difflib import SequenceMatcher

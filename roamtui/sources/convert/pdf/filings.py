@@ -4,8 +4,6 @@ A report has up to four Parts, with numbered Items. Below these are financial st
 them. Signatures and exhibits are at its end.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Write rows, headings and tables as Markdown, and repair words that are split or lack a letter."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Put the words of a page into rows in reading order: from top to bottom, or column by column."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import chain, groupby, pairwise, takewhile

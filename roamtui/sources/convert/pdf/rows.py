@@ -1,7 +1,5 @@
 """Group the words of a page into rows in reading order, with cells separated by wide gaps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A printed number counts only if it agrees with numbers on pages nearby. A runnin
 pages repeat at about the same position, apart from their page number.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Compute the title of a PDF from the cover of an SEC filing, or else from its metadata or its first page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Write a table as Markdown: cells in their columns, and heads above the columns that they describe."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

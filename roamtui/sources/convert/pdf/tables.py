@@ -1,7 +1,5 @@
 """Detect tables of figures on a page. A figure is a number, never a picture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import dropwhile, pairwise

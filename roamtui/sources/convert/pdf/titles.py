@@ -1,7 +1,5 @@
 """Compare titles, take off their numbers, and join the rows of one title."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

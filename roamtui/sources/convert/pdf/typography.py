@@ -1,7 +1,5 @@
 """Detect headings by their looks: rows that are larger, bold, in capitals or set apart."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,5 @@
 """Words of a page, and raised letters beside them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
