@@ -14,7 +14,7 @@ from tests.fakes.scripted_model import Reply, ScriptedReply
 from tests.tui.driving import RunningApp, expand, find_id, make_app, running
 
 SIZE = (120, 35)
-_TAG = "Only in Ovens › Deck oven · esc for the whole document"
+_TAG = "Only in Ovens › Deck oven · esc for all"
 QUESTION = "How many loaves does the stone oven take?"
 
 
@@ -198,7 +198,7 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
 async def test_on_a_narrow_screen_the_path_gives_way_to_how_to_leave_the_section() -> None:
     async with running(make_app(), (56, 24)) as ui:
         await ui.go_to(ui.find_id("Deck oven"))
-        await ui.focus(Scope.TREE).press_until("Only in Deck oven · esc for the whole document", "i")
+        await ui.focus(Scope.TREE).press_until("Only in Deck oven · esc for all", "i")
 
 
 async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:

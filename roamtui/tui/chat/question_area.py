@@ -177,7 +177,7 @@ class QuestionArea(Container):
         self._options = options
         label = "" if options.replaces is None else "Editing the last question · esc to cancel"
         if options.within is not None:
-            start, end = "Only in ", " · esc for the whole document"
+            start, end = "Only in ", " · esc for all"
             if options.replaces is not None:
                 start, end = "Editing the last question in ", " · esc to cancel"
             titles = format_full_path(self._conversation.state.library, options.within).split(PATH_STEP)

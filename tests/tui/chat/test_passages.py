@@ -152,7 +152,7 @@ async def test_i_on_a_selected_passage_asks_about_its_section() -> None:
     async with running(make_offline_app(), LARGE) as ui:
         await show_cards(ui)
         await ui.press_until(lambda: ui.app.focused is ui.box, "1", "i")
-        await ui.wait_until("Bicycles · esc for the whole document")
+        await ui.wait_until("Bicycles · esc for all")
 
 
 @pytest.mark.parametrize(
