@@ -21,7 +21,8 @@ _JSON_MESSAGE = re.compile(
 _ERROR_PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size|limit)|maximum.{0,20}tokens|too many (input )?tokens|max_seq_len"
-    r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)"
+    r"|(prompt|input|request) is too long|request too large|too large for"
+    r"|exceeds? the (?!.{0,20}\b(rate|quota)\b).{0,40}(token|context)"
     r"|reduce the length|(model|prompt|input|max) length|model token limit|`inputs` (tokens|must)",
     re.IGNORECASE,
 )
@@ -33,9 +34,10 @@ _BAD_KEY = re.compile(r"api[ _]key[ _](?:not[ _]valid|invalid)", re.IGNORECASE)
 _RETRY_IN = re.compile(r"(?:retry|try again) in (?P<seconds>\d+(?:\.\d+)?)s\b")
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|max_seq_len\W+|(?:context|model) (?:length|size|window)(?: is| of)?(?: only)?\W+"
-    r"|prompt length is |[<>]=?\s*|\bexceeds?\b[^\d(\"]{0,60}|cannot exceed "
+    r"|prompt length is |[<>]=?\s*|cannot exceed "
+    r"|\bexceeds? (?=[^(\"]{0,60}(?:token|context))[^\d(\"]{0,60}"
     r"|tokens allowed\W+|less than |model with |max (?:size|input tokens)\W+|(?:limit|model)(?: is|:) )"
-    r"(?P<size>\d{3,9})\b(?! \+)",
+    r"(?P<size>\d{4,9})\b(?! \+)",
     re.IGNORECASE,
 )
 """The size of the window in what servers say of a request that is too long."""
@@ -99,12 +101,13 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(cause, RedirectRefusedError):
             return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
-    is_explained = "HTTPStatusError" in names or _find_json_message(" ".join(map(str, chain)))
-    for kinds, reason, advice, is_transient in () if is_explained else _CAUSES:
-        if not names.isdisjoint(kinds.split()):
-            where = resolved.address or resolved.title
-            words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
-            return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
+    is_explained = "HTTPStatusError" in names or bool(_find_json_message(" ".join(map(str, chain))))
+    if not is_explained:
+        for kinds, reason, advice, is_transient in _CAUSES:
+            if not names.isdisjoint(kinds.split()):
+                where = resolved.address or resolved.title
+                words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
+                return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
     return _explain_status(chain, resolved, environ)
 
 
