@@ -28,7 +28,7 @@ class LineFile:
         self._size = 0
         """Length of the complete lines. Whatever follows was left by a write that failed."""
         self._rest_max = 0
-        """Maximum length of what follows. If there is more, another program has written it."""
+        """Maximum length of what follows, until it is cut off. More is another program's."""
         try:
             content = path.read_bytes() if path.is_file() else b""
             self._size = content.rfind(b"\n") + 1
@@ -46,7 +46,7 @@ class LineFile:
         """
         if self._size and not 0 <= self._path.stat().st_size - self._size <= self._rest_max:
             raise OSError(errno.EIO, "another program has changed the file")
-        self._rest_max = len(lines)
+        self._rest_max = max(self._rest_max, len(lines))
         file = open_private_file(self._path)
         try:
             os.ftruncate(file, self._size)

@@ -265,6 +265,28 @@ def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: Co
     assert store.load("c0ffee").title == "Other"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_two_saves_that_fail_in_different_ways_do_not_stop_the_next_one(tmp_path: Path) -> None:
+    import resource  # noqa: PLC0415 - not on Windows
+
+    def append_below(limit: int, value: int, lines: bytes) -> None:
+        before = resource.getrlimit(limit)
+        resource.setrlimit(limit, (value, before[1]))
+        try:
+            with pytest.raises(OSError, match=r"File too large|Too many open files"):
+                file.append(lines)
+        finally:
+            resource.setrlimit(limit, before)
+
+    file = LineFile(tmp_path / "c0ffee.jsonl")
+    file.append(b"head\n")
+    append_below(resource.RLIMIT_FSIZE, 505, b"x" * 1_000 + b"\n")  # half of it is written
+    append_below(resource.RLIMIT_NOFILE, 0, b"short\n")  # the file cannot be opened
+    file.append(b"last\n")
+    file.close()
+    assert (tmp_path / "c0ffee.jsonl").read_bytes() == b"head\nlast\n"
+
+
 @pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])
 def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
     (folder.parent / "secret.jsonl").write_text("{}")
