@@ -10,12 +10,13 @@ from roamtui.agent.presentation import NEAREST_MAX, replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
 from roamtui.agent.tools import Tool
 from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason, Usage
+from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import FinishReason
 from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
-from roamtui.quotes.read import is_not_found, replace_signs
+from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.base import Hit, Searcher
 from roamtui.text import estimate_tokens
@@ -125,5 +126,5 @@ def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
         return ""
     reply = run.step.text
     has_read = state.collect_delivered() or state.collect_excerpts()
-    is_acceptable = not has_read or is_not_found(reply.strip()) or QuoteChecker(state).cite(reply)
+    is_acceptable = not has_read or is_not_found(reply) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else CITE_REMINDER

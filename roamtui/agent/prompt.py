@@ -1,6 +1,6 @@
 """The system prompt, and what the agent tells the model later."""
 
-from roamtui.quotes.read import NOT_FOUND_START
+from roamtui.conversation.not_found import NOT_FOUND_START
 
 SYSTEM = f"""You answer questions about documents from their text alone.
 

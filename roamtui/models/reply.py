@@ -58,7 +58,7 @@ async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Mode
         except ModelError as error:
             failure = error
             leaves_calls_out = True
-    for reply_event in reader.finish():
+    for reply_event in reader.finish(is_cut=failure is not None):
         if not (leaves_calls_out and isinstance(reply_event, ToolCallReceived | CallUnreadable)):
             yield reply_event
     if failure is not None:
@@ -89,7 +89,9 @@ def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
     """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
     window_tokens = model.window_tokens or _WINDOW_TOKENS_MAX
     answer_tokens = model.answer_tokens_max or window_tokens
-    return max(reply_length / window_tokens, answer_length / answer_tokens) > _BYTES_PER_TOKEN
+    fills_window = reply_length > window_tokens * _BYTES_PER_TOKEN
+    exceeds_limit = answer_length > answer_tokens * _BYTES_PER_TOKEN
+    return fills_window or exceeds_limit
 
 
 async def complete_once(model: Model, system: str, question: str) -> str:

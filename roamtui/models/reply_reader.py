@@ -119,8 +119,8 @@ class ReplyReader:
         self._pending += text
         return self._read()
 
-    def finish(self) -> list[ModelEvent]:
-        """Decide what is left at the end of the reply."""
+    def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
+        """Decide what is left at the end of the reply. One that is cut off makes no calls without a mark."""
         self._is_end = True
         events = self._read()
         may_call = self._mode is _Mode.THOUGHTS and bool(self._names)
@@ -131,7 +131,8 @@ class ReplyReader:
             self._mode = _Mode.CALL
         if self._mode is _Mode.CALL:
             self._finish_calls()
-        if calls := find_calls(self._answer, self._names):
+        calls = () if is_cut else find_calls(self._answer, self._names)
+        if calls:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._events += map(ToolCallReceived, calls)
         return [*events, *self._events]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from roamtui.conversation.events import Message, Role, ToolCall
+from roamtui.conversation.not_found import is_not_found
 from roamtui.models.base import ModelRequest
 
 READ_TOOL = "expand_sections"
@@ -21,15 +22,13 @@ _READ_REQUEST = (
 """Added for a model without tools. `parse_calls` reads its reply."""
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
 _READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
-"""The same in the middle of a reply, or with markup."""
+"""A request to read in the middle of a reply, or with markup."""
 _IDS_ALONE = re.compile(
     rf"(?=[^a-f\[]*+[a-f\[])(?:{SECTION_ID.pattern}|[\W_])*?{SECTION_ID.pattern}[\W_]*", re.IGNORECASE
 )
 """A reply of nothing but ids. A number alone is no id."""
 _CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
 """An answer with citations may explain a call."""
-_ANSWER_START = re.compile(r"\W*not found\b", re.IGNORECASE)
-"""An answer that may tell of earlier calls."""
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 _BETWEEN = re.compile(
@@ -72,7 +71,10 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
 
 
 def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Find calls without a mark in a whole reply: a request to read, nothing but ids, or names of tools."""
+    """Find calls without a mark in a whole reply: a request to read, nothing but ids, or names of tools.
+
+    A line that begins with `READ_START` may name a section by its title, as calls may.
+    """
     read = _READ_IDS.search(text)
     has_request = read is not None and not _CITATION.search(text, 0, read.start())
     ids = SECTION_ID.findall(text, read.end() if read is not None and has_request else 0)
@@ -81,7 +83,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     is_ids = _IDS_ALONE.fullmatch(text) is not None
     if READ_TOOL in names and (has_request or is_line or is_ids):
         return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
-    return () if _ANSWER_START.match(text) or _CITATION.search(text) else find_named_calls(text, names)
+    tells_of_calls = is_not_found(text) or _CITATION.search(text) is not None
+    return () if tells_of_calls else find_named_calls(text, names)
 
 
 def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:

@@ -19,14 +19,6 @@ from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LA
 from roamtui.quotes.turning import has_turning_part, has_turning_word
 from roamtui.sentences import CLOSERS
 
-NOT_FOUND_START = "Not found:"
-"""How the prompt asks a model to begin if the text has no answer."""
-_NOT_FOUND_STARTS = (
-    NOT_FOUND_START.lower().rstrip(":"),
-    *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
-    *("non trovato", "未找到", "没有找到", "見つかりません"),
-)
-"""How answers that found nothing begin, in lower case. Some models translate the prompt's words."""
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§#\s]*+"
 _NAME = r"(?:(?:[Ii][Dd]|[Ss]ections?|[Ss]ource)[:#\s]++)?"
@@ -304,8 +296,3 @@ def _spell_sign(match: re.Match[str]) -> str:
     for sign, word in _SIGN_NAMES.items():
         text = text.replace(sign, word)
     return f"({text})" if match[0].startswith("[") else text
-
-
-def is_not_found(answer: str) -> bool:
-    """Return whether an answer says that nothing was found, in the words of the prompt or translated."""
-    return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)

@@ -17,6 +17,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
+from roamtui.errors import ModelError
 from roamtui.export.markdown import render_markdown
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
@@ -109,6 +110,12 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answe
     last = await answer(agent)
     assert (last.stopped, last.answer) == (StopReason.ERROR, "")
     assert last.error.startswith("The model writes tool calls that cannot be read")
+
+
+async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
+    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
+    last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
+    assert (last.stopped, last.answer) == (StopReason.ERROR, text)
 
 
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
