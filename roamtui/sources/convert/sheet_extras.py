@@ -27,8 +27,8 @@ _ATTRIBUTE = re.compile(r'([\w:]+)="([^"]*)"')
 RAISED_START, RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell."""
 _ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
-_LITERAL = re.compile(r'"[^"]*"|\\.')
-"""Characters of a number format that are shown as they are."""
+_LITERAL = re.compile(r'"[^"]*"|[\\_*].')
+"""Characters of a number format that are shown as they are, give the width of a space, or fill a cell."""
 _PERCENT_FORMATS = ("9", "10")
 """The formats of Excel itself that show 0.05 as 5 %."""
 _FORMULA = r"<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)"

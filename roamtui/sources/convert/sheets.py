@@ -129,13 +129,14 @@ def _iter_merged(
     room = _MERGED_MAX
     for (top, left), (bottom, right) in areas:
         text = _get_cell(grid, top, left)
-        room -= (bottom - top + 1) * (right - left + 1)
-        if not text or len(text) > _MERGED_LENGTH_MAX or room < 0:
+        if not text or len(text) > _MERGED_LENGTH_MAX:
             continue
-        for row in range(top, min(bottom + 1, len(grid))):
-            others = any(grid[row][:left]) or any(grid[row][right + 1 :])
-            for column in range(left, right + 1) if others else ():
-                yield (row, column), text
+        rows = range(top, min(bottom + 1, len(grid)))
+        columns = range(left, min(right + 1, len(grid[top])))
+        room -= len(rows) * len(columns)
+        for row in rows if room >= 0 else ():
+            if any(grid[row][:left]) or any(grid[row][right + 1 :]):
+                yield from (((row, column), text) for column in columns)
 
 
 def _write_blocks(grid: list[list[str]], merged: Mapping[tuple[int, int], str]) -> Iterator[str]:

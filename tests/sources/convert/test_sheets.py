@@ -18,8 +18,10 @@ def _relate(**targets: str) -> str:
 
 _STYLES = (
     f'<styleSheet {_MAIN}><numFmts><numFmt numFmtId="164" formatCode="0.0%"/>'
-    '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/></numFmts>'
-    '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>'
+    '<numFmt numFmtId="165" formatCode="0.0&quot;%&quot;"/>'
+    '<numFmt numFmtId="166" formatCode="0.0_%_);\\(0.0_%\\)"/></numFmts>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="165"/>'
+    '<xf numFmtId="166"/></cellXfs></styleSheet>'
 )
 
 
@@ -44,7 +46,7 @@ def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -
 
 
 def _row(number: int, *values: str) -> str:
-    cells, names = [], "ABCD"
+    cells, names = [], "ABCDE"
     for column, value in enumerate(values):
         kind = "n" if value[0].isdigit() else "str"
         cells.append(f'<c r="{names[column]}{number}" t="{kind}"><v>{value}</v></c>')
@@ -83,19 +85,22 @@ def test_raised_figures_never_join_a_number() -> None:
 def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
     cells = (
         '<c r="A2" s="1"><v>0.07</v></c><c r="B2" s="2" t="n"><f>A2/2</f><v>0.035</v></c><c r="C2" s="3"><v>5</v></c>'
+        '<c r="E2" s="4"><v>12.5</v></c>'
         '<c r="D2" s="1" t="e"><f>1/0</f><v>#DIV/0!</v></c>'
     )
-    text = _convert(_row(1, "share", "half", "typed", "error") + f'<row r="2">{cells}</row>')
-    assert text.endswith("\n| 7% | 3.5% | 5 | #DIV/0! |\n")
+    text = _convert(_row(1, "share", "half", "typed", "error", "wide") + f'<row r="2">{cells}</row>')
+    assert text.endswith("\n| 7% | 3.5% | 5 | #DIV/0! | 12.5 |\n")
 
 
 def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> None:
+    areas = ("E1:E1048576", "A1:C1", "A2:A3", "B2:D2")
+    merged = "".join(f'<mergeCell ref="{area}"/>' for area in areas)
     text = _convert(
         _row(1, "Fees of the harbour")
         + '<row r="2"><c r="A2" t="str"><v>Size</v></c><c r="B2" t="str"><v>2024</v></c></row>'
         + '<row r="3"><c r="B3" t="str"><v>Summer</v></c><c r="C3" t="str"><v>Winter</v></c></row>'
         + _row(4, "small", "10", "20"),
-        after='<mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A2:A3"/><mergeCell ref="B2:D2"/></mergeCells>',
+        after=f"<mergeCells>{merged}</mergeCells>",
     )
     assert text.partition("\n\n")[2] == (
         "Fees of the harbour\n\n| Size | 2024 | 2024 |\n| --- | --- | --- |\n"
