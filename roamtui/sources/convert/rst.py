@@ -29,8 +29,11 @@ _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
 _OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
 """Options of a directive, before its code."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
-_TAG_LIKE = re.compile(r"(``.+?``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
-"""Literal text (in the group), or a character that Markdown would read as the start of HTML."""
+_LITERAL = re.compile("``.+?``")
+_HIDDEN_LITERAL = "``\0``"
+"""Stands for literal text while the marks around it are converted."""
+_TAG_LIKE = re.compile(r"(``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
+"""Text between marks (in the group), or a character that Markdown would read as the start of HTML."""
 
 
 class _TitleStyle(NamedTuple):
@@ -76,7 +79,7 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
             out.append(start_of_line + escape_line_starts(_write_inline(words)))
         if end > start:
             code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
-            if directive:
+            if directive and lines[start]:
                 code = _OPTIONS.sub("", code).strip("\n")
             out += ["", write_code(code, directive[1] if directive else ""), ""]
             position = end
@@ -109,9 +112,11 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
 
 def _write_inline(text: str) -> str:
     """Escape what looks like HTML, and convert raised type and links. Emphasis is the same in Markdown."""
-    text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", text)
+    literals = iter(_LITERAL.findall(text))
+    text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", _LITERAL.sub(_HIDDEN_LITERAL, text))
     text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
-    return _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
+    text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
+    return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 
 def _write_script(match: re.Match[str]) -> str:
