@@ -253,9 +253,9 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 def _is_beside_digit(element: Any) -> bool:
     """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
-    before = element.getprevious()
-    inside = element.getparent().text if before is None else before.tail or "".join(before.itertext())
-    return (inside or "")[-1:].isdigit() or (element.tail or "")[:1].isdigit()
+    before = element.xpath("string(preceding::text()[1])")
+    after = element.xpath("string(following::text()[1])")
+    return bool(before[-1:].isdigit() or after[:1].isdigit())
 
 
 def _mark_run(run: str, mark: str, href: str) -> str:

@@ -32,7 +32,7 @@ _SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"}
 _HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
 _HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?<![\w-])(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
     re.IGNORECASE,
 )
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
@@ -62,7 +62,7 @@ _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
 _CONTROL = re.compile(
     r"(?P<space>[\x0b\x0c])|[\x01-\x08\x0e-\x1f\ufffe\uffff]"
-    r"|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcef]|1[\da-f]|fff[ef]));",
+    r"|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)|x0*(?:[1-8bcef]|1[\da-f]|fff[ef])(?![\da-f]));?",
     re.IGNORECASE,
 )
 """Invisible characters, and references to them. lxml raises an error if one of them is set as a text."""
@@ -136,6 +136,10 @@ def _keep_drawn_words(element: Any) -> None:
     if element.tag == "math":
         _replace_content(element, write_formula(element))
         return
+    for part in [*element.iterdescendants()]:
+        looks = ";".join(":".join(attribute) for attribute in part.items())
+        if _HIDING_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
+            part.clear(keep_tail=True)
     labels = element.xpath(_SVG_LABELS_XPATH)
     _replace_content(element, " ".join(filter(None, map(join_text, labels))))
     element.tag = "div" if element.text else element.tag
@@ -148,9 +152,11 @@ def _replace_content(element: Any, text: str) -> None:
 
 def _is_formula_source(element: Any) -> bool:
     """Return whether an element has the source of a formula that no program has drawn beside it yet."""
+    if element.tag != "script" or not element.get("type", "").startswith("math/tex") or not element.text:
+        return False
     before = element.getprevious()
-    is_drawn = before is not None and "MathJax" in _list_classes(before)
-    return element.tag == "script" and element.get("type", "").startswith("math/tex") and not is_drawn
+    is_by_mathjax = before is not None and any(name.startswith("MathJax") for name in _list_classes(before))
+    return not is_by_mathjax or not join_text(before)
 
 
 def _read_box(field: Any) -> str:

@@ -1,5 +1,6 @@
 """Write a formula of an office program (OMML) or a web page (MathML) as a line such as `A=πr^2`."""
 
+import re
 from typing import Any
 
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
@@ -15,8 +16,14 @@ _FORMS = {
 """How a structure is written, by its parts. A part that is not a single word is in brackets."""
 _ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
 """Structures whose last part has no end of its own on a line."""
+_STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})
+"""Structures that may begin with `^` or `_`, which would belong to the part before them."""
+_GROUPS = frozenset({"mrow", "mstyle"})
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
+_UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
+"""A sign between two parts that is not drawn, such as the plus of a mixed number."""
+_NO_THICKNESS = re.compile(r"\.?0[.0]*(?:[a-z%]|$)", re.IGNORECASE)
 _HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _BAR = "\N{COMBINING OVERLINE}"
 
@@ -26,13 +33,14 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     name = get_local_name(element)
     if name in _WORDS:
         words = "".join(element.itertext())
-        return words.strip("\r\n") if name == "t" else words.strip(" \t\r\n")
+        return _UNSEEN_SIGN.sub(" ", words.strip("\r\n" if name == "t" else " \t\r\n"))
     looks = element.iterfind(f"{{*}}{name}Pr/*")
     signs = {get_local_name(look): get_attribute(look, "val") for look in looks}
     inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
     parts = [write_formula(each) for each in inner]
     # the numbers of a binomial have no bar between them
-    has_bar = signs.get("type") != "noBar" and not get_attribute(element, "linethickness").startswith("0")
+    thickness = get_attribute(element, "linethickness")
+    has_bar = signs.get("type") != "noBar" and not _NO_THICKNESS.match(thickness)
     if name in _FORMS and has_bar:
         return _FORMS[name].format(*map(_bracket, parts), *("" for _ in range(3)))
     match name:
@@ -65,15 +73,23 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
 def _join(elements: list[Any], parts: list[str]) -> str:
     """Join what stands side by side. A space keeps `2 1/2` and `πr^2 h` from being 21/2 and a power of 2h."""
     text = ""
-    name = ""
+    before = ""
     for element, part in zip(elements, parts, strict=True):
-        before = name
-        name = get_local_name(element)
+        name = _name_edge(element, 0)
         may_join = before in _ENDING_IN_PART or (name in _FORMS and part[:1].isdigit())
-        if may_join and text[-1:].isalnum() and part[:1].isalnum():
+        is_joined = may_join and text[-1:].isalnum() and part[:1].isalnum()
+        if is_joined or (text and name in _STARTING_IN_DEGREE and part.startswith(("^", "_"))):
             text += " "
         text += part
+        before = _name_edge(element, -1)
     return text
+
+
+def _name_edge(element: Any, index: int) -> str:
+    """Return the name of the first or last structure of an element that only groups others."""
+    while get_local_name(element) in _GROUPS and len(element):
+        element = element[index]
+    return get_local_name(element)
 
 
 def _bracket(text: str) -> str:

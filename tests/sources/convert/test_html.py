@@ -148,10 +148,22 @@ def test_a_hostile_page_is_converted(page: str) -> None:
     assert len(convert_html(page).text) < 3 * len(page) + 100
 
 
-@pytest.mark.parametrize(("control", "word"), [("\x1b", "ab"), ("&#27;", "ab"), ("&#X1;", "ab"), ("\x0b", "a b")])
+@pytest.mark.parametrize(
+    ("control", "word"),
+    [
+        ("\x1b", "ab"),
+        ("&#27;", "ab"),
+        ("&#27 ", "a b"),
+        ("&#X1;", "ab"),
+        ("&#65534;", "ab"),
+        ("&#271 ", "aď b"),
+        ("\x0b", "a b"),
+    ],
+)
 def test_control_characters_are_left_out_wherever_they_stand(control: str, word: str) -> None:
     text = f"a{control}b"
-    page = f"<p><b>{text}</b></p><p>{text}<select><option>{text}</select><table><tr><td>{text}<td>{text}</table>"
+    drawn = f"<select><option>{text}</select><svg><text>{text}</text></svg>"
+    page = f"<p><b>{text}</b></p><p>{text}{drawn}<table><tr><td>{text}<td>{text}</table>"
     assert convert(page).split("\n\n")[0] == f"**{word}**"
     assert control not in convert(page)
 
