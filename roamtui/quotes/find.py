@@ -83,8 +83,6 @@ _SENTENCE_END = re.compile(
     rf"(?:\s+(?![a-zß-öø-ÿ])|(?=[A-Z][a-z]))|[!?]{CLOSERS}\s+(?![a-zß-öø-ÿ])|[。！？｡]|।"
 )
 """After note marks too, and where a page lacks the space: a quote must not join two sentences."""
-_BESIDE = 40
-"""Number of characters beside a quote that are read for a negation."""
 _CLAUSE_MIN = 3
 """A quote of fewer words is a name, which a negation after it does not turn."""
 _PARAGRAPH_BREAK = re.compile(r"[\s>*_]*")
@@ -261,15 +259,16 @@ def _swap_first_case(parts: tuple[TextWords, ...], quote: str) -> tuple[TextWord
 
 def _is_negated(excerpt: _Excerpt, low: int, high: int) -> bool:
     """Return whether a negation stands directly beside a quote, in the same paragraph or cell."""
+    text = excerpt.text
     words = excerpt.words
     first = bisect_left(words.starts, low - excerpt.shift)
     after = bisect_left(words.starts, high - excerpt.shift)
     has_before = not words.flags[first] & (BLOCK | CELL)
+    if has_before and negates_after(text, excerpt.start(first - 1), excerpt.end(first - 1)):
+        return True
     is_clause = after - first >= _CLAUSE_MIN
     has_after = is_clause and after < len(words) and not words.flags[after] & (BLOCK | CELL)
-    return (has_before and negates_after(excerpt.text[max(0, low - _BESIDE) : low])) or (
-        has_after and negates_before(excerpt.text[high : high + _BESIDE])
-    )
+    return has_after and negates_before(text, excerpt.start(after), excerpt.end(after), high)
 
 
 def _joins_rows(excerpt: _Excerpt, low: int, high: int) -> bool:

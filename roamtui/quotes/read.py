@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
-from roamtui.quotes.turning import has_turning_part, has_turning_word
+from roamtui.quotes.turning import has_negation
 from roamtui.sentences import CLOSERS
 
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
@@ -125,7 +125,7 @@ class Quotation(Struct, frozen=True):
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
     is_negated: bool = False
-    """Whether a word of its sentence, or of the one that introduces it, turns its meaning."""
+    """Whether its sentence, or the one that introduces it, has a negation."""
 
 
 class AnswerReading(Struct, frozen=True, kw_only=True):
@@ -182,10 +182,10 @@ def read_answer(answer: str) -> AnswerReading:
 
 
 def _negates(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> bool:
-    """Return whether a word of a sentence, outside of its quotes, turns the meaning of others."""
+    """Return whether a sentence has a negation outside of its quotes."""
     bounds = pairwise((start, *chain.from_iterable((quote.start, quote.end) for quote in quotes), end))
     own_words = " ".join([answer[low:high] for low, high in islice(bounds, 0, None, 2)])
-    return has_turning_word(own_words) or has_turning_part(own_words)
+    return has_negation(own_words)
 
 
 def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:

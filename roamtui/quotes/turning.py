@@ -2,31 +2,46 @@
 
 import re
 
-_LIMITING_TEXT = """
-none nothing without except unless until subject provided only hardly barely keines ohne außer ausser nur
-weder sofern zonder behalve alleen tenzij utan uden uten utom undtagen unntatt bara kun endast sans sauf
-rien ni seulement sinon sin salvo excepto solo sólo mai senza tranne eccetto soltanto sem exceto só somente
-apenas nu fără decât bez tylko oprócz jen kromě без кроме только крім лише ilman vain paitsi csak kivéve
-nélkül yalnızca hariç sadece χωρίς εκτός μόνο بدون دون إلا فقط ما בלי ללא רק אלא बिना केवल सिवाय
-"""
-"""Some of them negate too, but are other words in another language, or stand before a name."""
 _NEGATING_TEXT = """
 not no never nor neither cannot nicht kein keine keinen keinem keiner nie niemals niet geen nooit inte ikke ej
-aldrig aldri ne n pas jamais aucun aucune no nunca jamás ningún ninguna ninguno tampoco non né nessun nessuna
-nessuno não nem nenhum nenhuma nie nigdy żaden nikdy не нет никогда ни нельзя ei eivät koskaan nincs soha
-değil hiç yok δεν μη μην ποτέ κανένα ούτε لا لم لن ليس ليست غير לא אין אינו אינה नहीं न मत 안 못
+aldrig aldri ne n pas jamais aucun aucune nunca jamás ningún ninguna ninguno tampoco non né nessun nessuna
+nessuno não nem nenhum nenhuma nigdy żaden nikdy не нет никогда ни нельзя ei eivät koskaan nincs soha değil
+hiç yok δεν μη μην ποτέ κανένα ούτε لا لم لن ليس ليست غير לא אין אינו אינה नहीं न मत 안 못
 """
-_DENYING = (
-    *("prohibit", "forbid", "refus", "declin", "denie", "deny", "exclud", "reject", "prevent", "waive"),
-    *("verbiete", "verbot", "untersag", "ausgeschlossen", "verweiger", "interdi", "exclu", "prohib", "proib"),
-    *("rechaz", "recus", "vieta", "rifiut", "esclu"),
-)
-"""How verbs begin that deny what follows them."""
-_LATE_TEXT = "not never nicht kein keine keinen nie niet geen inte ikke ej pas jamais değil yok नहीं"
+"""Words that negate those after them."""
+_NEGATING_BEFORE_TEXT = """
+not no never neither cannot nicht kein keine keinen nie niet geen inte ikke ej pas jamais değil yok नहीं
+"""
+"""Words that negate those before them too."""
+_NEGATING_APART_TEXT = """
+none nothing nobody without keines niemand ohne weder zonder utan uden uten sans rien ni sin senza sem bez без
+ilman nélkül χωρίς بدون دون בלי ללא बिना
+"""
+"""Words that negate a sentence, but may stand before a name in it."""
+_LIMITING_TEXT = """
+except unless until subject provided only hardly barely außer ausser nur sofern behalve alleen tenzij utom
+undtagen unntatt bara kun endast sauf seulement sinon salvo excepto solo sólo mai tranne eccetto soltanto
+exceto só somente apenas nu fără decât tylko oprócz jen kromě кроме только крім лише vain paitsi csak kivéve
+yalnızca hariç sadece εκτός μόνο إلا فقط ما רק אלא केवल सिवाय
+"""
+"""Words that limit what is said, and some that negate, but are other words in another language."""
 _NEGATING = frozenset(_NEGATING_TEXT.split())
-_TURNING = _NEGATING | frozenset(_LIMITING_TEXT.split())
-_LATE = frozenset(_LATE_TEXT.split())
-"""Words that negate what stands before them."""
+_NEGATING_BEFORE = frozenset(_NEGATING_BEFORE_TEXT.split())
+_NEGATING_ANSWER = _NEGATING.union(_NEGATING_APART_TEXT.split())
+_TURNING = _NEGATING_ANSWER.union(_LIMITING_TEXT.split())
+_OTHER_SENSES = {
+    "no": re.compile(r"\bno\.? ?\d|\b(?:não|são|aos?|em|uma|das|pela|é|até|prazo|dias)\b"),
+    "né": re.compile(r"\b(?:est|sont|était|fut)\b"),
+    "ei": re.compile(r"\b(?:ein|eit|das|der|und|og|er|eg|dei|av|på|som|ved)\b"),
+    "pas": re.compile(r"\b(?:un|ce|le|premier|chaque) pas\b"),
+}
+"""What stands near a negating word with another sense, as in "Rule No 7" or "no prazo" (in the term)."""
+_DENYING = re.compile(
+    r"(?:prohib|forbid|refus|declin|denie|deny|exclud|reject|prevent|waive|verbiete|verbot|untersag|verweiger"
+    r"|ausgeschlossen|interdi(?:t|re|sent|ction)|exclu(?:[ert]|y|id|íd)|proib|rechaz|recus|vieta|rifiut|esclud)"
+    r".*|exclus?|esclus[aeio]"
+)
+"""Verbs that deny what follows them, in all their forms."""
 _ENDINGS = ("n't", "n’t", *"不没沒無无非未勿", "ไม่", "ห้าม")
 """Ends of a text that negate the next word, in languages that write them together with other words."""
 _STARTS = ("ない", "なかった", "なけれ", "ず", "ません", "않", "못", "없", "아니", "ไม่")
@@ -34,15 +49,22 @@ _STARTS = ("ない", "なかった", "なけれ", "ず", "ません", "않", "�
 _QUESTIONS = ("吗", "嗎", "까", "か。", "か？", "か?")
 """The same for words that become a question."""
 _PARTS = (*_ENDINGS, *_STARTS, *"别別除仅僅只", "なし", "なく", "안 ", "만 ", "ยกเว้น", "เว้นแต่", "เท่านั้น")
+_NEGATING_PART = re.compile(
+    r"n['’]t\b|[没沒無勿]|不(?![过過同仅僅])|无(?!论)|非(?!常)|未(?![来來])"
+    r"|ない|なかった|なけれ|なし|なく|(?<![必ま])ず|ません|않|못|없|아니|ไม่|ห้าม"
+)
+"""Parts of a text that negate. Others with the same letters are words such as 非常 (very)."""
 _MARKUP = re.compile(r"<[^<>]*>|[*_~`>\\]")
-_OPENING = "([\"“„«'’"
-_CLOSING = '.,;:!?)]"”“»'
+_EDGES = "([\"“„«‘'’.,;:!?)]”»"
+_APART = re.compile(r"[)\]\"”’»*_`]*(?:\s+[-–—]+\s|[.,;:!?…。，；：！？、])")
+"""What separates a word from the next one, so that it does not negate it."""
+_NEAR = 40
+"""Number of characters around a word that are read to tell its sense."""
 
 
 def has_turning_word(text: str) -> bool:
     """Return whether a word of a text reverses or limits what is said."""
-    words = [word.strip(_OPENING + _CLOSING) for word in _MARKUP.sub(" ", text).casefold().split()]
-    return any(word in _TURNING or word.startswith(_DENYING) for word in words)
+    return any(word in _TURNING or _DENYING.fullmatch(word) for word in _list_words(text))
 
 
 def has_turning_part(text: str) -> bool:
@@ -50,15 +72,38 @@ def has_turning_part(text: str) -> bool:
     return any(part in text for part in _PARTS)
 
 
-def negates_after(text: str) -> bool:
-    """Return whether a text ends with a negation of the next word."""
-    before = _MARKUP.sub(" ", text).casefold().rstrip(" \t\r\n'’")
-    word = before.split()[-1].lstrip(_OPENING) if before else ""
-    return word in _NEGATING or word.endswith(_ENDINGS)
+def has_negation(text: str) -> bool:
+    """Return whether a word of a text, or a part of a word, negates."""
+    return _NEGATING_PART.search(text) is not None or any(
+        (word in _NEGATING_ANSWER and not _has_other_sense(word, text)) or _DENYING.fullmatch(word)
+        for word in _list_words(text)
+    )
 
 
-def negates_before(text: str) -> bool:
-    """Return whether a text starts with a negation of the words before it, or makes them a question."""
-    after = _MARKUP.sub(" ", text).casefold().lstrip()
-    word = after.split()[0].rstrip(_CLOSING) if after else ""
-    return word in _LATE or after.startswith((*_STARTS, *_QUESTIONS))
+def _list_words(text: str) -> list[str]:
+    return [word.strip(_EDGES) for word in _MARKUP.sub(" ", text).casefold().split()]
+
+
+def negates_after(text: str, start: int, end: int) -> bool:
+    """Return whether the word of a text from `start` to `end` negates the one after it."""
+    word = text[start:end].casefold()
+    if _APART.match(text, end):
+        return False
+    near = text[max(0, start - _NEAR) : end + _NEAR]
+    negates = word in _NEGATING and not _has_other_sense(word, near)
+    return negates or text[max(0, end - _NEAR) : end].casefold().endswith(_ENDINGS)
+
+
+def negates_before(text: str, start: int, end: int, after: int) -> bool:
+    """Return whether a word negates those before it, which end at `after`, or makes them a question."""
+    word = text[start:end].casefold()
+    if _APART.match(text, after):
+        return False
+    near = text[max(0, start - _NEAR) : end + _NEAR]
+    negates = word in _NEGATING_BEFORE and not _has_other_sense(word, near)
+    return negates or text.startswith((*_STARTS, *_QUESTIONS), start)
+
+
+def _has_other_sense(word: str, near: str) -> bool:
+    sense = _OTHER_SENSES.get(word)
+    return sense is not None and sense.search(near.casefold()) is not None
