@@ -64,9 +64,13 @@ _UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
 """More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
 _CENTRAL_EUROPEAN = "[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$"
 """What Czech, Romanian or Hungarian text in cp1250 looks like if it is read as cp1252."""
+_ICELANDIC = r"^(?=.*\b[þÞşŞ])(?!.*(?:[çüÇÜ]|\w[þş]|[aýı]\w{0,9}[ýı]))"
+"""Icelandic text, read as cp1252 or cp1254: words begin with þ, and nothing looks like Turkish."""
+_TURKISH = f"^(?=.*[ðýþÝÞ])(?!{_ICELANDIC})[^áéíóúæ]*$"
+"""What Turkish text in cp1254 looks like if it is read as cp1252."""
 _DOUBTS = {
-    "cp1252": re.compile(f"{_CENTRAL_EUROPEAN}|^(?=.*[ðýþÝÞ])[^áéíóúæ]*$", re.DOTALL),  # Turkish
-    "cp1254": re.compile(_CENTRAL_EUROPEAN, re.DOTALL),
+    "cp1252": re.compile(f"{_CENTRAL_EUROPEAN}|{_TURKISH}", re.DOTALL),
+    "cp1254": re.compile(f"{_CENTRAL_EUROPEAN}|{_ICELANDIC}", re.DOTALL),
     "cp1251": re.compile("^[^А-Яыьэюя]*$"),  # Hebrew
     "koi8_r": re.compile("^[^а-я]*$"),  # Hebrew
     "cp1253": re.compile("^[^Ά-Ωάέήίύόώ]*$"),  # Hebrew
