@@ -97,7 +97,7 @@ def _read_pages(
             break
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
-            links = page.read_links() if page is not None and rows else []
+            links = page.links if page is not None and rows else []
             if page is not None and not rows and not page.is_blank() and ocr_languages:
                 started = time.monotonic()
                 rows = recognise_rows(page, ocr_languages)

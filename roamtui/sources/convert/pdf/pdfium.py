@@ -121,12 +121,13 @@ class PdfFile:
     def open_page(self, number: int) -> Iterator[PdfPage | None]:
         """Yield a page by its 0-based number, or None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, number)
+        links = _read_links(self._handle, page) if page else []  # flattening removes them
         if page and _has_fields(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(self._handle, number)
         text = pdfium.FPDFText_LoadPage(page) if page else None
         try:
-            yield PdfPage(self._handle, page, text, self._fonts) if text else None
+            yield PdfPage(page, text, self._fonts, links) if text else None
         finally:
             if text:
                 pdfium.FPDFText_ClosePage(text)
@@ -163,6 +164,21 @@ def _has_fields(page: object) -> bool:
     return False
 
 
+def _read_links(document: object, page: object) -> list[PageLink]:
+    """Return the links of a page to pages of the same file."""
+    links: list[PageLink] = []
+    position = ctypes.c_int(0)
+    link = pdfium.FPDF_LINK()
+    rect = pdfium.FS_RECTF()
+    while len(links) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(page, position, link):
+        dest = pdfium.FPDFLink_GetDest(document, link)
+        number = pdfium.FPDFDest_GetDestPageIndex(document, dest) if dest else -1
+        if number >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
+            low, high = sorted((-rect.top, -rect.bottom))
+            links.append(PageLink(top=low, bottom=high, page=number))
+    return links
+
+
 class _Box(NamedTuple):
     """The edges of characters in points, from the top left of the page as it is read."""
 
@@ -178,9 +194,9 @@ class PdfPage:
     """An open page."""
 
     def __init__(
-        self, document: object, page: object, text: object, fonts: dict[tuple[bytes, int], Font]
+        self, page: object, text: object, fonts: dict[tuple[bytes, int], Font], links: list[PageLink]
     ) -> None:
-        self._document = document
+        self.links = links
         self._page = page
         self._text = text
         self._fonts = fonts
@@ -378,20 +394,6 @@ class PdfPage:
             is_italic = bool(key[1] & _ITALIC_FLAG) or _ITALIC_NAME.search(lower) is not None
             font = self._fonts[key] = Font(name, is_bold, is_italic)
         return font
-
-    def read_links(self) -> list[PageLink]:
-        """Return the links to pages of the same file."""
-        links: list[PageLink] = []
-        position = ctypes.c_int(0)
-        link = pdfium.FPDF_LINK()
-        rect = pdfium.FS_RECTF()
-        while len(links) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
-            dest = pdfium.FPDFLink_GetDest(self._document, link)
-            page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
-            if page >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
-                low, high = sorted((-rect.top, -rect.bottom))
-                links.append(PageLink(top=low, bottom=high, page=page))
-        return links
 
 
 def is_right_to_left(text: str) -> bool:

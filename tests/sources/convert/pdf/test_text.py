@@ -6,6 +6,7 @@ import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.markdown import WordRepairer
+from roamtui.sources.convert.pdf.pdfium import PdfFile
 from roamtui.sources.convert.pdf.rows import PageRow, make_row
 from roamtui.sources.convert.pdf.words import Word
 from tests.case_files import read_rows
@@ -109,8 +110,8 @@ def test_rows_outside_a_markdown_table_do_not_run_together() -> None:
     assert text.endswith("Prose says that the following\nis registered.  \n" + "  \n".join(rows))
 
 
-def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> str:
-    """Return the text of one page that a stream draws, with further entries for its font and itself."""
+def _make_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> bytes:
+    """Return a PDF of one page that a stream draws, with further entries for its font and itself."""
     packed = zlib.compress(stream.encode("latin-1")).decode("latin-1")
     used = "/Resources << /Font << /F1 3 0 R >> >>"
     objects = [
@@ -122,7 +123,11 @@ def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<
         f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream",
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R {page} {used} >>",
     ]
-    return convert_pdf(assemble(objects), "a.pdf").text
+    return assemble(objects)
+
+
+def _convert_page(stream: str, *, page: str = "") -> str:
+    return convert_pdf(_make_page(stream, page=page), "a.pdf").text
 
 
 @pytest.mark.parametrize("matrix", ["0 1 -1 0 300 72", "-1 0 0 -1 500 700", "0 -1 1 0 300 700"])
@@ -131,16 +136,21 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
     assert text.endswith("first line here\nsecond one")
 
 
-def test_what_was_typed_into_a_form_is_read() -> None:
+@pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText"])
+def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
     drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
     form = "/Type /XObject /Subtype /Form /BBox [0 0 90 20] /Resources << /Font << /F1 3 0 R >> >>"
-    field = "/Type /Annot /Subtype /Widget /FT /Tx /F 4 /Rect [110 696 200 716] /AP << /N 4 0 R >>"
-    text = _convert_page(
+    field = f"/Type /Annot /Subtype /{kind} /F 4 /Rect [110 696 200 716] /AP << /N 4 0 R >>"
+    link = "/Type /Annot /Subtype /Link /Rect [70 600 90 610] /Dest [7 0 R /Fit]"
+    data = _make_page(
         "BT /F1 11 Tf 1 0 0 1 72 700 Tm (Name:) Tj ET",
-        page=f"/Annots [<< {field} >>]",
+        page=f"/Annots [<< {link} >> << {field} >>]",
         more=f"<< {form} /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
     )
-    assert text.endswith("Name: Ann")
+    assert convert_pdf(data, "a.pdf").text.endswith("Name: Ann")
+    with PdfFile(data, "a.pdf").open_page(0) as page:
+        assert page is not None
+        assert [(link.top, link.page) for link in page.links] == [(-610, 0)]
 
 
 def test_text_outside_the_visible_page_is_left_out() -> None:
@@ -152,11 +162,8 @@ def test_text_outside_the_visible_page_is_left_out() -> None:
 def _convert_arabic(stream: str) -> str:
     letters = "<41> <06440623> <42> <0643> <43> <0645> <44> <0646>"
     names = f"begincmap 4 beginbfchar {letters} endbfchar endcmap"
-    return _convert_page(
-        f"BT /F1 11 Tf {stream} ET",
-        font="/ToUnicode 4 0 R",
-        more=f"<< /Length {len(names)} >>\nstream\n{names}\nendstream",
-    )
+    more = f"<< /Length {len(names)} >>\nstream\n{names}\nendstream"
+    return convert_pdf(_make_page(f"BT /F1 11 Tf {stream} ET", font="/ToUnicode 4 0 R", more=more), "a.pdf").text
 
 
 def test_arabic_ligatures_keep_their_order() -> None:
