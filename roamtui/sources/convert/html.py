@@ -297,7 +297,8 @@ def _write_list(element: Any) -> list[str]:
         mark = "- "
         if is_item and element.tag == "ol":
             number = _parse_number(child.get("value"), number)
-            # Markdown counts up in figures. Other numbers begin the words of their items.
+            # Markdown can only count up, in figures.
+            # Any other number is written as the first word of its item.
             is_counted = is_counted and step > 0 and number == following
             label = f"{format_number(number, kind)}. "
             mark = label if is_counted else mark

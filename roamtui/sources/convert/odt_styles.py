@@ -9,7 +9,11 @@ from roamtui.sources.convert.numbering import ListCounter, ListLevel
 from roamtui.sources.convert.xml_elements import get_attribute, get_local_name
 
 _KINDS = (
-    *("font-weight", "font-style", "text-position", "text-line-through-style", "display"),
+    "font-weight",
+    "font-style",
+    "text-position",
+    "text-line-through-style",
+    "display",
     "default-outline-level",
 )
 _START_MAX = 32_767
