@@ -6,7 +6,6 @@ from typing import Literal
 from msgspec import Struct
 
 from roamtui.conversation.events import Message, ToolCall, Usage
-from roamtui.errors import ModelError
 from roamtui.text import format_tokens
 
 TOOL_TOKENS = 80
@@ -155,13 +154,13 @@ class Model:
         self.window_limit = min(window_tokens, self.window_limit or window_tokens)
         self.window_note = "the server refused more"
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:  # noqa: ARG002 - each model has its own
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield the events of one reply. `ReplyFinished` is the last.
 
         Raises:
             ModelError: The model could not answer.
         """
-        raise ModelError(f"{self.name} is not a language model. Choose one with --model.")
+        raise NotImplementedError
 
     async def close(self) -> None:
         """Release resources. A later request starts the model again."""

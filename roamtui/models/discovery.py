@@ -117,7 +117,7 @@ async def inspect_model(
     try:
         model = make_model(name, api_base=api_base, options=options, worker=worker)
         if not isinstance(model, LitellmModel):
-            return replace(inspect_providers({})[0], name=name)
+            return ModelAvailability(name=name, is_usable=True, reason=_OFFLINE_REASON)
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
         if is_usable and is_tried:
@@ -193,8 +193,8 @@ def discover_models(
 ) -> tuple[tuple[ModelOffer, ...], str]:
     """List the models of the servers on this machine, and describe the result.
 
-    If the person chose a server, which may be on another machine, it is asked too. Its provider is taken to
-    be that of `model`, the model of the settings.
+    If the person chose a server, which may be on another machine, it is asked too. No other one is contacted.
+    The provider of that server is taken to be that of `model`, the model of the settings.
     """
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}

@@ -1,12 +1,13 @@
 """Make models by name. Nothing is started or requested yet."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE, RECORDED
-from roamtui.errors import SourceError, UsageError
-from roamtui.models.base import Model, ModelOptions
+from roamtui.errors import ModelError, SourceError, UsageError
+from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
@@ -20,6 +21,10 @@ class NoModel(Model):
     name = OFFLINE
     window_tokens = 128_000
     """A limit, so that budgets apply as for other models."""
+
+    @override
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        raise ModelError(f"{OFFLINE} is not a language model. Choose one with --model.")
 
 
 def make_model(
