@@ -28,7 +28,6 @@ from roamtui.conversation.state import (
     Exchange,
     OpenSectionOptions,
     apply_events,
-    fold_events,
     start_conversation,
 )
 from roamtui.conversation.update import (
@@ -262,8 +261,8 @@ class Conversation:
         is_cell = path.suffix == LOG_SUFFIX
         store = ConversationStore(path.parent) if is_cell else self.store
         assert store is not None, "without a store there is no saved conversation"
-        log, warning = store.open(path.stem if is_cell else conversation_id)
-        saved = fold_events(self.state.library, log.events, self.state.options)
+        log, state, warning = store.open(path.stem if is_cell else conversation_id)
+        saved = replace(state, library=self.state.library, options=self.state.options)
         library, source_loader = self.library_loader.restore(saved)
         state, events = resume_state(saved, library)
         log.events += events

@@ -89,10 +89,11 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
 def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
     """Return whether an event can come after those of `state`. A damaged log may lack some."""
+    is_start = isinstance(event, ConversationStarted)
+    if is_start == bool(state.id):
+        return False  # it comes first, and only once
     count = len(state.exchanges)
     match event:
-        case _ if bool(state.id) is isinstance(event, ConversationStarted):
-            return False  # it comes first, and only once
         case QuestionAsked(number=number):
             return number == count + 1
         case StepRecorded() | DraftRecorded():
@@ -258,8 +259,8 @@ class ConversationStore:
         """Start the log of a new conversation. Nothing is written yet."""
         return ConversationLog(self._get_path(conversation_id), events)
 
-    def open(self, conversation_id: str) -> tuple[ConversationLog, str]:
-        """Open a log to continue its conversation. Return it with a sentence for a person, or an empty one.
+    def open(self, conversation_id: str) -> tuple[ConversationLog, ConversationState, str]:
+        """Open a log to continue its conversation. Return it, its state without the document, and a warning.
 
         If another program uses the log, or it cannot be written, or an entry in it cannot be read, return a
         copy with a new id. The log itself then stays as it is.
@@ -278,12 +279,14 @@ class ConversationStore:
             log = decode_log(content, f"The conversation {conversation_id}")
             if file is not None and not log.is_damaged:
                 stack.pop_all()  # the log closes it
-                return ConversationLog(path, log.events, file), _TORN if log.rest else ""
+                warning = _TORN if log.rest else ""
+                return ConversationLog(path, log.events, file), log.state, warning
         title = log.state.title.removesuffix(_COPY).rstrip()
         copy_id = make_conversation_id()
         started, *rest = log.events
         renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
-        return self.start(copy_id, [replace(started, conversation_id=copy_id), *rest, renamed]), warning
+        copy = self.start(copy_id, [replace(started, conversation_id=copy_id), *rest, renamed])
+        return copy, apply_events(replace(log.state, id=copy_id), renamed), warning
 
     def read(self, conversation_id: str) -> list[ConversationEvent]:
         """Return the events of a conversation, without locking it."""
@@ -293,6 +296,10 @@ class ConversationStore:
         """Return the last state of a conversation, without its document."""
         state = self._decode(conversation_id).state
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
+
+    def summarise(self, conversation_id: str) -> ConversationSummary:
+        """Return the summary of a conversation that can be read."""
+        return _summarise(self._get_path(conversation_id))
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last used one first.

@@ -77,9 +77,8 @@ def print_conversation(
     store = open_store()
     state = store.load(conversation_id)
     source = state.source
-    for saved in store.list(source):
-        if saved.id == conversation_id and saved.problem:
-            warn(f"conversation {conversation_id}: {saved.problem}")
+    if problem := store.summarise(conversation_id).problem:
+        warn(f"conversation {conversation_id}: {problem}")
     if output_format == "html":
         text = render_html(state, source, open_source(source, added=state.sources))
     elif output_format == "json":

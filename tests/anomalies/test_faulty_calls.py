@@ -79,7 +79,7 @@ def resume(folder: Path, failing: Failing) -> None:
     store = _make_store(folder, c0ffee="Why?")
     before, logs = _read_events(folder), list[ConversationLog]()
     with failing() as told:
-        log, warning = store.open("c0ffee")
+        log, _, warning = store.open("c0ffee")
         logs.append(log)
         told.extend([warning] if warning else [])
     assert _read_events(folder) == before

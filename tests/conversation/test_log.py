@@ -18,6 +18,7 @@ from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import plan_rewind
+from roamtui.conversation.state import fold_events
 from roamtui.errors import StoreError
 from tests.conversation.conversations import Recorder, make_library
 from tests.conversation.conversations import rewind as rewind_exchange
@@ -43,7 +44,7 @@ def _path(folder: Path, conversation_id: str = "c0ffee") -> Path:
 def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, folder: Path) -> None:
     played = Recorder().ask("Why?", "Alpha")
     _save(store, played)
-    log, warning = store.open("c0ffee")
+    log, _, warning = store.open("c0ffee")
     assert (log.events, warning) == (played.events, "")
     played.ask("And \ud800 then?")
     log.events[:] = played.events
@@ -69,7 +70,7 @@ def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: Conversa
             log.close()
             for thread in late:
                 thread.join()
-            other, warning = store.open("c0ffee")
+            other, _, warning = store.open("c0ffee")
             other.close()
             assert warning == ""
     finally:
@@ -92,7 +93,7 @@ def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
         with pytest.raises(StoreError) as caught:
             store.open("c0ffee")
     _path(folder).write_bytes(content)
-    assert store.open("c0ffee")[1] == ""
+    assert store.open("c0ffee")[2] == ""
     assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
 
 
@@ -125,7 +126,7 @@ def test_a_torn_last_entry_is_dropped_and_said(store: ConversationStore, folder:
     _save(store, played)
     whole = _path(folder).read_bytes()
     _path(folder).write_bytes(whole[:-10])
-    log, warning = store.open("c0ffee")
+    log, _, warning = store.open("c0ffee")
     assert log.events == played.events[:-1]
     assert "cut off" in warning
     log.events.append(ConversationRenamed(title="After"))
@@ -170,9 +171,11 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
     assert "is damaged" in problems["bbb"]
     assert store.find_latest().id == "aaa"
     if can_be_read:
-        log, warning = store.open("bbb")
+        log, _, warning = store.open("bbb")
+        log, state, warning = store.open("bbb")
         assert "you are now in a copy" in warning
-        assert log.events
+        assert state == fold_events(state.library, log.events)
+        assert state.id != "bbb"
         log.save()
         log.close()
         assert len(store.list()) == 3
@@ -256,7 +259,7 @@ def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: Co
     log = store.start("c0ffee", Recorder().ask("Why?").events)
     log.save()
     _path(folder, "locks/c0ffee").with_suffix("").unlink()
-    other, _ = store.open("c0ffee")
+    other, *_ = store.open("c0ffee")
     other.events.append(ConversationRenamed(title="Other"))
     other.save()
     log.events.append(ConversationRenamed(title="Mine"))
