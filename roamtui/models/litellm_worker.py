@@ -167,14 +167,16 @@ def _keep_marks_of_thoughts() -> None:
     except (ImportError, AttributeError):  # no public part of litellm
         return
 
-    def parse_renamed(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
-        message = chunk.get("message")
-        if isinstance(message, dict) and isinstance(text := message.get("content"), str):
-            renamed = text.replace("<think>", "<thinking>").replace("</think>", "</thinking>")
-            chunk = {**chunk, "message": {**message, "content": renamed}}
-        return parse(iterator, chunk)
+    def parse_unchanged(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
+        message: Any = chunk.get("message")
+        text = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(text, str) or "think>" not in text:
+            return parse(iterator, chunk)
+        parsed = parse(iterator, {**chunk, "message": {**message, "content": "think"}})
+        parsed.choices[0].delta.content = text
+        return parsed
 
-    replies.chunk_parser = parse_renamed
+    replies.chunk_parser = parse_unchanged
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401

@@ -120,6 +120,9 @@ async def test_thoughts_in_the_text_of_ollama_are_no_answer(
 ) -> None:
     ollama_server.reset(FakeReply(text="<think>Hm, hm.</think>Seven.", chunk_size=chunk_size))
     assert await complete_once(llama, "You roam.", "How many?") == "Seven."
+    quote = "The mark `<think>` opens thoughts, and `</think>` ends them."
+    ollama_server.reset(FakeReply(text=quote, chunk_size=chunk_size))
+    assert await complete_once(llama, "You roam.", "Which marks?") == quote
 
 
 @pytest.mark.parametrize(
