@@ -7,7 +7,6 @@ through.
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
@@ -23,7 +22,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.markdown.lines import RunStyle, TextRole
+from roamtui.markdown.lines import RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
@@ -66,6 +65,12 @@ def get_terminal_form() -> tuple[int, bool]:
     return width, can_show and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def wrap_line(text: str, width: int, indent: str) -> str:
+    """Wrap a line to a width in cells, with an indent before each part."""
+    parts = wrap_runs([make_run(text)], width - len(indent))
+    return "\n".join(indent + "".join(run.text for run in part) for part in parts)
+
+
 def write_answer(
     exchange: Exchange,
     library: Library,
@@ -80,7 +85,7 @@ def write_answer(
         width, is_styled = get_terminal_form()
         answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
         lines = _list_sources(exchange, library, model_name, width)
-        sources = [textwrap.fill(line, width, subsequent_indent=_INDENT) for line in lines]
+        sources = [wrap_line(line, width, _INDENT) for line in lines]
         write_laid_out("\n".join([answer, *sources]) + "\n")
     elif replies_with_passages(exchange):
         _write_passages(exchange, library)

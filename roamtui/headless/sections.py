@@ -1,7 +1,6 @@
 """`roamtui outline`, `show` and `search`: sections of a library as text or JSON."""
 
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -9,7 +8,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.answer_lines import get_terminal_form
+from roamtui.headless.answer_lines import get_terminal_form, wrap_line
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
     Reference,
@@ -77,15 +76,15 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
         return
     is_terminal = sys.stdout.isatty()
+    width, _ = get_terminal_form()
     lines: list[str] = []
     for rank, hit in enumerate(hits, start=1):
         path = format_path(library, hit.section_id)
         place = format_line_range(library, library.node(hit.section_id).span)
         if is_terminal:
-            width, _ = get_terminal_form()
-            wrap = partial(textwrap.fill, width=width, subsequent_indent=_HIT_INDENT)
-            lines.append(wrap(f"{rank}. [{hit.section_id}] {path} ({place})"))
-            lines.append(wrap(hit.snippet, initial_indent=_HIT_INDENT))
+            heading = f"{rank}. [{hit.section_id}] {path} ({place})"
+            lines.append(wrap_line(heading, width, _HIT_INDENT).strip())
+            lines.append(wrap_line(hit.snippet, width, _HIT_INDENT))
         else:
             lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")
     write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")

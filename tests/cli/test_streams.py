@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.markdown.lines import measure
 from tests.terminal.pseudo_terminal import PseudoTerminal
 
 ROAMTUI = (sys.executable, "-m", "roamtui")
@@ -109,10 +110,13 @@ def test_an_answer_has_styles_in_a_terminal(garden: Path) -> None:
 
 
 def test_hits_are_wrapped_between_words_in_a_terminal(garden: Path) -> None:
+    title = "返却が遅れた鋤の料金は一日につき五十セントです"
+    garden.write_text(f"# {title}\n\nLate spade: https://garden.example/a-late-spade\n", "utf-8")
     lines = run_in_terminal("search", garden, "late spade", columns=40).splitlines()
     assert lines[0].startswith("1. [")
-    assert max(map(len, lines)) <= 40
+    assert max(map(measure, lines)) <= 40
     assert {line[:3] for line in lines if not line[0].isdigit()} == {"   "}
+    assert any("https://garden.example/a-late-spade" in line for line in lines)
 
 
 def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
