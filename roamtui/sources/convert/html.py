@@ -253,9 +253,25 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 def _is_beside_digit(element: Any) -> bool:
     """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
-    before = element.xpath("string(preceding::text()[1])")
-    after = element.xpath("string(following::text()[1])")
-    return bool(before[-1:].isdigit() or after[:1].isdigit())
+    return _read_before(element)[-1:].isdigit() or _read_after(element)[:1].isdigit()
+
+
+def _read_before(element: Any) -> str:
+    """Return the text directly before an element in its block."""
+    before = element.getprevious()
+    if before is not None:
+        return before.tail or "".join(before.itertext())
+    parent = element.getparent()
+    return parent.text or ("" if parent.tag in BLOCKS else _read_before(parent))
+
+
+def _read_after(element: Any) -> str:
+    """Return the text directly after an element in its block."""
+    after = element.getnext()
+    if element.tail or after is not None:
+        return element.tail or ("" if after.tag in BLOCKS else "".join(after.itertext()))
+    parent = element.getparent()
+    return "" if parent.tag in BLOCKS else _read_after(parent)
 
 
 def _mark_run(run: str, mark: str, href: str) -> str:
