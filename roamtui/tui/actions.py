@@ -258,7 +258,12 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("edit", "e", "edit", "Edit the title of the conversation, or your comment."),
         _unlisted("delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
         _unlisted("export", "w", "export", "Export the conversation, or all notes."),
-        _unlisted("search", "/", "search", "Search titles, questions and answers, or your notes."),
+        _unlisted(
+            "search",
+            "/",
+            "search",
+            "Search titles, questions and answers, or your notes. Letters that are no keys here begin it, too.",
+        ),
     ),
     Scope.TABLE: (
         _unlisted("read", "enter", "quote", "Show the quote of the cell in its document."),

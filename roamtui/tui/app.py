@@ -24,7 +24,7 @@ from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.key_queue import KeyQueue, TypedEvent
+from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.status_line import MessageLine
@@ -41,8 +41,6 @@ _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reade
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
 """How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
-_TYPING_SECONDS = 1.0
-"""Between two keys of a text there is seldom a longer pause."""
 _TYPING_STEP_SECONDS = 0.1
 
 
@@ -145,7 +143,7 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
         context.conversation.approver = self._ask_for_approval
-        return MainScreen(context, self._keys)
+        return MainScreen(context, self._keys, self.key_queue)
 
     async def _ask_for_approval(self, approval: ApprovalRequest) -> bool:
         """Ask before a question may exceed the spending limit, and before a page of another site is fetched.
@@ -154,10 +152,11 @@ class RoamApp(App[None], inherit_bindings=False):
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
 
-        while monotonic() < self.key_queue.typed_at + _TYPING_SECONDS:  # noqa: ASYNC110 - no event says so
+        while monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110 - no event says so
             await asyncio.sleep(_TYPING_STEP_SECONDS)
         question, detail = sanitise_line(approval.question), sanitise_line(approval.detail)
-        return await self.push_screen_wait(ConfirmDialog(question, detail, yes=approval.yes))
+        dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=False)
+        return await self.push_screen_wait(dialog)
 
     def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
         """Give a document, or the table in a folder, a mode, and return its name."""

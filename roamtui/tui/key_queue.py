@@ -19,6 +19,8 @@ from textual.widgets import Input, TextArea
 
 from roamtui.plain import sanitise_text
 
+TYPING_SECONDS = 1.0
+"""Between two keys of a text there is seldom a longer pause."""
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
@@ -46,14 +48,13 @@ class KeyQueue:
         """When escape was put into the queue last."""
         self._left_at = -math.inf
         """When escape left a text field, unless another key has come since."""
-        self.typed_at = -math.inf
-        """When a key came last."""
+        self.typed_at = monotonic()
+        """When a key came to a text field last, or the app was made."""
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 
     def put(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
-        self.typed_at = monotonic()
         if isinstance(event, events.Paste):
             event.text = sanitise_text(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
@@ -88,6 +89,8 @@ class KeyQueue:
                 event = await self.waiting.get()
                 collection.cancel()
                 target = self._app.focused or self._app.screen
+                if isinstance(target, Input | TextArea):
+                    self.typed_at = monotonic()
                 if not self._is_repeated_escape(event, target):
                     await self._forward(event)
                     # First by the widget that gets the key, then by the one that has the focus after it.

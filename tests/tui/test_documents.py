@@ -16,6 +16,7 @@ from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import DocumentRequested, LinkTarget
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -177,15 +178,14 @@ async def test_a_page_is_fetched_when_its_link_is_chosen_or_says_why_not_and_ent
         assert "/renting.md" not in site.counts.paths
 
 
-async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
+async def test_another_site_is_asked_about_by_its_host(site: FakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 0.0)
     async with running(make_app(site.origin), (120, 30)) as ui:
         far = ui.find_id("Elsewhere")
         ui.model.add_replies(expand(far), "Not found: it is elsewhere.")
         await ui.send("What is elsewhere?")
-        await ui.wait_until(ConfirmDialog)
-        shown = ui.words
-        assert "from other.example" in shown
-        assert "http://other.example/x" in shown
+        await ui.wait_until("from other.example")
+        assert "http://other.example/x" in ui.words
         await ui.press_until(lambda: len(ui.exchanges) == 1 and not ui.main.is_asking, "n")
         assert "is not allowed" in ui.state.library.node(far).problem
         assert ui.state.approved_origins == frozenset()
@@ -194,14 +194,31 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
 async def test_no_letter_of_a_text_that_is_being_typed_allows_a_site(
     site: FakeSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 600.0)
+    monkeypatch.setattr("roamtui.tui.app.TYPING_SECONDS", 600.0)
+    monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 600.0)
     async with running(make_app(site.origin), (120, 30)) as ui:
         ui.model.add_replies(expand(ui.find_id("Elsewhere")), "Not found.")
         await ui.send("What is elsewhere?")
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
         await ui.press(*"yyyyyyyy")
         assert ui.box.text == "yyyyyyyy"
-        monkeypatch.setattr("roamtui.tui.app._TYPING_SECONDS", 0.0)
+        ui.focus(Scope.TREE)
+        monkeypatch.setattr("roamtui.tui.app.TYPING_SECONDS", 0.0)
+        await ui.wait_until(ConfirmDialog)
+        await ui.press("y", "right", "enter")
+        assert isinstance(ui.app.screen, ConfirmDialog), "the person may not have seen it yet"
+
+
+async def test_keys_that_type_no_text_do_not_put_off_a_question_about_a_site(
+    site: FakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(make_app(site.origin), (120, 30)) as ui:
+        ui.model.add_replies(expand(ui.find_id("Elsewhere")), "Not found.")
+        ui.focus(Scope.TREE)
+        monkeypatch.setattr("roamtui.tui.app.TYPING_SECONDS", 600.0)
+        ui.app.key_queue.typed_at -= 600.0
+        await ui.press("j", "k")
+        ui.main.question_box.post_message(QuestionBox.Submitted("What is elsewhere?"))
         await ui.wait_until(ConfirmDialog)
 
 

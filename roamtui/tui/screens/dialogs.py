@@ -21,6 +21,7 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError, format_reason
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
+from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.labels import format_error
 from roamtui.tui.status_line import format_key_hint
 
@@ -97,14 +98,23 @@ class ConfirmDialog(Dialog[bool]):
     """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "dismiss(True)", "Yes"),
-        Binding("n,escape", "dismiss(False)", "No"),
+        Binding("y,Y", "dismiss(True)", "Yes"),
+        Binding("n,N,escape", "dismiss(False)", "No"),
+        Binding("space", "app.simulate_key('enter')", "Press the button", show=False),
         Binding("left,right", "app.focus_next", "Other button", show=False),
     ]
 
-    def __init__(self, question: str, detail: str, *, yes: str, no: str = "No") -> None:
-        """Ask `question`. Its `detail`, such as a URL, may come from a document."""
+    def __init__(
+        self, question: str, detail: str, *, yes: str, no: str = "No", is_expected: bool = True
+    ) -> None:
+        """Ask `question`. Its `detail`, such as a URL, may come from a document.
+
+        If the dialog is not expected, because no key opened it, the person may be typing.
+        """
         super().__init__()
+        self._is_expected = is_expected
+        self._typing_until = 0.0
+        """Until when a key may belong to a text that the person types."""
         self._question = question
         self._detail = detail
         self._yes = yes
@@ -120,11 +130,17 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._no} (n)"), action="screen.dismiss(False)", compact=True)
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
+    def on_mount(self, event: events.Mount) -> None:
+        """Take no answer at once if the person did not expect the question."""
+        if not self._is_expected:
+            self._typing_until = event.time + TYPING_SECONDS
+
     def on_key(self, event: events.Key) -> None:
-        """Take any other letter as a no. The person types a word, and its y must not be an answer."""
-        if event.is_printable and event.key not in self.active_bindings:
+        """Ignore the keys of a text until a pause, because a y of it must not be an answer."""
+        is_letter = event.is_printable and event.key not in self.active_bindings
+        if event.key != "escape" and (is_letter or event.time < self._typing_until):
             event.stop()
-            self.dismiss(result=False)
+            self._typing_until = event.time + TYPING_SECONDS
 
     def ask(self, app: App[None], action: Callable[[], object]) -> None:
         """Show the dialog in `app`, and call `action` if the person agrees."""

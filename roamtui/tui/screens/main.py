@@ -32,6 +32,7 @@ from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import AppContext
+from roamtui.tui.key_queue import KeyQueue
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
@@ -72,8 +73,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     AUTO_FOCUS = "#question-box"
     BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.CHAT, Scope.READER, only=ANYWHERE_IDS)
 
-    def __init__(self, context: AppContext, keys: Keymap) -> None:
+    def __init__(self, context: AppContext, keys: Keymap, key_queue: KeyQueue) -> None:
         super().__init__()
+        self._key_queue = key_queue
         self.app_context = context
         self.agent = context.agent
         self.conversation = context.conversation
@@ -104,8 +106,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._digit_at = 0.0
         self._shown_target: tuple[SectionTarget, str | None] | None = None
         """What the reader was told to show last, and the section where that is."""
-        self._typed_at = monotonic()
-        """When the question was last changed, or the screen was made."""
 
     @property
     def is_asking(self) -> bool:
@@ -182,12 +182,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         is_left = True
         while is_left:
             await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
-            if self.is_current and not self.is_asking and monotonic() - self._typed_at > _IDLE_SECONDS:
+            is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
+            if is_idle and self.is_current and not self.is_asking:
                 is_left = await self.agent.embed_ahead()
-
-    @on(QuestionBox.Changed)
-    def _note_typing(self) -> None:
-        self._typed_at = monotonic()
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:

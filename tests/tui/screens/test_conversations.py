@@ -102,7 +102,10 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await ui.press_until("❯ What of steam?", "enter", "enter")
 
 
-async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp, store: ConversationStore) -> None:
+@pytest.mark.parametrize("yes", [("y",), ("Y",), ("right", "space")])
+async def test_a_damaged_conversation_is_listed_and_is_not_resumed_but_deleted(
+    app: RoamApp, store: ConversationStore, yes: tuple[str, ...]
+) -> None:
     log = store.start("da3a9ed", ())
     log.events.append(ConversationRenamed(title="Lost"))
     log.save()
@@ -112,13 +115,17 @@ async def test_a_damaged_conversation_is_listed_and_is_not_resumed(app: RoamApp,
         await open_list(ui)
         assert listed(ui.app) == ["What of steam?  ● now", "Conversation da3a9ed"]
         await ui.press_until("Cannot resume this conversation. It is damaged and cannot be read.", "j", "enter")
-        await ui.press_until(lambda: not listed(ui.app), *"dirty")  # its y is no yes
-        await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
-        await ui.press_until(ConfirmDialog, "j", "d")
-        await ui.press_until(ConversationsScreen, "n")
-        before = listed(ui.app)
-        await ui.press_until("Deleted.", "d", "y")
-        assert len(listed(ui.app)) == len(before) - 1
+        await ui.press_until(ConfirmDialog, "d")
+        await ui.press(*"irty")
+        assert isinstance(ui.app.screen, ConfirmDialog), "a letter of a word is no answer"
+        await ui.press("escape")
+        for no in ("n", "N", "space"):
+            await ui.press_until(ConfirmDialog, "d")
+            await ui.press(no)
+            assert listed(ui.app) == ["What of steam?  ● now", "Conversation da3a9ed"]
+        await ui.press_until("Deleted.", "d", *yes)
+        assert listed(ui.app) == ["What of steam?  ● now"]
+        assert [summary.id for summary in store.list()] == [ui.state.id]
 
 
 async def test_an_empty_line_is_refused_with_a_sentence_until_something_is_typed(app: RoamApp) -> None:
