@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
+from rich.cells import cell_len
 from textual import events, on
 from textual.containers import Container, Horizontal
 from textual.content import Content
@@ -20,7 +21,7 @@ from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.labels import format_full_path
+from roamtui.tui.labels import list_full_path
 from roamtui.tui.messages import StatusMessage
 
 _PASTE_LENGTH_MAX = 50_000
@@ -172,21 +173,27 @@ class QuestionArea(Container):
         return bool(self._sent) or (self._worker is not None and not self._worker.is_finished)
 
     def _set_options(self, options: AskOptions) -> AskOptions:
-        """Say on the border of the box how the next question will be asked. Return the previous options."""
+        """Set how the next question will be asked. Return the previous options."""
         previous = self._options
         self._options = options
+        self.show_options()
+        return previous
+
+    @on(events.Resize)
+    def show_options(self) -> None:
+        """Say on the border of the box how the next question will be asked."""
+        options = self._options
         label = "" if options.replaces is None else "Editing the last question · esc to cancel"
         if options.within is not None:
             start, end = "Only in ", " · esc for all"
             if options.replaces is not None:
                 start, end = "Editing the last question in ", " · esc to cancel"
-            titles = format_full_path(self._conversation.state.library, options.within).split(PATH_STEP)
-            room = self._frame.size.width - _FRAME_WIDTH - len(start + end)
-            while len(titles) > 1 and len(PATH_STEP.join(titles)) > room:
-                del titles[0]
+            titles = list_full_path(self._conversation.state.library, options.within)
+            room = self._frame.size.width - _FRAME_WIDTH - cell_len(start + end)
+            while len(titles) > 1 and cell_len(PATH_STEP.join(titles)) > room:
+                titles = titles[1:]
             label = f"{start}{PATH_STEP.join(titles)}{end}"
         self._frame.border_title = Content(label)
-        return previous
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. Text that is selected there begins it as a quote."""
