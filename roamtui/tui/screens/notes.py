@@ -105,7 +105,8 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         located = self.chosen
         if located is None:
             return
-        words = await prompt_for_comment(self.app, located.note.comment, located.note.citation.quote or "")
+        quote = located.note.citation.quote or ""
+        words = await _prompt(self.app, "Edit comment", located.note.comment, quote)
         if words is not None:
             note = replace(located.note, comment=words)
             self._located = tuple(
@@ -143,23 +144,30 @@ async def add_note(app: App[None], conversation: Conversation, section_id: str, 
     notes = await asyncio.to_thread(store.read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
     note = existing or make_note(library, cited, "")
+    heading = "Add note" if existing is None else "Edit comment"
     where = format_full_path(library, cited.section_id)
-    while (comment := await prompt_for_comment(app, note.comment, cited.quote or "", where)) is not None:
-        note = replace(note, comment=comment)
+    quote = cited.quote or ""
+    problem = ""
+    while (comment := await _prompt(app, heading, note.comment, quote, where, problem)) is not None:
+        note = replace(note, comment=comment)  # if it cannot be saved, the comment is not lost
         try:
             await asyncio.to_thread(store.save, note)
         except StoreError as error:
-            where = str(error)  # with the comment, which is not lost
+            problem = str(error)
         else:
             return True
     return False
 
 
-async def prompt_for_comment(app: App[None], words: str, quote: str, where: str = "") -> str | None:
-    """Ask for a comment in place of `words`, for a new note at `where`. Return None if the person leaves."""
+async def _prompt(
+    app: App[None], heading: str, words: str, quote: str, where: str = "", problem: str = ""
+) -> str | None:
+    """Ask for a comment in place of `words` on a quote, or on the section `where`.
+
+    `problem` says why the comment could not be saved before. Return None if the person leaves.
+    """
     quoted = f"“{shorten(sanitise_line(simplify_quote(quote)), _QUOTE_LENGTH_MAX)}”" if quote else ""
     foot = "enter to save (comment optional), esc to cancel"
-    detail = "\n".join(filter(None, [where, quoted]))
-    heading = "Add note" if where and not words else "Edit comment"
+    detail = "\n".join(filter(None, [problem, where, quoted]))
     prompt = PromptDialog(heading, words, detail=detail, foot=foot, check=lambda _: "")
     return await app.push_screen_wait(prompt)

@@ -40,6 +40,8 @@ async def test_a_comment_that_cannot_be_saved_is_asked_for_again(store: Conversa
         await ui.press_until(PromptDialog, "b")
         await ui.press_until("Not a directory", *"hm", "enter")
         assert ui.app.screen.query_one(Input).value == "hm"
+        assert "Add note" in ui.text
+        assert "Dough › Starter" in ui.text.split("Add note")[1]
         store.notes_folder.unlink()
         await ui.press_until("Note saved", "enter")
         assert [note.comment for note in on_disk(store)] == ["hm"]
