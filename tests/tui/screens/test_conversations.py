@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import OptionList
 
 from roamtui.conversation.events import ConversationRenamed
-from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -203,7 +203,12 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
     app: RoamApp, store: ConversationStore, monkeypatch: pytest.MonkeyPatch, *, is_asked_again: bool
 ) -> None:
     open_at_once, may_open = store.open, Event()
-    monkeypatch.setattr(store, "open", lambda chosen_id: may_open.wait(20) and open_at_once(chosen_id))
+
+    def open_later(chosen_id: str) -> tuple[ConversationLog, str]:
+        assert may_open.wait(20)
+        return open_at_once(chosen_id)
+
+    monkeypatch.setattr(store, "open", open_later)
     async with running(app, (120, 35)) as ui:
         await make_two(ui)
         second_id = ui.state.id
