@@ -306,6 +306,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
+        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
+        keywords.
+
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """

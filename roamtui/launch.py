@@ -162,7 +162,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     is_watching: bool = False
 
     def run(self) -> int:
-        """Run the app until the person quits, and return the exit status. Errors come before the screen.
+        """Run the app until the person quits, and return the exit status.
 
         Raises:
             RoamtuiError: An argument cannot be used. The screen has not changed yet.

@@ -114,8 +114,8 @@ def write_all(file: int, data: bytes) -> None:
 def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
     """Replace a file in an existing folder, so that a reader sees either the old version or the new one.
 
-    With `is_flushed`, the data are on disk before that, and data that can be regenerated are not worth the
-    wait. The temporary file, whose name ends in `suffix`, is removed if writing fails.
+    `is_flushed` writes the data to disk before the file is replaced. Leave it out for data that can be made
+    again. The temporary file, whose name ends in `suffix`, is removed if writing fails.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{suffix}")
     file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)

@@ -185,15 +185,18 @@ def to_path(text: str) -> Path:
 
 def make_bootstrap(args: Namespace) -> Bootstrap:
     """Make what opens sources and makes models, as the settings and the arguments of a command say."""
-    from functools import partial
-
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
 
-    make = partial(Bootstrap, settings=load_settings(list_overrides(vars(args))))
+    settings = load_settings(list_overrides(vars(args)))
     if "no_network" not in args:
-        return make()
-    return make(is_offline=args.no_network, allowed_origins=tuple(args.allow_origin), reads_scans=args.ocr)
+        return Bootstrap(settings=settings)
+    return Bootstrap(
+        settings=settings,
+        is_offline=args.no_network,
+        allowed_origins=tuple(args.allow_origin),
+        reads_scans=args.ocr,
+    )
 
 
 def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:

@@ -54,12 +54,14 @@ def _run_ask(args: Namespace) -> int:
 
 
 def _add_table_arguments(parser: CommandParser) -> None:
-    add = parser.add_argument
     help_text = "a question (repeatable); its type may follow: [yes/no], [number], [date], [red | green]"
-    add("-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=help_text)
+    parser.add_argument(
+        "-q", dest="questions", type=decode, action="append", default=[], metavar="Q", help=help_text
+    )
     parser.add_path("--questions", "a TOML file of more questions", dest="file", metavar="FILE")
     parser.add_path("-o", "write FILE.csv, .md or .json", dest="output", metavar="FILE")
-    add("--jobs", type=parse_count, default=1, metavar="N", help="questions to ask at a time (default 1)")
+    jobs_help = "questions to ask at a time (default 1)"
+    parser.add_argument("--jobs", type=parse_count, default=1, metavar="N", help=jobs_help)
     parser.add_path("--folder", "where to keep the table (default: by its sources)", metavar="DIR")
 
 
@@ -83,11 +85,17 @@ ASK = Command(
     "ask",
     _run_ask,
     'handbook.md "What does a late book cost?"',
-    *(add_source, _add_ask_arguments, add_conversation_arguments, add_answering_arguments),
+    add_source,
+    _add_ask_arguments,
+    add_conversation_arguments,
+    add_answering_arguments,
 )
 TABLE = Command(
     "table",
     _run_table,
     'contracts/ -q "When does it end? [date]" -o ends.csv',
-    *(add_sources, _add_table_arguments, add_max_cost, add_answering_arguments),
+    add_sources,
+    _add_table_arguments,
+    add_max_cost,
+    add_answering_arguments,
 )

@@ -86,5 +86,7 @@ RECHECK = Command(
     "recheck",
     _run_recheck,
     "answer.md --in handbook.md",
-    *(_add_recheck_arguments, add_json, add_reading_arguments),
+    _add_recheck_arguments,
+    add_json,
+    add_reading_arguments,
 )

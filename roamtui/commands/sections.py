@@ -114,17 +114,25 @@ SEARCH = Command(
     "search",
     _run_search,
     'handbook.md "late fee"',
-    *(add_source, _add_query, add_json, add_answering_arguments),
+    add_source,
+    _add_query,
+    add_json,
+    add_answering_arguments,
 )
 INDEX = Command(
     "index",
     _run_index,
     "docs/ --embedder ollama/nomic-embed-text",
-    *(add_sources, _add_index_arguments, add_answering_arguments),
+    add_sources,
+    _add_index_arguments,
+    add_answering_arguments,
 )
 EVAL = Command(
     "eval",
     _run_eval,
     "questions.jsonl --docs docs/",
-    *(_add_eval_arguments, add_json, add_model_arguments, add_search_arguments),
+    _add_eval_arguments,
+    add_json,
+    add_model_arguments,
+    add_search_arguments,
 )

@@ -155,8 +155,8 @@ async def _ask_agent(
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
-    done = (result for result in results if result.status in _OPENED_STATUSES)
-    opened = {result.section_id for result in done if result.section_id}
+    opened_results = (result for result in results if result.status in _OPENED_STATUSES)
+    opened = {result.section_id for result in opened_results if result.section_id}
     read = {*opened}
     library = conversation.state.library
     delivered = conversation.state.collect_delivered()

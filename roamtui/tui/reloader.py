@@ -63,7 +63,7 @@ class Reloader:
         return self._files.read()
 
     async def reload(self) -> tuple[str, list[str]]:
-        """Read the document again. Return what was done, and new notes. If it fails, all stays as it was.
+        """Read the document again. Return what was done, and new notes.
 
         Raises:
             RoamtuiError: The document cannot be read. The conversation keeps the old version.

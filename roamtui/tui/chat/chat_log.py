@@ -322,7 +322,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.post_message(TargetActivated(target))
 
     def action_page(self, direction: int) -> None:
-        (self.scroll_page_down if direction > 0 else self.scroll_page_up)()
+        if direction > 0:
+            self.scroll_page_down()
+        else:
+            self.scroll_page_up()
 
     def action_first(self) -> None:
         self.scroll_home()
