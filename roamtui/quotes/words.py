@@ -186,6 +186,7 @@ _SCALE_NAMES = (
 _NUMERALS = frozenset("〇一二三四五六七八九十百千万萬亿億兆")
 _SCALES = _NUMERALS.union(_SCALE_NAMES.split())
 """Words that belong to the number before them."""
+_IN_YEAR = re.compile(r"\b(?:in|since|by|en|em|im|nel) (?:19|20)\d\d \Z", re.IGNORECASE)  # it has no scale
 _GREEK_FACTOR = re.compile(r"(?<=[Α-Ωα-λν-ω])(?=[A-Za-z])")
 """Between the factors of "πr". "μm" is a unit."""
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z][a-z])")
@@ -556,7 +557,7 @@ class _WordReader:
         """Add a word from `start` to `end` of the visible text."""
         is_after_number = self._last_kind == "number" or self._last_key in _NUMERALS
         if is_after_number and not self._edge and start - self._last_end <= 1 and key.casefold() in _SCALES:
-            flags |= INSIDE
+            flags |= 0 if _IN_YEAR.search(self._visible, max(0, start - 12), start) else INSIDE
         self._keys.append(hash(key))
         self._word_starts.append(self._starts[start])
         self._word_ends.append(self._ends[end - 1])
