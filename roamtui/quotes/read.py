@@ -24,9 +24,9 @@ _DECORATION = r"[\"'`*§#\s]*+"
 _NAME = r"(?:(?:[Ii][Dd]|[Ss]ections?|[Ss]ource)[:#\s]++)?"
 _NOTE = r"[,:;–—-]?\s[^\[\]\n✓✔✗✘!]{1,80}"
 """What some models add to an id, such as the title of its section."""
-MARK = re.compile(
-    rf"\[{_DECORATION}{_NAME}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*)(?:{_DECORATION}|{_NOTE})\]"
-)
+_IDS = rf"\[{_DECORATION}{_NAME}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*)"
+MARK = re.compile(rf"{_IDS}(?:{_DECORATION}|{_NOTE})\]")
+_IDS_OF_MARK = re.compile(_IDS)
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
 _CLOSED_BY_STRAIGHT = r"(?<=[\w.,;:!?…%)’])\"(?!\w|(?<=\d\")[^“”„«»\"\n]*[”»])"
@@ -49,7 +49,7 @@ _UNSPACED = 0x0E00
 """First character of the scripts without spaces, in which a quotation mark may follow a letter."""
 _STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
-_IN_BLOCK = 2
+_IN_QUOTE, _IN_BLOCK = 1, 2
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _BLOCK_START = r"^ {0,3}>[ \t>]*+"
 _BLOCK_QUOTE = re.compile(
@@ -136,6 +136,11 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
     """Those inside quotes cite nothing, and are not among them."""
 
 
+def read_ids(marks: str) -> list[str]:
+    """Return the ids of some marks, without what stands in their notes."""
+    return [each for ids in _IDS_OF_MARK.findall(marks) for each in MARKED_ID.findall(ids)]
+
+
 @lru_cache(maxsize=8)
 def read_answer(answer: str) -> AnswerReading:
     """Find an answer's quotes and marks. Each quote gets the marks that may be its source, best first."""
@@ -143,7 +148,7 @@ def read_answer(answer: str) -> AnswerReading:
     is_quoted = bytearray(len(answer))
     for quote in quotes:
         start, end = (quote.start, quote.end) if quote.is_block else (quote.start + 1, quote.end - 1)
-        is_quoted[start:end] = bytes([_IN_BLOCK if quote.is_block else 1]) * (end - start)
+        is_quoted[start:end] = bytes([_IN_BLOCK if quote.is_block else _IN_QUOTE]) * (end - start)
     ends = [
         match.end()
         for match in re.finditer(_SENTENCE_END, answer)
@@ -156,7 +161,7 @@ def read_answer(answer: str) -> AnswerReading:
     for match in MARK.finditer(answer):
         if not is_quoted[match.start()]:
             sentence = bisect_right(ends, match.start())
-            for section_id in MARKED_ID.findall(match[0]):
+            for section_id in read_ids(match[0]):
                 marks[sentence].append(CitationMark(section_id, match.start(), sentence))
     unplaced = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
@@ -208,7 +213,7 @@ def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark
         position = quote.end
 
 
-def _extract_quotations(answer: str) -> list[Quotation]:
+def _extract_quotations(answer: str, *, with_blocks: bool = True) -> list[Quotation]:
     """Return the outermost quotations and code spans of an answer, in order, without id marks at their ends.
 
     String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from
@@ -226,7 +231,7 @@ def _extract_quotations(answer: str) -> list[Quotation]:
             inside = inside.partition("\n")[2]  # below the line with its language
         quotations.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
     starts = sorted(quote.start for quote in quotations if not quote.is_code)
-    for match in _BLOCK_QUOTE.finditer(answer):
+    for match in _BLOCK_QUOTE.finditer(answer) if with_blocks else ():
         start, end = match.span("words")
         sets_off = bisect_left(starts, start) < bisect_left(starts, end)  # what is in quotation marks
         if not (sets_off or _BLOCK_LABEL.match(match["words"])):
@@ -283,7 +288,7 @@ def replace_signs(answer: str) -> str:
         return answer
     parts: list[str] = []
     position = 0
-    quotes = [quote for quote in _extract_quotations(answer) if not quote.is_block]
+    quotes = _extract_quotations(answer, with_blocks=False)
     for quote in (*quotes, Quotation("", len(answer), len(answer))):
         own_words = _OWN_MARK.sub(_spell_sign, answer[position : quote.start])
         parts += _OWN_VERDICT.sub(r"the model says: \g<0>", own_words), answer[quote.start : quote.end]

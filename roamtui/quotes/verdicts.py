@@ -21,7 +21,7 @@ from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.read import MARK, MARKED_ID, CitationMark, Quotation, read_answer
+from roamtui.quotes.read import MARK, CitationMark, Quotation, read_answer, read_ids
 from roamtui.text import Bounds, Span, merge_bounds
 
 _FROM_WORST_TO_BEST = (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE, QuoteState.FOUND, QuoteState.NO_QUOTE)
@@ -65,7 +65,7 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
             numbers_of[citation.section_id, start].append(number)
     marks: list[JudgedMark] = []
     for match in MARK.finditer(answer):
-        for section_id in dict.fromkeys(MARKED_ID.findall(match[0])):
+        for section_id in dict.fromkeys(read_ids(match[0])):
             numbers = numbers_of.get((section_id, match.start()), [])
             states = (citations[number - 1].state for number in numbers)
             verdict = min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE)
