@@ -31,9 +31,13 @@ def to_json(value: Struct) -> dict[str, Any]:
     """Convert a value to what JSON shows: a citation without offsets, all fields of any other value."""
     if not isinstance(value, Citation):
         return asdict(value)
-    names = "section_id", "doc", "path", "quote", "state", "is_verified", "start_line", "end_line", "page"
-    shown = names if value.page is not None else names[:-1]
-    return {name.removeprefix("is_"): getattr(value, name) for name in shown}
+    names = "section_id", "doc", "path", "quote", "state", "is_verified", "start_line", "end_line"
+    shown = {name.removeprefix("is_"): getattr(value, name) for name in names}
+    if value.page is not None:
+        shown["page"] = value.page
+    if value.is_negated:
+        shown["negated"] = True
+    return shown
 
 
 def to_json_passage(passage: Citation) -> dict[str, Any]:

@@ -156,7 +156,13 @@ def _make_claims(citations: Iterable[Citation], name: str, question: str, source
     place = f"{name}, {question}"
     for citation in citations:
         if citation.quote and citation.is_verified:
-            yield Claim(quote=citation.quote, section_id=citation.section_id, place=place, source=source)
+            yield Claim(
+                quote=citation.quote,
+                section_id=citation.section_id,
+                place=place,
+                source=source,
+                keeps_meaning=not citation.is_negated,
+            )
 
 
 def _read_table(table: Table, name: str) -> list[Claim]:
@@ -177,7 +183,13 @@ def _read_export(text: str, name: str) -> list[Claim]:
             for answer in part.get("exchanges", part.get("cells")):
                 place = f"{name}, {answer['question']}"
                 claims += [
-                    Claim(quote=each["quote"], section_id=each["section_id"], place=place, source=source)
+                    Claim(
+                        quote=each["quote"],
+                        section_id=each["section_id"],
+                        place=place,
+                        source=source,
+                        keeps_meaning=not each.get("negated"),
+                    )
                     for each in answer["citations"]
                     if each["verified"] and each["quote"]
                 ]

@@ -55,8 +55,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Empty if the claim names no section."""
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
-    is_negated: bool = True
-    """Whether its sentence turns its meaning, or nobody knows, as in a list of quotes."""
+    keeps_meaning: bool = False
+    """Whether a negation beside the words counts."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -131,7 +131,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
-                is_negated=quotation.is_negated,
+                keeps_meaning=not quotation.is_negated,
             )
         )
     return tuple(claims)

@@ -137,13 +137,15 @@ def find_quote(
     return None
 
 
-def find_in_span(words: str, library: Library, within: Span, *, keeps_meaning: bool = False) -> Span | None:
+def find_in_span(
+    words: str, library: Library, within: Span, *, keeps_meaning: bool = False, keeps_rows: bool = False
+) -> Span | None:
     """Return the span of words within a span, or None if they are not there. The Markdown may differ.
 
     The words may leave out page footers, like every text that a model or search reads.
     """
     text = library.text_at(within)
-    find = partial(find_quote, words, keeps_meaning=keeps_meaning, keeps_rows=keeps_meaning)
+    find = partial(find_quote, words, keeps_meaning=keeps_meaning, keeps_rows=keeps_rows)
     bounds = find(text)
     if bounds is None and (clean_text := library.clean_text(within)) != text:
         bounds = find(clean_text)

@@ -10,7 +10,7 @@ from operator import attrgetter
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.read import MARK, MARKED_ID, Quotation, read_answer
+from roamtui.quotes.read import MARK, Quotation, read_answer, read_ids
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
@@ -46,15 +46,14 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
     for quote in sorted([*blocks, *others], key=attrgetter("start")):
         line += text.count("\n", position, quote.start)
         position = quote.start
-        ids = [mark.section_id for mark in quote.marks] or MARKED_ID.findall(
-            " ".join(MARK.findall(quote.text))
-        )
+        ids = [mark.section_id for mark in quote.marks] or read_ids(" ".join(MARK.findall(quote.text)))
         words = MARK.sub("", quote.text).strip()
         key = words, quote.is_negated
         if key not in claims and len(read_words(words)) >= _WORDS_MIN:
             section_id = "".join(ids[:1])
+            keeps_meaning = not quote.is_negated
             claims[key] = Claim(
-                quote=words, place=name, line=line, section_id=section_id, is_negated=quote.is_negated
+                quote=words, place=name, line=line, section_id=section_id, keeps_meaning=keeps_meaning
             )
     return tuple(claims.values())
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct
@@ -11,8 +12,9 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.outline.expansion import strip_ids
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import find_in_span
+from roamtui.quotes.find import find_in_span, find_quote
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span
@@ -57,7 +59,13 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    span, is_in_section = find_anywhere(claim.quote, library, expected, keeps_meaning=not claim.is_negated)
+    span, is_in_section = find_anywhere(
+        claim.quote,
+        library,
+        expected,
+        keeps_meaning=claim.keeps_meaning,
+        keeps_rows=claim.keeps_meaning,  # a list of quotes writes each on one line
+    )
     is_placed = bool(claim.section_id or claim.anchor)
     status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
     if span is None:
@@ -73,20 +81,20 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
 
 
 def find_anywhere(
-    quote: str, library: Library, section_id: str | None, *, keeps_meaning: bool = False
+    quote: str, library: Library, section_id: str | None, *, keeps_meaning: bool, keeps_rows: bool
 ) -> tuple[Span | None, bool]:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Return its span, and whether it is in the section. Without a section, all documents are searched.
     """
+    find = partial(find_in_span, quote, library, keeps_meaning=keeps_meaning, keeps_rows=keeps_rows)
     spans = _list_texts(library)
     if section_id is not None:
         section = library.node(section_id).content_span
-        if (span := find_in_span(quote, library, section, keeps_meaning=keeps_meaning)) is not None:
+        if (span := find(section)) is not None:
             return span, True
         spans.sort(key=lambda span: span.doc != section.doc)
-    found = (find_in_span(quote, library, span, keeps_meaning=keeps_meaning) for span in spans)
-    return next(filter(None, found), None), False
+    return next(filter(None, map(find, spans)), None), False
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -122,7 +130,9 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         if (span := find_in_span(quote, library, section)) is not None:
             if not citation.is_verified:
                 warning = "The section has these words, but the model had not read them"
-                if find_in_span(quote, library, section, keeps_meaning=True) is None:
+                if find_in_span(quote, library, section, keeps_rows=True) is None:
+                    warning = "The section has these words, but in two rows of a table"
+                elif find_in_span(quote, library, section, keeps_meaning=True) is None:
                     warning = 'The section has these words, but beside a "not" that the answer leaves out'
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "This quote is not in its section, so the most similar passage is shown"
@@ -185,12 +195,16 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         return citation
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
+    if span is not None and not citation.is_negated and _is_negated(strip_ids(quote), span, library):
+        span = None
     is_in_own = False
     if span is not None and section_id is not None:
         section = library.node(section_id).span
         is_in_own = section.doc == span.doc and section.start <= span.start < section.end
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
-        span, is_in_own = find_anywhere(quote, library, section_id)
+        span, is_in_own = find_anywhere(
+            quote, library, section_id, keeps_meaning=not citation.is_negated, keeps_rows=True
+        )
     again = citation
     if section_id is not None:
         again = make_citation(section_id, library, quote=quote, span=span)
@@ -208,5 +222,14 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
+        is_negated=citation.is_negated,
         is_changed=span is None,
     )
+
+
+def _is_negated(words: str, span: Span, library: Library) -> bool:
+    """Return whether a negation stands beside the words of a span."""
+    around = library.widen_to_sections(span)
+    within = [(span.start - around.start, span.end - around.start)]
+    text = library.clean_text(around)
+    return find_quote(words, text, within, keeps_meaning=True) is None

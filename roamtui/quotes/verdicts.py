@@ -113,7 +113,8 @@ class QuoteChecker:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
                 marks = (mark for mark in quote.marks if mark.section_id == citation.section_id)
-                placed.append((replace(citation, start=quote.start, end=quote.end), next(marks, quote)))
+                of_quote = replace(citation, start=quote.start, end=quote.end, is_negated=quote.is_negated)
+                placed.append((of_quote, next(marks, quote)))
         cited = {(citation.section_id, place.sentence) for citation, place in placed}
         for mark in reading.marks:
             if (mark.section_id, mark.sentence) not in cited:

@@ -95,6 +95,26 @@ def test_words_beside_a_negation_are_shown_with_it_unless_the_text_negates_them_
     assert 'a "not"' in find_cited_passage(citation, state).warning
 
 
+@pytest.mark.parametrize("quote", ["The deck is", "open in May"])
+def test_a_verdict_is_taken_back_if_a_negation_comes_beside_the_quote(quote: str) -> None:
+    state, _ = expand_by_agent(begin(make_state("# Rules\n\nThe deck is open in May.\n")), "Rules")
+    rules = find(state, "Rules")
+    after = make_library("# Rules\n\nThe deck is not open in May.\n")
+    for answer, is_found in ((f'It says "{quote}" [{rules}].', False), (f'No: "{quote}" [{rules}].', True)):
+        citations = QuoteChecker(state).cite(answer)
+        exchange = Exchange(number=1, question="?", answer=answer, citations=citations)
+        asked = replace(start_conversation(after, OpenSectionOptions()), exchanges=(exchange,))
+        (event,) = update_citations(asked) or (CitationsChecked(number=1, citations=citations),)
+        assert [citation.is_verified for citation in event.citations] == [is_found]
+
+
+def test_a_quote_that_joins_two_rows_of_a_table_is_said_to_do_so() -> None:
+    table = "| | 2022 | 2023 |\n|---|---|---|\n| Bikes | 33 | 35 |\n"
+    state, _ = expand_by_agent(begin(make_state(f"# Sales\n\n{table}")), "Sales")
+    (citation,) = QuoteChecker(state).cite(f'It says "2023 Bikes 33" [{find(state, "Sales")}].')
+    assert "two rows of a table" in find_cited_passage(citation, state).warning
+
+
 def test_changes_of_real_documents_are_classified() -> None:
     names = [name for name in list_documents(*PATTERNS) if "us-constitution" in name or "oci-runtime" in name]
     if not names:
