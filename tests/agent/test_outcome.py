@@ -9,6 +9,8 @@ from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
+_ENDLESS = "Hm, so be it. " * 400
+
 
 def _hits(*section_ids: str) -> FakeSearcher:
     return FakeSearcher(*(Hit(section_id=section_id, score=1.0, snippet="", why="") for section_id in section_ids))
@@ -61,10 +63,17 @@ async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() ->
     assert len(model_of(agent).requests) == 3
 
 
-@pytest.mark.parametrize(("first", "second"), [("", "  "), ("<think>Hm.", f"<think>{'Hm, so be it. ' * 400}")])
-async def test_an_empty_reply_triggers_a_reminder_and_then_an_error(first: str, second: str) -> None:
-    agent = make_agent([saying(first), saying(second)])
+@pytest.mark.parametrize("replies", [("", "  "), ("<think>Hm.", "<think>Hm, hm.")])
+async def test_an_empty_reply_triggers_a_reminder_and_then_an_error(replies: tuple[str, ...]) -> None:
+    agent = make_agent(map(saying, replies))
     last = await answer(agent)
     assert (last.stopped, last.answer) == (StopReason.ERROR, "")
     assert last.error.startswith("The model returned no answer.")
     assert sent(agent)[-1].text.startswith("No quote was found in your answer.")
+
+
+@pytest.mark.parametrize("reply", [ScriptedReply(thinking=_ENDLESS), saying(f"<think>{_ENDLESS}")])
+async def test_thoughts_that_repeat_themselves_end_the_question(reply: ScriptedReply) -> None:
+    agent = make_agent([reply])
+    assert (await answer(agent)).error.startswith("The model returned no answer.")
+    assert len(model_of(agent).requests) == 1
