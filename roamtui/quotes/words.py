@@ -186,7 +186,7 @@ _SCALE_NAMES = (
 _NUMERALS = frozenset("〇一二三四五六七八九十百千万萬亿億兆")
 _SCALES = _NUMERALS.union(_SCALE_NAMES.split())
 """Words that belong to the number before them."""
-_IN_YEAR = re.compile(r"\b(?:in|since|by|en|em|im|nel) (?:19|20)\d\d \Z", re.IGNORECASE)  # it has no scale
+_IN_YEAR = re.compile(r"\b(?:in|since|en|em|im|nel) (?:19|20)(?!00)\d\d \Z", re.IGNORECASE)  # it has no scale
 _GREEK_FACTOR = re.compile(r"(?<=[Α-Ωα-λν-ω])(?=[A-Za-z])")
 """Between the factors of "πr". "μm" is a unit."""
 _CAMEL = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z][a-z])")
