@@ -30,6 +30,7 @@ _NEGATING_BEFORE = frozenset(_NEGATING_BEFORE_TEXT.split())
 _NEGATING_ANSWER = _NEGATING.union(_NEGATING_APART_TEXT.split())
 _TURNING = _NEGATING_ANSWER.union(_LIMITING_TEXT.split())
 _OTHER_SENSES = {
+    "n": re.compile(r"\bn(?!['’\w])"),
     "no": re.compile(r"\bno\.? ?\d|\b(?:não|são|aos?|em|uma|das|pela|é|até|prazo|dias)\b"),
     "né": re.compile(r"\b(?:est|sont|était|fut)\b"),
     "ei": re.compile(r"\b(?:ein|eit|das|der|und|og|er|eg|dei|av|på|som|ved)\b"),
