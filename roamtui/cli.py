@@ -118,7 +118,8 @@ def parse_arguments(words: list[str]) -> Namespace:
     if not {"-h", "--help"}.isdisjoint(options):
         return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     if not name and first.isalpha() and not os.path.lexists(first):
-        hint = format_nearest_name(first.lower(), COMMANDS)
+        wanted = "search" if first.lower() == "find" else first.lower()  # "index" has more of its letters
+        hint = format_nearest_name(wanted, COMMANDS)
         if hint:
             raise UsageError(f'there is no command or file "{first}".{hint}')
     run = COMMANDS[name].run if name else _run_app

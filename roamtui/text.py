@@ -118,6 +118,11 @@ def estimate_tokens(text: str) -> int:
     return max(1, math.ceil(total)) if text else 0
 
 
+def count_tokens(tokens: int) -> str:
+    """Format a number of tokens as `format_tokens` does, with its noun."""
+    return f"{format_tokens(tokens)} {'token' if tokens == 1 else 'tokens'}"
+
+
 def format_tokens(tokens: int) -> str:
     """Format a number of tokens in a short form: ``840``, ``1.2k``, ``45k``, ``3.1M``."""
     if tokens < 1_000:

@@ -396,6 +396,13 @@ class ConversationStore:
         return content
 
 
+def format_time(moment: str) -> str:
+    """Format a saved moment in the time of this computer. Empty if it is damaged."""
+    with suppress(ValueError, OverflowError):
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    return ""
+
+
 def open_store() -> ConversationStore:
     """Open the store of the person's conversations."""
     return ConversationStore(conversations_path())

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.log import open_store
+from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
@@ -35,7 +35,7 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
         return
     for summary in summaries:
-        parts = [summary.id, summary.updated_at[:16]]
+        parts = [summary.id, format_time(summary.updated_at)]
         if summary.source or not summary.problem:
             title = sanitise_line(summary.title) or "(no question yet)"
             source = sanitise_line(display_path(summary.source))

@@ -26,7 +26,7 @@ IS_UPDATE = "GOLDEN_UPDATE" in os.environ
 _SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{|% ).*$", re.MULTILINE)
 _CONVERSATION = re.compile(r"\b[0-9a-f]{12}(?:[0-9a-f]{6})?\b")
 _MASKS = (
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+Z]*"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.+Z]*"), "TIME"),
     (re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>"), "NONCE"),
     (re.compile(r"\bcall_[0-9a-f]{24}\b"), "CALL"),
     (re.compile(r"(\d\.\d{4})\d+"), r"\1"),

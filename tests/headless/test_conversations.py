@@ -1,6 +1,7 @@
 """Saved conversations, listed and printed."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,8 @@ def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.Ca
     log.save()
     log.close()
     print_conversations(as_json=False, lists_one_shots=False)
-    assert capsys.readouterr().out.endswith("  (no question yet)  (0 questions, standard input)\n")
+    out = capsys.readouterr().out
+    assert re.fullmatch(r"ab12  [\d-]{10} \d\d:\d\d  \(no question yet\)  \(0 questions, standard input\)\n", out)
 
 
 @pytest.mark.usefixtures("saved")

@@ -169,7 +169,7 @@ def test_found(snap_compare: Compare) -> None:
 
 
 def test_conversations(snap_compare: Compare, store: ConversationStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.screens.conversations._format_time", lambda _moment: "2026-01-02 03:04")
+    monkeypatch.setattr("roamtui.tui.screens.conversations.format_time", lambda _moment: "2026-01-02 03:04")
     app = _make_still_app(store=store)
     assert snap_compare(app, terminal_size=_LARGE, run_before=_show_conversations)
 

@@ -3,8 +3,6 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
-from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.conversation.log import ConversationStore, ConversationSummary, format_time
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError
@@ -77,7 +75,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return a conversation's title, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
-        parts = [count, _format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
+        parts = [count, format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""
@@ -168,9 +166,3 @@ def make_export_dialog(
 def _format_title(summary: ConversationSummary) -> str:
     untitled = f"Conversation {summary.id}" if summary.problem else "(no questions yet)"
     return sanitise_line(summary.title) or untitled
-
-
-def _format_time(moment: str) -> str:
-    with suppress(ValueError, OverflowError):
-        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
-    return ""
