@@ -102,7 +102,7 @@ async def complete_once(model: Model, system: str, question: str) -> str:
     """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     text = ""
-    async with aclosing(read_reply(model, ModelRequest(messages=messages, allow_calls=False))) as events:
+    async with aclosing(read_reply(model, ModelRequest(messages=messages))) as events:
         async for event in events:
             if isinstance(event, ThinkingDelta) and event.replaces_text:
                 text = ""

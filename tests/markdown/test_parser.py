@@ -40,6 +40,7 @@ def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
             case List():
                 for item in block.items:
                     yield item.start, item.end
+                    yield from _list_spans([item.term] if item.term is not None else [])
                     yield from _list_spans(item.blocks)
 
 
@@ -54,6 +55,8 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     )
     (admonition,) = read_markdown('!!! note "e"\n    f\n', start=100).blocks
     assert [*_list_spans([admonition])] == [(100, 113), (113, 119)]
+    (definitions,) = read_markdown("a\n: b\n", start=100).blocks
+    assert [*_list_spans([definitions])] == [(100, 106), (100, 102), (102, 106)]
 
 
 @given(markdown_texts())
@@ -98,6 +101,15 @@ def test_wikilinks_are_links_to_a_name() -> None:
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
     links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
+
+
+def test_a_mark_of_an_answer_that_continues_on_an_indented_line_is_text() -> None:
+    text = "- It is [a1b2,\n  c3d4] so.\n"
+    (block,) = read_markdown(text, marks=[(text.index("["), text.index("]") + 1, "[1]")]).blocks
+    assert isinstance(block, List)
+    (paragraph,) = block.items[0].blocks
+    assert isinstance(paragraph, Paragraph)
+    assert "".join(run.text for run in paragraph.words) == "It is [a1b2, c3d4] so."
 
 
 def test_underscores_in_the_words_of_an_image_are_read() -> None:

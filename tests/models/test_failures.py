@@ -47,6 +47,10 @@ def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bo
     assert explain(cause).is_transient is is_transient
 
 
+def test_a_missing_package_is_named() -> None:
+    assert explain(ImportError("boto3")).reason == "Groq needs a Python package that is not installed (boto3)"
+
+
 @pytest.mark.parametrize(("text", "window_tokens"), read_rows("models/failures", "too_long"))
 def test_ways_to_say_that_a_request_is_too_long_and_for_which_window(text: str, window_tokens: int) -> None:
     failure = explain(HTTPStatusError(400, text))

@@ -131,17 +131,19 @@ def test_a_bare_heading_has_no_excerpt(text: str) -> None:
 
 
 def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
-    text = f"## Fees\n\n{_FILLER * 40}\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n{_FILLER * 40}\n"
-    found = "\n".join(_excerpts(text, "what does a heron cost"))
-    assert "A heron costs 2 euros.\nBut not on Mondays." in found
+    text = f"## Fees\n\n{_FILLER * 40}\n\nYou may rent birds.\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n"
+    found = "\n".join(_excerpts(f"{text}{_FILLER * 40}\n", "what does a heron cost"))
+    assert "You may rent birds.\nA heron costs 2 euros.\nBut not on Mondays." in found
     assert estimate_tokens(found) <= 60
 
 
-def test_a_short_omission_is_filled() -> None:
+def test_a_short_omission_is_filled_and_a_long_one_is_not() -> None:
     herons = "\n\n".join(f"Heron {number} costs {number} euros. {_FILLER * 3}".rstrip() for number in range(4))
     tokens = estimate_tokens(herons)
-    found = _excerpts(f"## Fees\n\n{herons}\n\nChildren pay half of it.\n", "heron euros", tokens + 2)
+    text = f"## Fees\n\n{herons}\n\nChildren pay half of it.\n".replace("\n\nHeron 1", f"\n\n{_FILLER * 20}\n\nHeron 1")
+    found = _excerpts(text, "heron euros", tokens + 2)
     assert "Children pay half" in found[-1], "one would have to ask for these words again"
+    assert _FILLER * 4 not in "".join(found)
 
 
 def test_a_row_comes_with_the_totals_of_its_table() -> None:

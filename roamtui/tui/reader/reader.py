@@ -338,7 +338,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def breadcrumb(self) -> str:
         """The path of the section. It includes the document's title only if it would be empty otherwise."""
         section_id = self.section_id
-        if self._library is None or section_id is None or section_id not in self._library:
+        if self._library is None or section_id is None:
             return sanitise_line(self._library.title) if self._library else ""
         return format_full_path(self._library, section_id)
 

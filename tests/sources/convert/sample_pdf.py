@@ -21,6 +21,8 @@ class PdfLine:
     font: str = "F1"
     """`F1`, or `F2` for bold."""
     x: float = 72
+    links_to: int | None = None
+    """The page, from 0, that a click on the line opens."""
 
 
 def lay_out(*texts: str, first_top: float = 720) -> list[PdfLine]:
@@ -67,7 +69,10 @@ def make_pdf(
     """
     objects = ["", "", _FONT.format(""), _FONT.format("-Bold"), f"<< /Title ({_escape(title)}) >>"]
     fonts = "/Font << /F1 3 0 R /F2 4 0 R >>"
-    numbers = [_add_page(objects, "".join(map(_write_text, lines)) or empty, fonts) for lines in pages]
+    numbers = []
+    for lines in pages:
+        links = "".join(_write_link(line) for line in lines if line.links_to is not None)
+        numbers.append(_add_page(objects, "".join(map(_write_text, lines)) or empty, fonts, links=links))
     outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""
     return _join_pages(objects, numbers, outline)
 
@@ -98,12 +103,14 @@ def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = (
     return _join_pages(objects, numbers)
 
 
-def _add_page(objects: list[str], content: str, resources: str, width: float = 612, height: float = 792) -> int:
+def _add_page(
+    objects: list[str], content: str, resources: str, width: float = 612, height: float = 792, links: str = ""
+) -> int:
     """Append the objects of a page, and return the number of the last one."""
     objects.append(_write_stream(content))
     objects.append(
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {len(objects)} 0 R "
-        f"/Resources << {resources} >> >>"
+        f"/Resources << {resources} >> /Annots [{links}] >>"
     )
     return len(objects)
 
@@ -133,6 +140,11 @@ def write_bomb(length: int) -> str:
 
 def _write_text(line: PdfLine) -> str:
     return f"BT /{line.font} {line.size} Tf 1 0 0 1 {line.x} {line.top} Tm ({_escape(line.text)}) Tj ET\n"
+
+
+def _write_link(line: PdfLine) -> str:
+    rect = f"{line.x} {line.top - 2} {line.x + 200} {line.top + line.size}"
+    return f"<< /Type /Annot /Subtype /Link /Rect [{rect}] /Dest [{line.links_to} /Fit] >>"
 
 
 def _write_stream(text: str) -> str:

@@ -109,6 +109,9 @@ async def test_a_row_grows_into_free_space_and_ends_with_an_ellipsis(tables: Tab
         assert "earlier run" not in ui.text, "the first answers are of this run of the app"
         await ui.pilot.resize_terminal(100, 14)
         await ui.wait_until(lambda: [row.height for row in grid.ordered_rows] == [1, 1])
+        await ui.pilot.resize_terminal(100, 15)
+        await ui.wait_until(lambda: [row.height for row in grid.ordered_rows] == [2, 2])
+        assert grid.max_scroll_y == 0
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])

@@ -1,5 +1,7 @@
 """Outlines of PDFs by contents pages, Items, statements, notes, numbers, typography and captions."""
 
+from dataclasses import replace
+
 import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
@@ -36,6 +38,18 @@ def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
     assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails", "Ropes"]
     assert converted.text.index("# Masts") >= converted.page_starts[5]
     assert "| Masts | 4 |" in converted.text
+
+
+def test_a_contents_page_without_page_numbers_is_resolved_by_its_links() -> None:
+    titles = ["Boats", "Keels", "Masts", "Sails", "Ropes"]
+    contents = [replace(line, links_to=2 + number) for number, line in enumerate(lay_out(*titles))]
+    pages = [lay_out(*_PROSE, title, *_PROSE) for title in titles]
+    converted = convert_pdf(make_pdf([lay_out("A cover"), contents, *pages]), "a.pdf")
+    assert [title for _, title in read_outline(converted.text)] == titles
+    starts = converted.page_starts[2:]
+    places = [converted.text.index(f"# {title}") for title in titles]
+    assert all(start < place for start, place in zip(starts, places, strict=True))
+    assert all(place < end for place, end in zip(places, starts[1:], strict=False))
 
 
 def test_the_numbers_of_a_contents_page_give_the_levels() -> None:
@@ -182,6 +196,14 @@ def test_a_short_release_has_the_titles_that_a_reader_sees_besides_its_bookmarks
     assert [title for _, title in read_outline(convert_pdf(data, "a.pdf").text)] == [
         *("Summary", "Boats Inc. reports results", "Full Year Highlights", "Narrative", "Cash Returns"),
         *("Tables", "Reconciliation of net debt"),
+    ]
+
+
+@pytest.mark.parametrize("figures", ["12 + 30 = 42 a", "(a)"])
+def test_bold_figures_and_marks_are_no_titles(figures: str) -> None:
+    assert _outline([lay_out("* Boats", *_PROSE, f"* {figures}", *_PROSE), lay_out("* Oars", *_PROSE)]) == [
+        (1, "Boats"),
+        (1, "Oars"),
     ]
 
 

@@ -122,6 +122,22 @@ def test_years_beside_a_day_have_equal_shares_of_the_columns() -> None:
     assert _write_headed(years, parts, count=4) == ["June 30,", "2022 Gross", "2022 Net", "2021 Gross", "2021 Net"]
 
 
+def test_only_years_have_equal_shares_of_the_columns() -> None:
+    assert _write_headed(_head(("Assets", 300), ("Debt", 460)), count=4) == ["", "Assets", "", "Debt", ""]
+
+
+def test_a_head_may_be_a_little_off_the_middle_of_its_columns() -> None:
+    title = "Assets and debt"
+    assert _write_headed(_head((title, 354))) == ["", title, title, ""]
+
+
+@pytest.mark.parametrize(("count", "first"), [(2, "| Sales | 5 | 10 | 9 |"), (5, "| Sales 5 | 10 | 9 |")])
+def test_a_lone_figure_left_of_all_others_ends_its_label_unless_the_table_is_short(count: int, first: str) -> None:
+    lone = (("Sales", _LABEL), ("5", 250.0), ("10", _FIRST), ("9", _SECOND))
+    rows = _rows(lone, *[_line("Costs", "7", "6")] * (count - 1))
+    assert write_table(rows, 0).splitlines()[2] == first
+
+
 def test_a_line_of_a_head_right_of_the_years_stays_in_its_column() -> None:
     years = _head(("2022", 300), ("2021", 380), ("Currency", 460))
     heads = _write_headed(_head(("Adjusted", 540)), years, _head(("Operational", 540)), count=4)
