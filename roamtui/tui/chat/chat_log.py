@@ -415,11 +415,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """
         newest = self.current
         line = self.max_scroll_y
-        if newest is not None and newest.answer_line is not None:
+        if newest is not None and newest.answer_start is not None:
             first = self._find_top(newest)
-            is_near = newest.answer_line <= self.size.height * _QUESTION_SHARE
-            start = first if is_near else first + newest.answer_line - 1  # with the empty line before it
-            line = min(line, max(0, start))
+            is_near = newest.answer_start < self.size.height * _QUESTION_SHARE
+            line = min(line, first if is_near else first + newest.answer_start)
         self.scroll_to(y=line, immediate=True)
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._keeps_newest_in_view = True

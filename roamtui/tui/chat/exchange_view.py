@@ -87,8 +87,8 @@ class ExchangeView(ContentView):
         """Where the sources, or else the passages, lead."""
         self.cited = range(0)
         """The indexes of these among all targets. Digits select them."""
-        self.answer_line: int | None = None
-        """The line where the answer or its passages start, or None if there is no answer yet."""
+        self.answer_start: int | None = None
+        """The empty line before the answer or its passages, or None if there is no answer yet."""
         self.step_lines = range(0)
         self._status = _WAITING
         """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
@@ -213,7 +213,7 @@ class ExchangeView(ContentView):
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):
             self.part_starts.append(len(lines))
             if part is answer:
-                self.answer_line = len(lines) + 1 if answer else None
+                self.answer_start = len(lines) if answer else None
             lines += [Content(), *(" " + line for line in part)] if part else []
         self._drawing_seconds = monotonic() - started
         return lines

@@ -198,6 +198,12 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         await ui.press_until(lambda: "❯ What" not in find_top_line(ui), "g")
 
 
+async def test_a_long_answer_below_a_long_question_starts_at_the_top() -> None:
+    async with running(make_app([LONG]), (80, 16)) as ui:
+        await ui.ask(f"What{' is the matter' * 20} here?")
+        assert [line.strip() for line in list_top_lines(ui)] == ["", "The answer begins here."]
+
+
 def find_top_line(ui: RunningApp) -> str:
     """Return the line above the conversation."""
     return ui.rows[2].rstrip()
