@@ -84,7 +84,10 @@ async def test_the_status_line_says_how_far_the_index_of_a_large_document_is(mon
 @pytest.mark.parametrize(
     ("key", "stopped"), [("y", StopReason.ANSWERED), ("n", StopReason.COST), ("escape", StopReason.COST)]
 )
-async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stopped: StopReason) -> None:
+async def test_a_question_past_the_spending_limit_waits_for_a_yes(
+    key: str, stopped: StopReason, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 0.0)
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     replies = [ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)]
     app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))

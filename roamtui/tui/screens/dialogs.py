@@ -140,7 +140,8 @@ class ConfirmDialog(Dialog[bool]):
         is_letter = event.is_printable and event.key not in self.active_bindings
         if event.key != "escape" and (is_letter or event.time < self._typing_until):
             event.stop()
-            self._typing_until = event.time + TYPING_SECONDS
+            if is_letter:  # y itself may be pressed again and again until it counts
+                self._typing_until = event.time + TYPING_SECONDS
 
     def ask(self, app: App[None], action: Callable[[], object]) -> None:
         """Show the dialog in `app`, and call `action` if the person agrees."""
