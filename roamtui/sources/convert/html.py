@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
+from lxml.etree import iterwalk
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -225,10 +226,14 @@ def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 def _read_code(element: Any) -> str:
     """Return the text of a code block, with its lines."""
-    for part in [*element.iter("br", *BLOCKS)][1:]:
-        part.append(part.makeelement("br"))
-        part[-1].text = "\n"
-    return "".join(element.itertext()).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
+    parts: list[str] = []
+    for event, part in iterwalk(element, events=("start", "end")):
+        if event == "start":
+            parts.append(part.text or "")
+        elif part is not element:
+            parts.append("\n" if part.tag == "br" or part.tag in BLOCKS else "")
+            parts.append(part.tail or "")
+    return "".join(parts).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
