@@ -309,23 +309,23 @@ def _write_list(element: Any) -> list[str]:
     kind = _read_list_type(element)
     step = -1 if "reversed" in element.attrib else 1
     number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
-    following = number
-    is_counted = kind == "decimal"
+    # Markdown can only count up, in figures. Any other number is written as the first word of its item.
+    is_counted = kind == "decimal" and step > 0
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
         text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
         mark = "- "
         if is_item and element.tag == "ol":
-            number = _parse_number(child.get("value"), number)
-            # Markdown can only count up, in figures.
-            # Any other number is written as the first word of its item.
-            is_counted = is_counted and step > 0 and number == following
+            expected = number
+            number = _parse_number(child.get("value"), expected)
+            is_counted = is_counted and number == expected
             label = f"{format_number(number, kind)}. "
-            mark = label if is_counted else mark
-            text = text if is_counted or not text else label + text
+            if is_counted:
+                mark = label
+            elif text:
+                text = label + text
             number += step
-            following += 1
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(mark), text)
             if is_item:
@@ -340,7 +340,8 @@ def _read_list_type(element: Any) -> str:
     looks = f"{element.get('style', '')} {element.get('class', '')}"
     style = _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX])
     if style:
-        return f"{style[1].lower()}{'Roman' if style[2].lower() == 'roman' else 'Letter'}"
+        is_roman = style[2].lower() == "roman"
+        return style[1].lower() + ("Roman" if is_roman else "Letter")
     kind: str = element.get("type", "")
     return kind if kind in ("a", "A", "i", "I") else "decimal"
 
