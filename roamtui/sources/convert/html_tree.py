@@ -100,8 +100,10 @@ def read_page(
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
 
 
-def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None) -> None:
-    """Empty what is hidden, and make links absolute."""
+def _clean(  # noqa: PLR0912 - one for each kind
+    root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None
+) -> None:
+    """Empty what is hidden, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
         if _is_formula_source(element):
             _replace_content(element, rf"\({element.text}\)")
@@ -124,25 +126,25 @@ def _clean(root: Any, controlled_ids: frozenset[str], base_url: str | None, imag
             element.text = _read_box(element)
         elif element.get("class") == "classifier":
             element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
-        elif element.tag in ("math", "svg"):
-            _keep_drawn_words(element)
+        elif element.tag == "math":
+            _replace_content(element, write_formula(element))
+        elif element.tag == "svg":
+            _keep_labels(element)
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
             look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
 
 
-def _keep_drawn_words(element: Any) -> None:
-    """Reduce a formula to a line, or a drawing to its labels."""
-    if element.tag == "math":
-        _replace_content(element, write_formula(element))
-        return
-    for part in [*element.iterdescendants()]:
+def _keep_labels(drawing: Any) -> None:
+    """Reduce a drawing to its labels."""
+    for part in [*drawing.iterdescendants()]:
         looks = ";".join(":".join(attribute) for attribute in part.items())
         if _HIDING_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
             part.clear(keep_tail=True)
-    labels = element.xpath(_SVG_LABELS_XPATH)
-    _replace_content(element, " ".join(filter(None, map(join_text, labels))))
-    element.tag = "div" if element.text else element.tag
+    labels = drawing.xpath(_SVG_LABELS_XPATH)
+    _replace_content(drawing, " ".join(filter(None, map(join_text, labels))))
+    if drawing.text:
+        drawing.tag = "div"
 
 
 def _replace_content(element: Any, text: str) -> None:
