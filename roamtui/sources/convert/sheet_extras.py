@@ -75,8 +75,9 @@ def _make_cell_pattern(package: ZipPackage) -> re.Pattern[str]:
     root = package.parse("xl/styles.xml")
     own = root.iter("{*}numFmt")
     codes = {each.get("numFmtId") for each in own if "%" in _LITERAL.sub("", each.get("formatCode", ""))}
+    codes.update(_PERCENT_FORMATS)
     looks = (look.get("numFmtId") for look in root.iterfind("{*}cellXfs/{*}xf"))
-    styles = (str(number) for number, code in enumerate(looks) if code in codes.union(_PERCENT_FORMATS))
+    styles = (str(number) for number, code in enumerate(looks) if code in codes)
     kinds = rf'(?: s="(?:{"|".join(styles) or "-"})"(?: t="n")?|\s[^>]*\bt="e")'
     return re.compile(rf'<c r="([A-Z]{{1,3}}[0-9]{{1,7}})"{kinds}>(?:{_FORMULA})?{_VALUE}')
 

@@ -134,7 +134,9 @@ def _iter_merged(
         rows = range(top, min(bottom + 1, len(grid)))
         columns = range(left, min(right + 1, len(grid[top])))
         room -= len(rows) * len(columns)
-        for row in rows if room >= 0 else ():
+        if room < 0:
+            return
+        for row in rows:
             if any(grid[row][:left]) or any(grid[row][right + 1 :]):
                 yield from (((row, column), text) for column in columns)
 
@@ -151,7 +153,7 @@ def _write_blocks(grid: list[list[str]], merged: Mapping[tuple[int, int], str]) 
         if has_text and top < len(rows):
             columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
             cells = [
-                [row[column] or (merged.get((index, column), "") if merged else "") for column in columns]
+                [row[column] or merged.get((index, column), "") for column in columns]
                 for index, row in enumerate(rows[top:], number + top - 1)
             ]
             has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
