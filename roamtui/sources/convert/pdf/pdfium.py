@@ -269,7 +269,6 @@ class PdfPage:
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
-        is_page_right_to_left = is_right_to_left(text)
         words: list[Word] = []
         uneven: list[int] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
@@ -298,7 +297,7 @@ class PdfPage:
                 words.append(Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
-        elif not is_page_right_to_left:
+        elif not is_right_to_left(text):
             for index in uneven:
                 self._mark_scripts(words[index], rotation)
         return words
@@ -398,7 +397,7 @@ class PdfPage:
 
 def is_right_to_left(text: str) -> bool:
     """Return whether most letters of a text are read from right to left."""
-    return len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
+    return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
 
 
 def _rotate_box(

@@ -208,8 +208,8 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
         text = "".join([word.text for word in group])
-        is_drawn = not text.isascii() and is_right_to_left(text)
-        rows.append(_make_drawn_row(group) if is_drawn else make_row(group))
+        make = _make_drawn_row if is_right_to_left(text) else make_row
+        rows.append(make(group))
     if vertical:
         rows.append(_make_drawn_row(vertical))
     for row in rows:
