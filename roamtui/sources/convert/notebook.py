@@ -54,7 +54,7 @@ def _write_output(output: Mapping[str, Any]) -> str:
     if is_page or "<table" in page:
         shown = convert_html(page).text.strip("\n")
         if shown or is_page:
-            return _HEADING.sub(r"\#", shown)
+            return _HEADING.sub(r"\\#", shown)
     # Without terminal colours, and text that a progress bar has overwritten.
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()
