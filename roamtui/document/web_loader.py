@@ -134,7 +134,7 @@ def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
 
 
 def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL, or return None if its site answers with something else.
+    """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it.
 
     Raises:
         UnreachableError: The site does not answer, so asking it for other pages is pointless.

@@ -1,6 +1,6 @@
 """Decode bytes as text, and refuse binary files.
 
-The encoding is that of the byte order mark, or UTF-8. For other texts, it is detected from the bytes.
+The byte order mark names the encoding, or else it is UTF-8. For other texts, it is detected from the bytes.
 """
 
 import codecs
@@ -77,7 +77,7 @@ _DOUBTS = {
     "cp1255": re.compile("[\u05b0-\u05c7]"),  # Arabic
     "cp949": re.compile("[\u3131-\u318e\u4e00-\u9fff]"),  # Chinese, Japanese
 }
-"""What a text looks like in an encoding if it is likelier in another one."""
+"""Signs that a text read in one of these encodings is more likely in another."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:

@@ -64,7 +64,7 @@ def write_note_mark(number: int) -> str:
 
 
 def write_script(words: str, tag: str) -> str:
-    """Set raised or lowered words off, so that a figure does not join a number, unlike `4th`."""
+    """Put tags around raised or lowered words that could join a number. Ordinals such as `4th` stay plain."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
     return words if is_plain else f"<{tag}>{words}</{tag}>"
 

@@ -52,7 +52,7 @@ _SPANNED_LENGTH_MAX = 200
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
-"""What may be a formula that a program draws when the page is shown."""
+"""Text that may be TeX, which a script draws as a formula in the browser."""
 _TEX_SIGN = re.compile(r"\\[A-Za-z]|\w[\^_][\w{]")
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
@@ -161,7 +161,7 @@ def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 
 def _write_text(text: str | None) -> _Piece:
-    """Write words so that Markdown shows them as they are. Formulas in TeX stay as they are."""
+    """Escape words for Markdown, but not formulas in TeX."""
     if not text:
         return ""
     text = _SPACES.sub(" ", text)
@@ -289,7 +289,7 @@ def _mark_run(run: str, mark: str, href: str) -> str:
         marked = f"[{words}]({href})"
     elif mark in ("sup", "sub"):
         link = _LINK.fullmatch(words)
-        # A raised text is in marks inside the words of a link.
+        # Raised or lowered text is marked inside the words of a link.
         marked = f"[{write_script(link[1], mark)}]{link[2]}" if link else write_script(words, mark)
     elif mark == "`":
         ticks = max(map(len, _TICKS.findall(words)), default=0)
@@ -347,7 +347,10 @@ def _read_list_type(element: Any) -> str:
 
 
 def _write_table(table: Any) -> list[str]:
-    """Write what is outside the rows, such as a caption, then the rows. With headings or code, it is none."""
+    """Write what is outside the rows, such as a caption, then the rows.
+
+    A table with headings or code only places them on the page, so its content is written without a table.
+    """
     if next(table.iter("th"), None) is not None:
         for part in table.iter("pre"):
             if "\n" not in _read_code(part).strip():

@@ -28,7 +28,7 @@ nav template object audio video canvas textarea script style noscript iframe
 _HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
 _SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"})
-"""Classes of words for those who cannot see the page."""
+"""Classes of text that only screen readers present."""
 _HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
 _HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
 _HIDING_STYLE = re.compile(
@@ -43,7 +43,7 @@ _STYLED = re.compile(
     r"vertical-align\s*:\s*su(?:(?P<sup>per)|(?P<sub>b))\b|text-decoration[\w-]*\s*:[^;]*?(?P<s>line-through)",
     re.IGNORECASE,
 )
-"""A style that means what an element does, by the name of the element."""
+"""Styles that mean the same as an element. Each group has the name of that element."""
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
@@ -153,7 +153,7 @@ def _replace_content(element: Any, text: str) -> None:
 
 
 def _is_formula_source(element: Any) -> bool:
-    """Return whether an element has the source of a formula that no program has drawn beside it yet."""
+    """Return whether an element holds the TeX of a formula that MathJax has not drawn beside it."""
     if element.tag != "script" or not element.get("type", "").startswith("math/tex") or not element.text:
         return False
     before = element.getprevious()
@@ -162,7 +162,7 @@ def _is_formula_source(element: Any) -> bool:
 
 
 def _read_box(field: Any) -> str:
-    """Return a box to tick before its words. One without words is hidden: it switches what a page shows."""
+    """Return a tick box for the words after it. Without words, it only switches what a page shows."""
     is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
     is_box = field.get("type", "").lower() in ("checkbox", "radio")
     has_words = is_listed or (field.tail or "").strip()
@@ -188,7 +188,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
         or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
-    # A page that draws a formula hides the form of it that can be read.
+    # Pages that draw a formula hide its readable form.
     is_formula = len(element) == 1 and element[0].tag == "math"
     return (
         is_invisible and not is_formula and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
@@ -196,7 +196,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
 
 
 def _is_spoken_beside(element: Any) -> bool:
-    """Return whether an element has other words beside it for those who cannot see it, and is no icon."""
+    """Return whether text for screen readers stands next to an element that is not an icon."""
     beside = [each for each in (element.getprevious(), element.getnext()) if each is not None]
     is_icon = element.tag == "i" or "icon" in element.get("class", "")
     return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in beside)

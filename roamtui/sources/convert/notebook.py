@@ -16,7 +16,7 @@ from roamtui.sources.decode import decode_text
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _PAGE_OBJECT = re.compile(r"<IPython\.[\w.]{1,60} object>")
-"""The plain text of an output that is a page."""
+"""The plain text that Jupyter gives an output in HTML."""
 _HEADING = re.compile("^#", re.MULTILINE)
 
 

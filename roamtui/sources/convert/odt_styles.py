@@ -19,7 +19,7 @@ _KINDS = (
 _START_MAX = 32_767
 """A list that starts at a larger number starts at 1, as in LibreOffice."""
 _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
-"""A text position that is raised or lowered: the share of the height comes first."""
+"""A raised or lowered text position. The share of the height comes first."""
 
 
 class OdtStyle(Struct, frozen=True, kw_only=True):

@@ -15,14 +15,14 @@ _FORMS = {
 }
 """How a structure is written, by its parts. A part that is not a single word is in brackets."""
 _ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
-"""Structures whose last part has no end of its own on a line."""
+"""Structures whose last part could run into what follows."""
 _STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})
 """Structures that may begin with `^` or `_`, which would belong to the part before them."""
 _GROUPS = frozenset({"mrow", "mstyle"})
 _WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
 _LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
 _UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
-"""A sign between two parts that is not drawn, such as the plus of a mixed number."""
+"""An invisible sign between two parts, such as the plus of a mixed number."""
 _NO_THICKNESS = re.compile(r"\.?0[.0]*(?:[a-z%]|$)", re.IGNORECASE)
 _HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
 _BAR = "\N{COMBINING OVERLINE}"
@@ -71,7 +71,7 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
 
 
 def _join(elements: list[Any], parts: list[str]) -> str:
-    """Join what stands side by side. A space keeps `2 1/2` and `πr^2 h` from being 21/2 and a power of 2h."""
+    """Join parts. A space keeps `2 1/2` from becoming 21/2, and `πr^2 h` from becoming a power of 2h."""
     text = ""
     before = ""
     for element, part in zip(elements, parts, strict=True):

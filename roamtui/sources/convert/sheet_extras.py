@@ -1,4 +1,4 @@
-"""What python-calamine does not read of a workbook: links, percent signs, errors, boxes, raised figures."""
+"""Read what python-calamine leaves out: links, percent signs, errors, text boxes and raised figures."""
 
 import html
 import io
@@ -37,14 +37,14 @@ _VALUE = r"<v>(#[^<]{1,20}|-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[Ee][-+]?[0-9]{1,3}
 
 
 class SheetExtras(Struct, frozen=True, kw_only=True):
-    """What a sheet has besides the values of its cells, by 0-based row and column."""
+    """What a sheet has besides the values of its cells. Cells are found by 0-based row and column."""
 
     links: dict[tuple[int, int], str] = {}
-    """Targets of cells."""
+    """Link targets."""
     values: dict[tuple[int, int], str] = {}
-    """What cells show that have an error, such as `#DIV/0!`, or a percent sign."""
+    """Errors, such as `#DIV/0!`, and values with a percent sign."""
     not_computed: int = 0
-    """Number of formulas without a saved value, which programs write that do not compute."""
+    """Number of formulas without a saved value. Programs that cannot compute write such formulas."""
     boxes: tuple[str, ...] = ()
     """The paragraphs of its text boxes."""
 

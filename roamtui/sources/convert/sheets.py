@@ -31,7 +31,7 @@ _CELLS_MAX = 4_000_000
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
 _MERGED_LENGTH_MAX = 200
-"""A longer text is not repeated in the further cells that a merged cell covers."""
+"""A longer text is not repeated in the cells that a merged cell covers."""
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
 _NAMED_AREA = re.compile(
@@ -125,7 +125,7 @@ def _get_cell(grid: list[list[str]], row: int, column: int) -> str:
 def _iter_merged(
     grid: list[list[str]], areas: Iterable[tuple[tuple[int, int], tuple[int, int]]]
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield the further cells that a merged cell covers, with its text, where its row has other words."""
+    """Yield the cells that merged cells cover, with their text. Rows without other words are left out."""
     room = _MERGED_MAX
     for (top, left), (bottom, right) in areas:
         text = _get_cell(grid, top, left)

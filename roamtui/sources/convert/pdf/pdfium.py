@@ -154,7 +154,7 @@ class PdfFile:
 
 
 def _has_fields(page: object) -> bool:
-    """Return whether a page has fields of a form or typed remarks, whose words are no part of its text."""
+    """Return whether a page has form fields or typed remarks. Flattening adds their words to its text."""
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _ANNOTATIONS_MAX)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)

@@ -1,4 +1,4 @@
-"""Words of a page, and raised letters beside them."""
+"""Words of a page, and raised or lowered letters beside them."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _SCRIPT_HEIGHT_MIN = 0.4
 _RISE_MIN = 0.1
 """Minimum rise of the baseline of a raised letter, as a share of the height of the letters before it."""
 _FALL_MIN = 0.03
-"""The same for a lowered letter. A small letter on the same baseline reaches less far down."""
+"""Minimum fall of a lowered figure. Small letters on the same baseline reach less far down."""
 _RAISED_OVERHANG_MAX = 0.5
 """How far a raised letter may be above the letters before it, as a share of their height."""
 _RAISED_TEXT = re.compile(
@@ -29,7 +29,7 @@ _RAISED_TEXT = re.compile(
     r"(?:[^\W\d_]{1,2}|[+\u2212\u2013-]?[^\W_]*\d[^\W_]*(?:[,;][^\W_]+)*)[,;]?"
 )
 """Figures, also with a sign, or up to two letters. Ordinals such as "4th" are read as they are, and so are
-marks in brackets. Ligatures and letters from right to left may be drawn in boxes as small as raised ones."""
+marks in brackets. Ligatures and right-to-left letters are excluded: their boxes may be just as small."""
 
 
 class Word(Struct):
