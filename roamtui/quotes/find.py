@@ -112,9 +112,9 @@ def find_quote(
 ) -> Bounds | None:
     """Return the bounds of a quote in a Markdown text, or None if the text does not contain it.
 
-    With `within`, only these parts of the text count. With `keeps_meaning`, no place counts where a negation
-    stands directly beside the quote; with `keeps_rows`, none where the quote joins the end of a row to the
-    next one. Quote and text are read as a person sees them: see `quotes.words`.
+    With `within`, only these parts of the text count. With `keeps_meaning`, a place where a negation stands
+    directly beside the quote does not count. With `keeps_rows`, a place where the quote joins the end of a
+    row to the next row does not count. Quote and text are read as a person sees them: see `quotes.words`.
     """
     if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return None
@@ -150,6 +150,20 @@ def find_in_span(
     if bounds is None and (clean_text := library.clean_text(within)) != text:
         bounds = find(clean_text)
     return within.get_part(*bounds) if bounds is not None else None
+
+
+def find_in_context(
+    words: str, library: Library, within: Span, *, keeps_meaning: bool = False, keeps_rows: bool = False
+) -> Span | None:
+    """Return the span of words within a span, read with the sections around it, or None.
+
+    The text is read without its page footers.
+    """
+    around = library.widen_to_sections(within)
+    bounds = (within.start - around.start, within.end - around.start)
+    text = library.clean_text(around)
+    found = find_quote(words, text, [bounds], keeps_meaning=keeps_meaning, keeps_rows=keeps_rows)
+    return around.get_part(*found) if found is not None else None
 
 
 class _Excerpt(Struct, frozen=True):

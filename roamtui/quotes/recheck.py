@@ -14,7 +14,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.expansion import strip_ids
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import find_in_span, find_quote
+from roamtui.quotes.find import find_in_context, find_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span
@@ -195,8 +195,10 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         return citation
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
-    if span is not None and not citation.is_negated and _is_negated(strip_ids(quote), span, library):
-        span = None
+    if span is not None and not citation.is_negated:
+        words = strip_ids(quote)
+        if find_in_context(words, library, span, keeps_meaning=True) is None:
+            span = None  # a negation stands beside it now
     is_in_own = False
     if span is not None and section_id is not None:
         section = library.node(section_id).span
@@ -225,11 +227,3 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         is_negated=citation.is_negated,
         is_changed=span is None,
     )
-
-
-def _is_negated(words: str, span: Span, library: Library) -> bool:
-    """Return whether a negation stands beside the words of a span."""
-    around = library.widen_to_sections(span)
-    within = [(span.start - around.start, span.end - around.start)]
-    text = library.clean_text(around)
-    return find_quote(words, text, within, keeps_meaning=True) is None

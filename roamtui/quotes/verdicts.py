@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
-from roamtui.quotes.find import find_quote
+from roamtui.quotes.find import find_in_context, find_quote
 from roamtui.quotes.read import MARK, CitationMark, Quotation, read_answer, read_ids
 from roamtui.text import Bounds, Span, merge_bounds
 
@@ -179,14 +179,12 @@ class QuoteChecker:
         for start, end in pieces:
             if start >= end:
                 continue
-            around = self._library.widen_to_sections(Span(doc=doc, start=start, end=end))
-            piece = (start - around.start, end - around.start)
-            text = self._library.clean_text(around)
-            span = find_quote(
-                words, text, within=[piece], keeps_meaning=not quote.is_negated, keeps_rows=True
+            piece = Span(doc=doc, start=start, end=end)
+            span = find_in_context(
+                words, self._library, piece, keeps_meaning=not quote.is_negated, keeps_rows=True
             )
             if span is not None:
-                return around.get_part(*span)
+                return span
         return None
 
 
