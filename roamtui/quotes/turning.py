@@ -1,6 +1,7 @@
 """Words that turn the meaning of the words beside them, in the languages that documents are in."""
 
 import re
+from collections.abc import Container
 
 _NEGATING_TEXT = """
 not no never nor neither cannot nicht kein keine keinen keinem keiner nie niemals niet geen nooit inte ikke ej
@@ -8,11 +9,11 @@ aldrig aldri ne n pas jamais aucun aucune nunca jamás ningún ninguna ninguno t
 nessuno não nem nenhum nenhuma nigdy żaden nikdy не нет никогда ни нельзя ei eivät koskaan nincs soha değil
 hiç yok δεν μη μην ποτέ κανένα ούτε لا لم لن ليس ليست غير לא אין אינו אינה नहीं न मत 안 못
 """
-"""Words that negate those after them."""
+"""Words that negate the words after them."""
 _NEGATING_BEFORE_TEXT = """
 not no never neither cannot nicht kein keine keinen nie niet geen inte ikke ej pas jamais değil yok नहीं
 """
-"""Words that negate those before them too."""
+"""Words that may also negate the words before them."""
 _NEGATING_APART_TEXT = """
 none nothing nobody without keines niemand ohne weder zonder utan uden uten sans rien ni sin senza sem bez без
 ilman nélkül χωρίς بدون دون בלי ללא बिना
@@ -48,7 +49,7 @@ _ENDINGS = ("n't", "n’t", *"不没沒無无非未勿", "ไม่", "ห้า
 _STARTS = ("ない", "なかった", "なけれ", "ず", "ません", "않", "못", "없", "아니", "ไม่")
 """Starts of a text that negate the word before."""
 _QUESTIONS = ("吗", "嗎", "까", "か。", "か？", "か?")
-"""The same for words that become a question."""
+"""Starts of a text that make the words before it a question."""
 _PARTS = (*_ENDINGS, *_STARTS, *"别別除仅僅只", "なし", "なく", "안 ", "만 ", "ยกเว้น", "เว้นแต่", "เท่านั้น")
 _NEGATING_PART = re.compile(
     r"n['’]t\b|[没沒無勿]|不(?![过過同仅僅])|无(?!论)|非(?!常)|未(?![来來])"
@@ -69,7 +70,7 @@ def has_turning_word(text: str) -> bool:
 
 
 def has_turning_part(text: str) -> bool:
-    """Return whether a text has a part of a word that does so."""
+    """Return whether a part of a word in a text reverses or limits what is said."""
     return any(part in text for part in _PARTS)
 
 
@@ -87,22 +88,24 @@ def _list_words(text: str) -> list[str]:
 
 def negates_after(text: str, start: int, end: int) -> bool:
     """Return whether the word of a text from `start` to `end` negates the one after it."""
-    word = text[start:end].casefold()
     if _APART.match(text, end):
         return False
-    near = text[max(0, start - _NEAR) : end + _NEAR]
-    negates = word in _NEGATING and not _has_other_sense(word, near)
-    return negates or text[max(0, end - _NEAR) : end].casefold().endswith(_ENDINGS)
+    ends_negating = text[max(0, end - _NEAR) : end].casefold().endswith(_ENDINGS)
+    return ends_negating or _is_negation(_NEGATING, text, start, end)
 
 
 def negates_before(text: str, start: int, end: int, after: int) -> bool:
-    """Return whether a word negates those before it, which end at `after`, or makes them a question."""
-    word = text[start:end].casefold()
+    """Return whether a word negates the words before it, which end at `after`, or makes them a question."""
     if _APART.match(text, after):
         return False
+    starts_negating = text.startswith((*_STARTS, *_QUESTIONS), start)
+    return starts_negating or _is_negation(_NEGATING_BEFORE, text, start, end)
+
+
+def _is_negation(negating: Container[str], text: str, start: int, end: int) -> bool:
+    word = text[start:end].casefold()
     near = text[max(0, start - _NEAR) : end + _NEAR]
-    negates = word in _NEGATING_BEFORE and not _has_other_sense(word, near)
-    return negates or text.startswith((*_STARTS, *_QUESTIONS), start)
+    return word in negating and not _has_other_sense(word, near)
 
 
 def _has_other_sense(word: str, near: str) -> bool:
