@@ -59,7 +59,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    span, is_in_section = find_anywhere(
+    span, is_in_section = _find_anywhere(
         claim.quote,
         library,
         expected,
@@ -80,7 +80,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     return Finding(status=status, message=problem)
 
 
-def find_anywhere(
+def _find_anywhere(
     quote: str, library: Library, section_id: str | None, *, keeps_meaning: bool, keeps_rows: bool
 ) -> tuple[Span | None, bool]:
     """Find a quote in a section, or else in the section's document, or else in all others.
@@ -128,12 +128,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is None and quote and section_id in library:
         section = library.node(section_id).content_span
         if (span := find_in_span(quote, library, section)) is not None:
-            if not citation.is_verified:
-                warning = "The section has these words, but the model had not read them"
-                if find_in_span(quote, library, section, keeps_rows=True) is None:
-                    warning = "The section has these words, but in two rows of a table"
-                elif find_in_span(quote, library, section, keeps_meaning=True) is None:
-                    warning = 'The section has these words, but beside a "not" that the answer leaves out'
+            warning = "" if citation.is_verified else _explain_unverified(quote, library, section)
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "This quote is not in its section, so the most similar passage is shown"
         else:
@@ -141,6 +136,15 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
     return CitedPassage(section_id=section_id, span=span, warning=warning)
+
+
+def _explain_unverified(quote: str, library: Library, section: Span) -> str:
+    """Say why a quote is not verified, although the section has its words."""
+    if find_in_span(quote, library, section, keeps_rows=True) is None:
+        return "The section has these words, but in two rows of a table"
+    if find_in_span(quote, library, section, keeps_meaning=True) is None:
+        return 'The section has these words, but beside a "not" that the answer leaves out'
+    return "The section has these words, but the model had not read them"
 
 
 def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPassage:
@@ -204,7 +208,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         section = library.node(section_id).span
         is_in_own = section.doc == span.doc and section.start <= span.start < section.end
     if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
-        span, is_in_own = find_anywhere(
+        span, is_in_own = _find_anywhere(
             quote, library, section_id, keeps_meaning=not citation.is_negated, keeps_rows=True
         )
     again = citation
