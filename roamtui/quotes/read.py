@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
 from roamtui.quotes.turning import has_negation
 from roamtui.sentences import CLOSERS
+from roamtui.text import subtract_bounds
 
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§#\s]*+"
@@ -30,7 +31,7 @@ _IDS_OF_MARK = re.compile(_IDS)
 MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
 """Ids in a mark, without page numbers and ranges."""
 _CLOSED_BY_STRAIGHT = r"(?<=[\w.,;:!?…%)’])\"(?!\w|(?<=\d\")[^“”„«»\"\n]*[”»])"
-"""A straight mark, but not that of inches in a quotation with typographic marks."""
+"""A straight closing mark, but not the sign for inches in a quotation with typographic marks."""
 _TYPOGRAPHIC = (
     # one typographic mark and one straight one
     rf"[“„«](?P<mixed>[^“”„«»\"\n]+){_CLOSED_BY_STRAIGHT}|(?<!\w)\"(?P<mixed_end>[^“”„«»\"\n]+)”(?!\w)"
@@ -133,11 +134,11 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
 
     quotes: tuple[Quotation, ...]
     marks: tuple[CitationMark, ...]
-    """Those inside quotes cite nothing, and are not among them."""
+    """Ids inside quotes cite nothing, and are left out."""
 
 
 def read_ids(marks: str) -> list[str]:
-    """Return the ids of some marks, without what stands in their notes."""
+    """Return the ids of some marks, without anything in their notes that looks like an id."""
     return [each for ids in _IDS_OF_MARK.findall(marks) for each in MARKED_ID.findall(ids)]
 
 
@@ -173,24 +174,25 @@ def read_answer(answer: str) -> AnswerReading:
     introduction_negates = False
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
         own = marks.get(sentence, [])
+        quoted = unplaced.get(sentence, ())
+        introduces = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
+        negates = bool(quoted or introduces) and _negates(answer, start, end, quoted)
         if not (is_introduced or _ITEM.match(answer, start, end)):
             introduction = ()
             introduction_negates = False
-        quoted = unplaced.get(sentence, ())
-        negates = _negates(answer, start, end, quoted)
         quoted = [replace(quote, is_negated=negates or introduction_negates) for quote in quoted]
         placed += _bind(answer, quoted, own or introduction)
-        is_introduced = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
-        introduction = own if is_introduced else introduction
-        introduction_negates = negates if is_introduced else introduction_negates
+        if introduces:
+            introduction = own
+            introduction_negates = negates
+        is_introduced = introduces
     return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
 
 
 def _negates(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> bool:
     """Return whether a sentence has a negation outside of its quotes."""
-    bounds = pairwise((start, *chain.from_iterable((quote.start, quote.end) for quote in quotes), end))
-    own_words = " ".join([answer[low:high] for low, high in islice(bounds, 0, None, 2)])
-    return has_negation(own_words)
+    own = subtract_bounds(start, end, [(quote.start, quote.end) for quote in quotes])
+    return has_negation(" ".join([answer[low:high] for low, high in own]))
 
 
 def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
@@ -230,12 +232,9 @@ def _extract_quotations(answer: str, *, with_blocks: bool = True) -> list[Quotat
         if match.group().startswith("```") and "\n" in inside:
             inside = inside.partition("\n")[2]  # below the line with its language
         quotations.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
-    starts = sorted(quote.start for quote in quotations if not quote.is_code)
-    for match in _BLOCK_QUOTE.finditer(answer) if with_blocks else ():
-        start, end = match.span("words")
-        sets_off = bisect_left(starts, start) < bisect_left(starts, end)  # what is in quotation marks
-        if not (sets_off or _BLOCK_LABEL.match(match["words"])):
-            quotations.append(Quotation(match["words"].strip(), start, end, is_block=True))
+    if with_blocks:
+        starts = sorted(quote.start for quote in quotations if not quote.is_code)
+        quotations += _extract_block_quotes(answer, starts)
     kept: list[Quotation] = []
     position = 0
     for quote in sorted(quotations, key=lambda quote: (quote.start, -quote.end)):
@@ -252,6 +251,15 @@ def _extract_quotations(answer: str, *, with_blocks: bool = True) -> list[Quotat
         if not (quote.is_block and MARK.search(quote.text)):  # the model's own words, with their sources
             kept.append(quote)
     return kept
+
+
+def _extract_block_quotes(answer: str, starts: Sequence[int]) -> Iterator[Quotation]:
+    """Yield block quotes, but not those that only set off a quotation, which begins at one of `starts`."""
+    for match in _BLOCK_QUOTE.finditer(answer):
+        start, end = match.span("words")
+        sets_off = bisect_left(starts, start) < bisect_left(starts, end)
+        if not (sets_off or _BLOCK_LABEL.match(match["words"])):
+            yield Quotation(match["words"].strip(), start, end, is_block=True)
 
 
 def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
