@@ -101,14 +101,14 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(cause, RedirectRefusedError):
             return _explain_redirect(cause)
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
-    is_explained = "HTTPStatusError" in names or bool(_find_json_message(" ".join(map(str, chain))))
-    if not is_explained:
-        for kinds, reason, advice, is_transient in _CAUSES:
-            if not names.isdisjoint(kinds.split()):
-                where = resolved.address or resolved.title
-                words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
-                return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
-    return _explain_status(chain, resolved, environ)
+    text = " ".join(map(str, chain))
+    is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
+    for kinds, reason, advice, is_transient in () if is_explained else _CAUSES:
+        if not names.isdisjoint(kinds.split()):
+            where = resolved.address or resolved.title
+            words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
+            return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
+    return _explain_status(chain, text, resolved, environ)
 
 
 def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
@@ -118,10 +118,9 @@ def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
 
 
 def _explain_status(
-    chain: Sequence[BaseException], resolved: ResolvedModel, environ: Mapping[str, str]
+    chain: Sequence[BaseException], text: str, resolved: ResolvedModel, environ: Mapping[str, str]
 ) -> ModelFailure:
     who = resolved.title
-    text = " ".join(map(str, chain))
     status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     may_be_too_long = status in (400, 422, 429, 500, None)
@@ -150,9 +149,9 @@ def _explain_status(
         if status == 429:
             reason = f"{who} is receiving too many requests ({status})"
         else:
-            reason = f"{who} is unavailable ({status}{_find_own_reason(chain, environ)})"
+            reason = f"{who} is unavailable ({status}{_find_own_reason(chain, text, environ)})"
         is_busy = True
-        wait = _get_retry_after(chain)
+        wait = _get_retry_after(chain, text)
         minutes = math.ceil((wait or 0) / 60)
         when = f"Wait {minutes} minutes" if minutes > 1 else "Wait a minute"
         advice = f"{when} and ask again, or choose another model with --model."
@@ -163,7 +162,7 @@ def _explain_status(
     else:
         failed = f"The request to {who} failed"
         refused = failed if status is None else f"{who} refused the request ({status})"
-        reason = f"{refused}: {_clean(_get_provider_message(chain), environ).rstrip('.')}"
+        reason = f"{refused}: {_clean(_get_provider_message(chain, text), environ).rstrip('.')}"
         advice = "Choose another model with --model."
     return ModelFailure(
         reason=reason,
@@ -194,10 +193,10 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     return f"{larger}, or set window_tokens in config.toml to its present size."
 
 
-def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str]) -> str:
-    """Return what a server says of its failure, after a colon; empty if it only repeats the status."""
-    message = _find_json_message(" ".join(map(str, chain)))
-    if not message and not any("HTTPStatusError" in type(error).__name__ for error in chain):
+def _find_own_reason(chain: Sequence[BaseException], text: str, environ: Mapping[str, str]) -> str:
+    """Return what a server says about its failure, after a colon; empty if it only repeats the status."""
+    message = _find_json_message(text)
+    if not message and not _list_http_errors(chain):
         message = str(chain[-1])  # sent within a reply
     words = _clean(_ERROR_PREFIX.sub("", message), environ).rstrip(".")
     return f": {words}" if words else ""
@@ -206,7 +205,7 @@ def _find_own_reason(chain: Sequence[BaseException], environ: Mapping[str, str])
 def _get_http_status(chain: Sequence[BaseException]) -> int | None:
     # litellm's own exceptions always have a guessed status. It is right if a server reports an error within a
     # reply.
-    sent = [error for error in chain if "HTTPStatusError" in type(error).__name__]
+    sent = _list_http_errors(chain)
     if not sent and any(_is_builtin(error) for error in chain):
         return None
     for error in (*sent, *reversed(chain)):
@@ -217,12 +216,19 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
     return None
 
 
-def _get_provider_message(chain: Sequence[BaseException]) -> str:
-    text = str(chain[0])
+def _list_http_errors(chain: Sequence[BaseException]) -> list[BaseException]:
+    """List the errors that have the status that a server sent. litellm has its own class for these."""
+    return [error for error in chain if "HTTPStatusError" in type(error).__name__]
+
+
+def _get_provider_message(chain: Sequence[BaseException], text: str) -> str:
     if _is_builtin(chain[-1]):
-        joined = " ".join(map(str, chain))
-        text = joined if _find_json_message(joined) else str(chain[-1])
-    return _find_json_message(text) or _ERROR_PREFIX.sub("", text) or type(chain[-1]).__name__
+        message = _find_json_message(text)
+        plain = str(chain[-1])
+    else:
+        plain = str(chain[0])
+        message = _find_json_message(plain)
+    return message or _ERROR_PREFIX.sub("", plain) or type(chain[-1]).__name__
 
 
 def _find_json_message(text: str) -> str:
@@ -234,13 +240,13 @@ def _is_builtin(error: BaseException) -> bool:
     return type(error).__module__ == "builtins"
 
 
-def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
+def _get_retry_after(chain: Sequence[BaseException], text: str) -> float | None:
     for error in chain:
         headers = getattr(getattr(error, "response", None), "headers", None)
-        if headers is not None and (text := headers.get("retry-after")):
+        if headers is not None and (value := headers.get("retry-after")):
             with suppress(ValueError):
-                return max(0.0, float(text)) if math.isfinite(float(text)) else None
-    named = _RETRY_IN.search(" ".join(map(str, chain)))
+                return max(0.0, float(value)) if math.isfinite(float(value)) else None
+    named = _RETRY_IN.search(text)
     return float(named["seconds"]) if named else None
 
 
