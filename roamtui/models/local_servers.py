@@ -155,8 +155,8 @@ def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
     """Read ``/api/ps``, which has the loaded models of Ollama, and ``/api/show``, which describes one."""
     running = _find_model(_get(loaded, "models"), name, "name", is_alone=False)
     details = _get(shown, "model_info")
-    names = details if isinstance(details, dict) else ()
-    keys = [name for name in names if str(name).endswith(".context_length")]
+    all_keys = details if isinstance(details, dict) else ()
+    keys = [key for key in all_keys if str(key).endswith(".context_length")]
     capabilities = _get(shown, "capabilities")
     return ServerFacts(
         window_tokens=_get_size(running, "context_length"),

@@ -76,15 +76,17 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     A line that begins with `READ_START` may name a section by its title, as calls may.
     """
     read = _READ_IDS.search(text)
-    has_request = read is not None and not _CITATION.search(text, 0, read.start())
-    ids = SECTION_ID.findall(text, read.end() if read is not None and has_request else 0)
+    if read is not None and _CITATION.search(text, 0, read.start()):
+        read = None  # the answer before it only explains how to read
+    ids = SECTION_ID.findall(text, read.end() if read is not None else 0)
     line = text.strip()
     is_line = line.startswith(READ_START) and "\n" not in line and not _CITATION.search(line)
     is_ids = _IDS_ALONE.fullmatch(text) is not None
-    if READ_TOOL in names and (has_request or is_line or is_ids):
+    if READ_TOOL in names and (read is not None or is_line or is_ids):
         return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
-    tells_of_calls = is_not_found(text) or _CITATION.search(text) is not None
-    return () if tells_of_calls else find_named_calls(text, names)
+    if is_not_found(text) or _CITATION.search(text):
+        return ()  # an answer, which may mention a tool
+    return find_named_calls(text, names)
 
 
 def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
