@@ -71,8 +71,10 @@ def _run_table(args: Namespace) -> int:
     from roamtui.output import warn, write_notice
     from roamtui.table.columns import explain_unknown_type, parse_question
 
-    make_table = make_bootstrap(args).make_table
-    table, plan = make_table(args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs)
+    bootstrap = make_bootstrap(args)
+    table, plan = bootstrap.make_table(
+        args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
+    )
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
         write_notice(f"The table has these questions from earlier runs: {questions}")

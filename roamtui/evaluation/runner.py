@@ -71,9 +71,10 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
     if not path.resolve().is_relative_to(plan.docs.resolve()):
         raise SourceError(f"{doc} is not in the folder {plan.docs}.")
     library = plan.open_library(path)
-    documents = {document.key: document for document in library.grafts.values()}
     if doc:
         documents = {doc: library.root}
+    else:
+        documents = {document.key: document for document in library.grafts.values()}
     searcher = plan.make_searcher(library)
     if searcher is not None:
         searcher.prepare()  # so that the duration of the first search does not include it

@@ -49,10 +49,11 @@ def render_csv(table: Table, path: Path) -> str:
             if cell is None:
                 fields += [""] * len(parts)
                 continue
-            proof = cell.proof
-            where = (PLAIN_PATH_STEP.join(proof.path), proof.place) if proof is not None else ()
-            place = ", ".join(filter(None, where))
-            quote = proof.quote or "" if proof is not None else ""
+            quote = ""
+            place = ""
+            if cell.proof is not None:
+                quote = cell.proof.quote or ""
+                place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             fields += [cell.value, cell.state.value, quote, place, cell.note]
         lines.append(fields)
     output = io.StringIO()
