@@ -147,7 +147,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
-        The pages of `links` are loaded too. Without `is_own`, a file named the source, so a URL must be
+        The pages of `links` are loaded too. Unless `is_own`, a file named the source, so a URL must be
         allowed. `added` are all sources of the conversation, if a person added or removed any.
 
         Raises:
@@ -188,7 +188,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def fetch_picture(self, url: str, source: str) -> bytes:
-        """Fetch a picture by the rules for pages. A private address must be that of the typed source.
+        """Fetch a picture by the same rules as pages.
+
+        A private address is fetched only if the person typed its origin, as in the source of the document.
 
         Raises:
             SourceError: It cannot or must not be fetched.
@@ -351,10 +353,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Table, TablePlan]:
         """Return a table, and the plan for filling its cells.
 
-        A table that exists is continued. Without questions, also in `file`, it asks those of all earlier
-        runs. If its folder is named in place of sources, its rows stay. Otherwise, the documents are listed
-        again, and the table is kept in `folder` or in the default folder of its sources. At most `jobs` cells
-        are filled at a time.
+        A table that exists is continued. With neither `questions` nor a `file` of questions, it asks all
+        questions of earlier runs. If `sources` is only its folder, its rows stay. Otherwise, the documents
+        are listed again, and the table is kept in `folder` or in the default folder of its sources. At most
+        `jobs` cells are filled at a time.
 
         Raises:
             SourceError: A source cannot be read.

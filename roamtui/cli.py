@@ -118,7 +118,7 @@ def parse_arguments(words: list[str]) -> Namespace:
     if not {"-h", "--help"}.isdisjoint(options):
         return Namespace(run=lambda _: _print(make_parser(name).format_help()))
     if not name and first.isalpha() and not os.path.lexists(first):
-        wanted = "search" if first.lower() == "find" else first.lower()  # "index" has more of its letters
+        wanted = "search" if first.lower() == "find" else first.lower()  # the spelling is nearer to "index"
         hint = format_nearest_name(wanted, COMMANDS)
         if hint:
             raise UsageError(f'there is no command or file "{first}".{hint}')

@@ -230,7 +230,9 @@ class Conversation:
         return _Opened(_start_log(state, self.store), state, self.library_loader.source_loader)
 
     async def open(self, conversation_id: str) -> None:
-        """Switch to a saved conversation about the same document: its id, or the path of the log of a cell.
+        """Switch to a saved conversation about the same document.
+
+        The conversation of a table's cell has the path of its log as its id.
 
         Raises:
             StoreError: The conversation cannot be read. The current one stays.

@@ -28,7 +28,7 @@ class LineFile:
         self._size = 0
         """Length of the complete lines. Whatever follows was left by a write that failed."""
         self._rest_max = 0
-        """Maximum length of what follows, until it is cut off. More is another program's."""
+        """Maximum length of what follows. If more follows, another program has written it."""
         try:
             content = path.read_bytes() if path.is_file() else b""
             self._size = content.rfind(b"\n") + 1

@@ -53,7 +53,7 @@ _LISTED_KINDS: tuple[type[ConversationEvent], ...] = (
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
 _ID_LENGTH_MAX = 60
-"""Ids are shorter. No file can have a very long name."""
+"""Longer than any id, and short enough for the name of a file."""
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _UNREADABLE = "{} is damaged and cannot be read."
@@ -88,7 +88,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
 
 def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
-    """Return whether an event can come after those of `state`. A damaged log may lack some."""
+    """Return whether an event can come next. In a damaged log, events before it may be missing."""
     is_start = isinstance(event, ConversationStarted)
     if is_start == bool(state.id):
         return False  # it comes first, and only once
@@ -169,7 +169,7 @@ class ConversationLog:
     def __init__(
         self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None
     ) -> None:
-        """Hold all events so far, and their file, or None if none of them is on disk yet.
+        """Start with all events so far, and with their file, or None if no event is on disk yet.
 
         Without a path, nothing is written.
         """
@@ -194,7 +194,7 @@ class ConversationLog:
         if path is None:
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
-            # Only now: a save that waited here while the log was saved and closed must not lock it again.
+            # Not before the lock: if the log was saved and closed meanwhile, its file must stay closed.
             if self._saved_count == len(self.events):
                 return
             if self._file is None:

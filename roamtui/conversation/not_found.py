@@ -1,4 +1,4 @@
-"""How an answer says that the text does not hold it."""
+"""How a model says that the text does not answer a question."""
 
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""

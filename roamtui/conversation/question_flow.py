@@ -112,7 +112,7 @@ def _make_room(state: ConversationState, context: PromptContext, needed_tokens: 
 
 
 def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpanded:
-    """Deliver the open sections whose text the model lacks, as far as there is room for them."""
+    """Deliver open sections whose text the model lacks. Those without room wait for the next question."""
     pending_ids = tuple(
         section.section_id
         for section in state.open_sections.values()

@@ -201,7 +201,8 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
     """Convert an event to a name and JSON values.
 
-    None for what happens before a question is saved, and for its end, which is written as the answer.
+    Return None for an event before the question is saved, and for its last one, which is written as the
+    answer.
     """
     fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:

@@ -64,7 +64,7 @@ def print_conversation(
 ) -> None:
     """Write one conversation to a file, or to stdout.
 
-    The format is `md`, `json`, or `html` for a page that replays it; None for that of the file.
+    The format is `md`, `json`, or `html` for a page that replays it. If None, the name of the file decides.
 
     Raises:
         UsageError: The name of the file does not say a format, or the file is a source.

@@ -73,7 +73,7 @@ def run_recheck(
     """Check conversations, files and tables; all conversations without any. Return 1 for a lost quote.
 
     Targets are ids of conversations, paths of Markdown files and of exported JSON, and folders of tables. A
-    `source` takes the place of all others. Then every quotation of a file counts, and all are listed.
+    `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.
 
     Raises:
         RoamtuiError: A target cannot be read, or there is no quote in any of them.

@@ -194,7 +194,7 @@ def discover_models(
     """List the models of the servers on this machine, and describe the result.
 
     If the person chose a server, which may be on another machine, it is asked too. No other one is contacted.
-    The provider of that server is taken to be that of `model`, the model of the settings.
+    Its provider is assumed to be the same as in `model`, the model of the settings.
     """
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}

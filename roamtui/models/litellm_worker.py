@@ -159,12 +159,12 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
 
 
 def _keep_marks_of_thoughts() -> None:
-    """Keep litellm from removing Ollama's ``<think>`` and ``</think>``, as it leaves the thoughts as text."""
+    """Keep litellm from removing Ollama's ``<think>`` and ``</think>``, which set thoughts apart."""
     try:
         module: Any = importlib.import_module("litellm.llms.ollama.chat.transformation")
         replies = module.OllamaChatCompletionResponseIterator
         parse = replies.chunk_parser
-    except (ImportError, AttributeError):  # no public part of litellm
+    except (ImportError, AttributeError):  # this part of litellm is not public
         return
 
     def parse_unchanged(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -50,9 +50,9 @@ def find_model(folder: Path) -> Path | None:
 
 
 def find_local_embedder(meaning: str) -> LocalEmbedder | None:
-    """Return the embedder for the setting `retrieval.meaning`, or None for ``off``.
+    """Return the embedder for the setting `retrieval.meaning`.
 
-    For ``auto``, None too if no model is installed.
+    Return None for ``off``, and for ``auto`` if no model is installed.
 
     Raises:
         UsageError: The model of the setting, or a package, is missing.

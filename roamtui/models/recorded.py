@@ -28,7 +28,7 @@ class RecordedModel(Model):
 
     @override
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of the next recorded reply. Another question is refused.
+        """Yield the events of the next recorded reply.
 
         Raises:
             ModelError: The question is another one.

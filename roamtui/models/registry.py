@@ -38,8 +38,8 @@ def make_model(
 ) -> Model:
     """Return the model with this name. Nothing is started or requested yet.
 
-    `environ` has the keys, if it is not the environment of this process. The caller closes a `worker`, which
-    several models may share. With `is_test`, a reply is one token long, and not retried.
+    Keys are read from `environ`, or else from the environment of this process. Several models may share a
+    `worker`, which the caller closes. With `is_test`, a reply is one token long, and not retried.
 
     Raises:
         UsageError: The name or URL is invalid.

@@ -20,7 +20,7 @@ from roamtui.models.reply_reader import ReplyReader
 
 _BYTES_PER_TOKEN = 4
 _WINDOW_TOKENS_MAX = 1_000_000
-"""A reply that is longer does not end."""
+"""Assumed if the window is unknown, so that an endless reply is stopped."""
 
 
 async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:

@@ -120,7 +120,7 @@ class ReplyReader:
         return self._read()
 
     def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
-        """Decide what is left at the end of the reply. One that is cut off makes no calls without a mark."""
+        """Decide what is left at the end of the reply. If it is cut off, only calls with a mark count."""
         self._is_end = True
         events = self._read()
         may_call = self._mode is _Mode.THOUGHTS and bool(self._names)

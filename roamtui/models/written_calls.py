@@ -26,7 +26,7 @@ _READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)"
 _IDS_ALONE = re.compile(
     rf"(?=[^a-f\[]*+[a-f\[])(?:{SECTION_ID.pattern}|[\W_])*?{SECTION_ID.pattern}[\W_]*", re.IGNORECASE
 )
-"""A reply of nothing but ids. A number alone is no id."""
+"""A reply that has only ids. Numbers without a letter or bracket are not ids."""
 _CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
 """An answer with citations may explain a call."""
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
@@ -90,7 +90,7 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
 
 def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Find calls in whatever form a model knows: the name of a tool, and soon after it its arguments."""
+    """Find calls in any form: the name of a tool, followed soon by its arguments."""
     calls: list[ToolCall] = []
     found = [*re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text)] if names else []
     ends = [*(match.start() for match in found[1:]), len(text)]

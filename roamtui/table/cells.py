@@ -91,7 +91,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
-    The value must have the type of its column. `exchange` may only have the reason why there is no answer.
+    The value must have the type of `column`. If there is no answer, `exchange` says why.
     """
     if exchange.stopped is StopReason.NOT_FOUND:
         note = sanitise_line(exchange.answer.partition("\n\n")[0])
