@@ -16,10 +16,10 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     actions = ("list", "show", "export", "delete")
     parser.add_argument("action", nargs="?", default="list", choices=actions)
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
-    help_text = "md (default), or that of -o; html is a page that replays it"
+    help_text = "md (default), or the format of -o; html is a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
-    parser.add_flag("--all", "list those of `roamtui ask` too")
+    parser.add_flag("--all", "list conversations from `roamtui ask` too")
 
 
 def _run_conversations(args: Namespace) -> None:

@@ -303,5 +303,5 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
     if len({len(vector) for vector in vectors}) > 1:
         raise ValueError("the server returned vectors of different lengths")
     if not all(map(math.isfinite, chain.from_iterable(vectors))):
-        raise ValueError("the server returned vectors that are no numbers")
+        raise ValueError("the server returned vectors with values that are not numbers")
     return vectors

@@ -96,5 +96,5 @@ def test_a_lasting_fault_is_one_sentence_about_the_embedder(background: Backgrou
 
 def test_vectors_that_are_no_numbers_are_refused(background: BackgroundLoop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fakes.model_servers.hash_runs", lambda _: [1.0, float("nan")])
-    with FakeEmbeddingServer() as server, pytest.raises(ModelError, match="vectors that are no numbers"):
+    with FakeEmbeddingServer() as server, pytest.raises(ModelError, match="vectors with values that are not numbers"):
         _make(background, "openai/x", server.openai_url).embed(["a"])
