@@ -166,15 +166,15 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
     ranked: list[tuple[float, float, int, str]] = []
     order = [*_NAMES_BY_LEGACY_ENCODING]
     for match in from_bytes(sample, cp_isolation=order, enable_fallback=False):
+        text = str(match)
+        if _STRANGE.search(text):
+            continue
+        unlikely = 0.3 if _UNLIKELY.search(text) else 0.0
         for encoding in match.could_be_from_charset:
-            text = str(match)
-            disorder = match.chaos
-            if _UNLIKELY.search(text):
-                disorder += 0.3
+            disorder = match.chaos + unlikely
             if encoding in _DOUBTS and _DOUBTS[encoding].search(text):
                 disorder += 0.02
-            if not _STRANGE.search(text):
-                ranked.append((round(disorder, 2), -match.coherence, order.index(encoding), encoding))
+            ranked.append((round(disorder, 2), -match.coherence, order.index(encoding), encoding))
     return min(ranked)[-1] if ranked else None
 
 
