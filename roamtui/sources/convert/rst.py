@@ -120,6 +120,7 @@ def _write_inline(text: str) -> str:
 
 
 def _write_script(match: re.Match[str]) -> str:
-    around = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() :][:1]
-    is_set_off = match[1] == "sup" or any(map(str.isdigit, around))
+    before = match.string[: match.start()]
+    after = match.string[match.end() :]
+    is_set_off = match[1] == "sup" or before[-1:].isdigit() or after[:1].isdigit()
     return write_script(match[2], match[1]) if is_set_off else match[2]
