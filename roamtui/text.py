@@ -118,8 +118,8 @@ def estimate_tokens(text: str) -> int:
     return max(1, math.ceil(total)) if text else 0
 
 
-def count_tokens(tokens: int) -> str:
-    """Format a number of tokens as `format_tokens` does, with its noun."""
+def format_token_count(tokens: int) -> str:
+    """Format a number of tokens with its noun: ``1 token``, ``1.2k tokens``."""
     return f"{format_tokens(tokens)} {'token' if tokens == 1 else 'tokens'}"
 
 

@@ -29,7 +29,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count
-from roamtui.text import count_tokens
+from roamtui.text import format_token_count
 
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""
@@ -128,7 +128,7 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
         case ToolFinished(notice=text) if text:
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="·")
         case ThoughtsRecorded(text=text, tokens=tokens):
-            text = f"The model thought for {count_tokens(tokens)}: {text}"
+            text = f"The model thought for {format_token_count(tokens)}: {text}"
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="✻")
         case ReminderSent(notice=text):
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="❝")

@@ -13,7 +13,7 @@ from roamtui.conversation.events import (
     StepStarted,
     ThinkingStreamed,
 )
-from roamtui.text import count_tokens, estimate_tokens
+from roamtui.text import estimate_tokens, format_token_count
 
 _SECONDS_MIN = 3
 """A wait is shown in seconds once it is longer than a person expects."""
@@ -41,7 +41,7 @@ class ReplyProgress:
             case QuestionReceived(starts_model=starts_model):
                 self._begin("starting the model" if starts_model else "searching")
             case StepStarted(input_tokens=tokens):
-                self._begin(f"reading {count_tokens(tokens)}")
+                self._begin(f"reading {format_token_count(tokens)}")
             case AnswerStreamed(text=text):
                 self._add("writing", text)
             case ThinkingStreamed(text=text):
@@ -65,5 +65,5 @@ class ReplyProgress:
         """Return, for example, ``reading 1.3k tokens · 35 s`` or ``writing · 40 tokens``."""
         seconds = int(self._clock() - self._started)
         if self._pieces:
-            return f"{self._activity} · {count_tokens(estimate_tokens(''.join(self._pieces)))}"
+            return f"{self._activity} · {format_token_count(estimate_tokens(''.join(self._pieces)))}"
         return f"{self._activity} · {seconds} s" if seconds >= _SECONDS_MIN else self._activity

@@ -19,7 +19,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
-from roamtui.text import count_tokens, format_tokens
+from roamtui.text import format_token_count, format_tokens
 from roamtui.tui.actions import PANES, Action, Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -66,7 +66,7 @@ class StatusLine(ClickableLine):
         """Show the open sections, tokens and cost of a conversation."""
         self._opened = "No open sections"
         if state.open_sections:
-            self._opened = f"◆ {len(state.open_sections)} open · ~{count_tokens(state.open_tokens)}"
+            self._opened = f"◆ {len(state.open_sections)} open · ~{format_token_count(state.open_tokens)}"
         # Summed here, because the line is drawn eight times a second while a model answers.
         usage = sum((exchange.usage for exchange in state.exchanges), Usage())
         self._used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
@@ -214,7 +214,7 @@ class HeaderLine(ClickableLine):
 def describe_usage(usage: Usage) -> str:
     """Describe the tokens that the model read, new and from its provider's cache, and their cost."""
     sign = "" if usage.source == "provider" else "~"  # an estimate
-    words = [f"{sign}{count_tokens(max(0, usage.input_tokens - usage.cached_tokens))}"]
+    words = [f"{sign}{format_token_count(max(0, usage.input_tokens - usage.cached_tokens))}"]
     if usage.cached_tokens:
         words.append(f"{format_tokens(usage.cached_tokens)} cached")
     if usage.cost_usd:

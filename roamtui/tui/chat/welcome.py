@@ -9,7 +9,7 @@ from roamtui.conversation.state import OFFLINE
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
-from roamtui.text import count_tokens
+from roamtui.text import format_token_count
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import ExampleTarget
@@ -55,7 +55,7 @@ class WelcomeView(ContentView):
             parts.append(format_count(len(root.page_starts), "page"))
         elif not library.unloaded_files and not counted[NodeKind.LINK]:
             length = sum(len(document.text) for document in library.documents)
-            parts.append(f"~{count_tokens(length // _CHARACTERS_PER_TOKEN)}" if length else "empty")
+            parts.append(f"~{format_token_count(length // _CHARACTERS_PER_TOKEN)}" if length else "empty")
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
         titles = (strip_anchor(sanitise_line(root.get_telling_title(row))) for row in titled[:_TITLES_MAX])
         self._contents = ", ".join(parts)
