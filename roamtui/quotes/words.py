@@ -526,7 +526,7 @@ class _WordReader:
             before -= 1
         between = self._visible[self._last_end : before] if not self._edge else " "
         is_second = self._last_kind == "number" and _DASH.fullmatch(between) is not None  # 10-30
-        is_compared = self._last_key in {*"<>≤≥≈~"} and not between  # ≥5
+        is_compared = self._last_key in {"<", ">", "≤", "≥", "≈", "~"} and not between  # ≥5
         flags = INSIDE if is_second or is_compared else 0
         if match["currency"]:
             self._add(make_key(match["currency"]), before, match.end("currency"), OPTIONAL | flags)

@@ -134,8 +134,9 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
     corrections: dict[str, list[str]] = {}
     for word in words:
         if not index.has_word(word):
-            forms = (list_similar_words(form, index.title_words) for form in (word, f"{word}s"))
-            if similar := next(filter(None, forms), None):
+            titles = index.title_words
+            similar = list_similar_words(word, titles) or list_similar_words(f"{word}s", titles)
+            if similar:
                 corrections[word] = similar
     return corrections
 

@@ -69,6 +69,7 @@ class LanceStore:
     def save(self, kind: str, vectors: Mapping[str, bytes]) -> None:
         """Add vectors of an embedder."""
         arrow = self._arrow
+        name = _name_table(kind)
         count = len(vectors)
         data = b"".join(vectors.values())
         values = arrow.Array.from_buffers(arrow.float16(), len(data) // 2, [None, arrow.py_buffer(data)])
@@ -77,8 +78,8 @@ class LanceStore:
         for pause in (*_PAUSES, None):
             try:
                 with self._convert_errors():
-                    create = self._connection.create_table
-                    create(_name_table(kind), schema=rows.schema, exist_ok=True).add(rows)
+                    table = self._connection.create_table(name, schema=rows.schema, exist_ok=True)
+                    table.add(rows)
             except IndexLostError:
                 if pause is None:
                     raise

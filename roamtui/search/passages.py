@@ -55,6 +55,7 @@ _SENTENCES_MAX = 4
 _FILLED_SHARE_MAX = 0.1
 """Maximum share of an excerpt's size that may be added to fill short omissions. A reader who needs what an
 omission hides has to ask again, which costs more."""
+_FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 
 
@@ -325,7 +326,7 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         return []
     if block.kind in _CODE:
         lines = [_get_line(text, end, end) for end in (block.start, block.end - 1)]
-        return [line for line in lines if text[slice(*line)].lstrip("> \t").startswith(("```", "~~~"))]
+        return [(start, end) for start, end in lines if _FENCE.match(text, start, end)]
     unit = block.units[bisect_right(block.units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW:
         return []
