@@ -519,7 +519,7 @@ class Agent:
                     case ToolCallReceived(call):
                         call_id = make_unique_id(call.id, call_ids)
                         call_ids.add(call_id)
-                        # servers leave what surrounds it, as in functions.expand_sections
+                        # some servers leave a prefix or suffix, as in functions.expand_sections
                         name = next((name for name in run.tools if name in call.name), call.name)
                         arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
                         call = replace(call, id=call_id, name=name, arguments=arguments)

@@ -58,7 +58,7 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
 
 
 def format_library_title(library: Library) -> str:
-    """Format the title of a library whose title is not that of a section."""
+    """Format the title of a library that is not also the title of one of its sections."""
     return shorten(escape(library.title), TITLE_LENGTH_MAX)
 
 
@@ -124,7 +124,7 @@ def list_titles(library: Library, section_id: str) -> list[str]:
 
 
 def format_size(library: Library, section_id: str) -> str:
-    """Format the tokens that a model gets when it opens a node, and those of its subtree if there are more.
+    """Format the tokens that a model gets when it opens a node, and its subtree's tokens if there are more.
 
     Examples are ``120``, ``300 of 12k``, and ``list of 12k`` if the node gives only titles.
     """

@@ -142,8 +142,8 @@ def fill_lines(
 ) -> list[str]:
     """Render lines for the nodes that have text, and for the most useful nodes below.
 
-    If they do not fit, render the ranges of `parent_id`, and before them the nodes that are not below it. The
-    outline of the whole library is one line if even these do not fit.
+    If they do not fit, render `outside_parent`, the nodes that are not below `parent_id`, and then the ranges
+    of `parent_id`. If not even these fit, the outline of the whole library is one line.
     """
     outline = _Outline(library=library, tokens_left=budget_tokens, is_below=not is_whole)
     for length_max in _NAME_LENGTHS:

@@ -44,7 +44,7 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
 
 
 def make_entries(library: Library, node_ids: Iterable[str]) -> list[OutlineEntry]:
-    """Make the entries of nodes, but for those without text in and below them.
+    """Make an entry for each node that has text in it or below it.
 
     A file with a single title is opened by the id of the section with that title, so that one text has one
     id. A node without own text and with a single child shares a line with that child.

@@ -56,7 +56,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
     keeps_meaning: bool = False
-    """Whether a negation beside the words counts."""
+    """Whether the document must have the words without a negation beside them."""
 
 
 def parse_source_line(markdown: str) -> str:

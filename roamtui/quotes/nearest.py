@@ -112,8 +112,8 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     shared = sum(block.size for block in blocks)
     similarity = 2 * shared / (len(wanted) + last - first + 1)
-    # as many words as are missing at both ends of the quote, but none of another sentence or paragraph; if
-    # none is missing, one beside them turns their meaning
+    # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence
+    # or paragraph. A quote that matches whole is beside a word that turns its meaning, so include that word.
     beside = 1 if similarity == 1 else 0
     for _ in range(blocks[0].a + beside):
         if first and not _BREAK.search(text, words.ends[first - 1], words.starts[first] + 1):

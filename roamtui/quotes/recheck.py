@@ -64,7 +64,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         library,
         expected,
         keeps_meaning=claim.keeps_meaning,
-        keeps_rows=claim.keeps_meaning,  # a list of quotes writes each on one line
+        keeps_rows=claim.keeps_meaning,  # an exported list puts each quote on one line
     )
     is_placed = bool(claim.section_id or claim.anchor)
     status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED

@@ -102,7 +102,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     names = [*filter(None, [citation.doc]), *titles]
     place = citation.place
-    if citation.state is QuoteState.ELSEWHERE:  # file and place are those of the words, not of the section
+    if citation.state is QuoteState.ELSEWHERE:  # document and place are where the words are
         names = list(titles)
         place = f"but in {', '.join(filter(None, [citation.doc, place]))}"
     where = ", ".join(filter(None, [PLAIN_PATH_STEP.join(map(sanitise_line, names)), sanitise_line(place)]))

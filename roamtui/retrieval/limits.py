@@ -27,7 +27,7 @@ _LIMITING = re.compile(make_pattern("limits"), re.IGNORECASE)
 _DOCUMENT_LENGTH_MAX = 2_000_000
 """Maximum length, in characters, of a document that is searched for such sentences, which takes 0.3 s."""
 _CACHED_DOCUMENTS_MAX = 8
-"""A question needs those of its first hits."""
+"""A question needs only the documents of its first hits."""
 
 
 class Limit(Struct, frozen=True, kw_only=True):

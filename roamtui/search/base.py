@@ -53,7 +53,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
     meaning: str = "auto"
-    """Local model that orders keyword hits anew: a folder, ``off``, or ``auto`` for an installed one."""
+    """Local model that reorders keyword hits: a folder, ``off``, or ``auto`` for an installed one."""
     rerank: Literal["off", "on"] = "off"
     """Whether a model reorders the results, by one request."""
 
@@ -165,7 +165,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
 
     embedder: Embedder | None = None
     meaning: Embedder | None = None
-    """Embedder on this machine that orders the hits of keywords anew."""
+    """Embedder on this machine that reorders the hits of keywords."""
     reranker: Reranker | None = None
     progress: Progress | None = None
     """Called while sections are embedded."""
@@ -182,7 +182,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
             self.on_warning(sentence)
 
     def warn_of_fallback(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Warn of a search without vectors, or raise `error` if it needs them or the index cannot be used.
+        """Warn that a search continues without vectors because of `error`.
 
         Raises:
             RoamtuiError: `error` itself, if keywords must not replace vectors, or the index cannot be used.

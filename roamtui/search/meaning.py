@@ -29,7 +29,7 @@ from roamtui.search.vectors import (
 )
 
 _HITS_MAX = 30
-"""Maximum number of hits that are ordered anew."""
+"""Maximum number of hits that are reordered."""
 _PIECES_MAX = 50
 _PIECES_OF_HIT_MAX = 2
 _BATCH_SIZE = 8
