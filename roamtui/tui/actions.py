@@ -262,7 +262,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "search",
             "/",
             "search",
-            "Search titles, questions and answers, or your notes. Letters that are no keys begin it, too.",
+            "Search titles, questions and answers, or your notes. Letters that are not keys start it too.",
         ),
     ),
     Scope.TABLE: (
