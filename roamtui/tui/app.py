@@ -154,7 +154,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
         while monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110 - no event says so
             await asyncio.sleep(_TYPING_STEP_SECONDS)
-        question, detail = sanitise_line(approval.question), sanitise_line(approval.detail)
+        question = sanitise_line(approval.question)
+        detail = sanitise_line(approval.detail)
         dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=False)
         return await self.push_screen_wait(dialog)
 

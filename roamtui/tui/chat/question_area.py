@@ -183,11 +183,11 @@ class QuestionArea(Container):
     def show_options(self) -> None:
         """Say on the border of the box how the next question will be asked."""
         options = self._options
-        label = "" if options.replaces is None else "Editing the last question · esc to cancel"
+        is_editing = options.replaces is not None
+        label = "Editing the last question · esc to cancel" if is_editing else ""
         if options.within is not None:
-            start, end = "Only in ", " · esc for all"
-            if options.replaces is not None:
-                start, end = "Editing the last question in ", " · esc to cancel"
+            start = "Editing the last question in " if is_editing else "Only in "
+            end = " · esc to cancel" if is_editing else " · esc for all"
             titles = list_full_path(self._conversation.state.library, options.within)
             room = self._frame.size.width - _FRAME_WIDTH - cell_len(start + end)
             while len(titles) > 1 and cell_len(PATH_STEP.join(titles)) > room:
