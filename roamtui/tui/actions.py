@@ -98,7 +98,7 @@ def _row(verb: str, keys: str, label: str, sentence: str, call: str = "", **flag
 _hinted = partial(_row, is_hinted=True)
 _unlisted = partial(_row, in_palette=False)
 _priority = partial(_row, in_palette=False, is_priority=True)
-"""An action before which the focused widget gets no key. If it moves the focus, the next keys go there."""
+"""An action that gets its key before the focused widget. If it moves the focus, the next keys go there."""
 _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
         _priority("next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),

@@ -148,7 +148,7 @@ class RoamApp(App[None], inherit_bindings=False):
     async def _ask_for_approval(self, approval: ApprovalRequest) -> bool:
         """Ask before a question may exceed the spending limit, and before a page of another site is fetched.
 
-        This waits until the person does not type, because a letter of their text must not be an answer.
+        This waits while the person is typing, because a letter of their text must not be the answer.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
 

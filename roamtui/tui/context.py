@@ -65,7 +65,10 @@ class Services(Protocol):
         """Look for models on this machine, and return them with a summary. Called in a thread."""
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make a model, by default that of the settings. In a test, a reply is one token, without retries."""
+        """Make a model, by default the one in the settings.
+
+        In a test, a reply has one token and is not retried.
+        """
 
     def fetch_picture(self, url: str, source: str) -> bytes:
         """Fetch a picture for a document from the given source. Called in a thread."""

@@ -20,7 +20,7 @@ from textual.widgets import Input, TextArea
 from roamtui.plain import sanitise_text
 
 TYPING_SECONDS = 1.0
-"""Between two keys of a text there is seldom a longer pause."""
+"""People who type seldom pause longer than this between two keys."""
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
@@ -49,7 +49,7 @@ class KeyQueue:
         self._left_at = -math.inf
         """When escape left a text field, unless another key has come since."""
         self.typed_at = monotonic()
-        """When a key came to a text field last, or the app was made."""
+        """When a text field last got a key, or when the app was made."""
         self.waiting = asyncio.Queue[TypedEvent]()
         """What was typed and not handled yet."""
 

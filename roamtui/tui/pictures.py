@@ -1,9 +1,9 @@
 """Pictures in a terminal: how they are drawn there.
 
-Half cells work everywhere. Some terminals show images by kitty's protocol, by placeholders: one private-use
-character a cell, whose colour is the id of the image, with two combining marks for its row and column, so
-that the text around it scrolls and wraps as usual. Nothing is asked of the terminal, because its answer could
-be read as keys.
+Half cells work everywhere. Some terminals show images by kitty's protocol, in which each cell of an image has
+a placeholder: a private-use character whose colour is the id of the image, with two combining marks for its
+row and column. So the text around it scrolls and wraps as usual. The terminal is asked nothing, because its
+answer could be read as keys.
 """
 
 from base64 import b64encode

@@ -163,7 +163,7 @@ class HeaderLine(ClickableLine):
     """Shows the program's name, the document's title and source, or a tab for each open document."""
 
     titles: reactive[tuple[str, ...]] = reactive(())
-    """The titles of all open documents. That of this one is at `index`."""
+    """The titles of all open documents. `index` belongs to this one."""
     index: reactive[int] = reactive(0)
 
     def __init__(self, library: Library, keys: Keymap) -> None:

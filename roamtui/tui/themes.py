@@ -50,7 +50,7 @@ class ThemeError(RoamtuiError):
 def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
     """Return all themes by name, the name of the one to use, and a sentence for each problem.
 
-    Of themes with the same name, the last one counts: those of `folders` come after roamtui's own.
+    A theme in `folders` replaces roamtui's own theme, or one of an earlier folder, with the same name.
     """
     own: dict[str, Theme] = {}
     problems = []

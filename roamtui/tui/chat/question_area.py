@@ -27,7 +27,7 @@ from roamtui.tui.messages import StatusMessage
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _FRAME_WIDTH = 6
-"""Cells of the border of the question box in which no title can be."""
+"""Cells of the question box's border that a title cannot use."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4

@@ -23,7 +23,7 @@ _NOUNS = {
 }
 """What people call the nodes of a library."""
 _CHARACTERS_PER_TOKEN = 4
-"""A rougher estimate than that of `estimate_tokens`, because the first screen must not wait for it."""
+"""A rougher estimate than `estimate_tokens` makes, because the first screen must not wait for it."""
 _TITLES_MAX = 100
 _CHAPTERS_LINES_MAX = 2
 """Maximum number of lines with the titles of chapters."""

@@ -104,7 +104,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def show_section(
         self, library: Library, section_id: str, *, highlight: Span | None = None, offset: int = 0
     ) -> None:
-        """Show a section from an offset on, or a span to highlight, if necessary of another document.
+        """Show a section from an offset on, or a span to highlight. It may be in another document.
 
         Raises:
             UnknownSectionError: The library has no such section.

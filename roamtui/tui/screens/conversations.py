@@ -33,7 +33,7 @@ _FILE_NAME_LENGTH_MAX = 60
 
 
 class ConversationsScreen(ListDialog[ConversationSummary, None]):
-    """Lists saved conversations, without those of `roamtui ask`. A person can switch to one of them."""
+    """Lists saved conversations, but not what `roamtui ask` saved. A person can switch to one of them."""
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True

@@ -109,12 +109,12 @@ class ConfirmDialog(Dialog[bool]):
     ) -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document.
 
-        If the dialog is not expected, because no key opened it, the person may be typing.
+        A dialog that no key opened is not expected, so the person may be typing.
         """
         super().__init__()
         self._is_expected = is_expected
         self._typing_until = 0.0
-        """Until when a key may belong to a text that the person types."""
+        """Until this time, a key may belong to a text that the person is typing."""
         self._question = question
         self._detail = detail
         self._yes = yes
@@ -131,16 +131,16 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def on_mount(self, event: events.Mount) -> None:
-        """Take no answer at once if the person did not expect the question."""
+        """Accept no answer at first if the person did not expect the question."""
         if not self._is_expected:
             self._typing_until = event.time + TYPING_SECONDS
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore the keys of a text until a pause, because a y of it must not be an answer."""
+        """Ignore the keys of a text until the person pauses, because its letter y must not be the answer."""
         is_letter = event.is_printable and event.key not in self.active_bindings
         if event.key != "escape" and (is_letter or event.time < self._typing_until):
             event.stop()
-            if is_letter:  # y itself may be pressed again and again until it counts
+            if is_letter:  # y does not extend the wait, so pressing it again works
                 self._typing_until = event.time + TYPING_SECONDS
 
     def ask(self, app: App[None], action: Callable[[], object]) -> None:

@@ -38,7 +38,7 @@ _KEYS_WIDTH = 21
 
 
 class HelpDialog(ListDialog[str, str | None]):
-    """Lists all actions and signs. The result is the id of an action of a document. Others run at once."""
+    """Lists all actions and signs. Choosing an action runs it, or returns its id if it needs a document."""
 
     CLEARS_FIRST = True
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss", "Close")]

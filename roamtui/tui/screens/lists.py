@@ -203,7 +203,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self.filter()
 
     def on_key(self, event: events.Key) -> None:
-        """Begin a search with a letter that is no key of the list."""
+        """Start a search with a letter that is not a key of the list."""
         if self.list.has_focus and event.is_printable and event.key not in self.active_bindings:
             event.stop()
             self.field.focus()

@@ -49,9 +49,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     ) -> None:
         """Open the source of `request`, or offer those that `services` lists.
 
-        A request for a document for which `is_open` returns true is the result. Without `is_open`, nothing is
-        opened, and the request is always the result. `model` replaces that of the settings. Without a title,
-        this is the first screen, which introduces the program.
+        If `is_open` returns true for a request, the request is the result. Without `is_open`, nothing is
+        opened, and the request is always the result. `model` replaces the model of the settings. Without a
+        title, this is the first screen, which introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))

@@ -96,7 +96,7 @@ class VisibleLines:
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
-    """Return the signs of sections by id. A line that hides open sections has their number."""
+    """Return the signs of sections by id. A line that hides open sections says how many."""
     exchanges = state.exchanges
     cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
     batches = [event for asked in exchanges for event in asked.events if isinstance(event, SectionsExpanded)]
