@@ -36,8 +36,8 @@ def replies_with_passages(exchange: Exchange) -> bool:
 def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
     """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
 
-    A proven answer needs no more of them, and they do not help a model that failed. An answer without a model
-    has none: it opens what it shows.
+    A proven answer needs no more hits, and after an error they do not help. An answer without a model has no
+    unopened hits: it opens all that it shows.
     """
     if exchange.is_proven or exchange.stopped is StopReason.ERROR or replies_with_passages(exchange):
         return ()

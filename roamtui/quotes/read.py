@@ -106,13 +106,13 @@ class CitationMark(Struct, frozen=True):
 
 
 class Quotation(Struct, frozen=True):
-    """Words between quotation marks."""
+    """Words between quotation marks or in backticks, or a paragraph of a block quote."""
 
     text: str
     start: int
-    """Offset of the opening mark."""
+    """Offset of the opening mark, or of a block's first word."""
     end: int
-    """Offset after the closing mark."""
+    """Offset after the closing mark, or after a block's last word."""
     is_code: bool = False
     """Whether the words are in backticks. They are a quote only if a section that their sentence names has
     them.

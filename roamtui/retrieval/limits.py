@@ -72,15 +72,15 @@ def _find_numbers(text: str) -> Mapping[str, Sequence[int]]:
 
 
 def _list_numbers(library: Library, section_id: str) -> list[str]:
-    """List the number of a section, and that of the clause above it, such as 2.3 above 2.3.2.
+    """List the number of a section, and the number of the clause above it, such as 2.3 above 2.3.2.
 
-    A number that two titles of the document have names neither.
+    A number that two titles of the document share is left out, because it is ambiguous.
     """
     node = library.node(section_id)
     numbers = [_parse_number(node.title)]
     if node.parent is not None and "." in (above := _parse_number(library.node(node.parent).title)):
         numbers.append(above)
-    if not any(numbers):  # as in most documents, whose titles need not be looked at
+    if not any(numbers):  # as in most documents, so the other titles need not be read
         return []
     numbers_of_all = [*map(_parse_number, library.documents_by_key[node.own_span.doc].columns.titles)]
     return [number for number in numbers if number and numbers_of_all.count(number) == 1]

@@ -81,9 +81,6 @@ class MeaningOrder:
         """Return a ranking's hits, the best in the order of words and meaning; named statements stay first.
 
         If all of the library is embedded, add the sections `within` it whose meaning is nearest.
-
-        Raises:
-            RoamtuiError: The embedder or the store failed.
         """
         if ranking.matcher.language is not Language.ENGLISH and not self._embedder.is_multilingual:
             return ranking.hits
@@ -110,11 +107,7 @@ class MeaningOrder:
         return (*named, *ordered, *rest)
 
     def embed_ahead(self, library: Library, store: VectorStore) -> bool:
-        """Embed the next few pieces of a library that are not stored. Return whether some may be left.
-
-        Raises:
-            RoamtuiError: The embedder or the store failed.
-        """
+        """Embed the next few pieces of a library that are not stored. Return whether some may be left."""
         with self._lock:
             if self._ahead_library is not library:
                 self._ahead_library = library
