@@ -86,6 +86,17 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
         """Whether a complete line cannot be read. A torn last line is what a killed program leaves behind."""
         return b"\n" in self.rest
 
+    @property
+    def problem(self) -> str:
+        """A sentence about the damage, or empty."""
+        return _PARTLY_DAMAGED if self.is_damaged else ""
+
+    @property
+    def ended_state(self) -> ConversationState:
+        """The state after the program ended: a question without an end counts as cancelled."""
+        state = self.state
+        return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
+
 
 def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
     """Return whether an event can come next. In a damaged log, events before it may be missing."""
@@ -268,11 +279,11 @@ class ConversationStore:
         path = self._get_path(conversation_id)
         file: LineFile | None = None
         warning = _DAMAGED
-        content = self._read(conversation_id)
+        content = self._read_bytes(conversation_id)
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(closing(LineFile(path)))
-                content = self._read(conversation_id)  # the last program may have written more at its end
+                content = self._read_bytes(conversation_id)  # the last program may have written more
             except OSError as error:
                 reason = format_reason(error)
                 warning = f"This conversation cannot be changed ({reason}), so you are now in a copy of it."
@@ -288,18 +299,13 @@ class ConversationStore:
         copy = self.start(copy_id, [replace(started, conversation_id=copy_id), *rest, renamed])
         return copy, apply_events(replace(log.state, id=copy_id), renamed), warning
 
-    def read(self, conversation_id: str) -> list[ConversationEvent]:
-        """Return the events of a conversation, without locking it."""
-        return self._decode(conversation_id).events
+    def read(self, conversation_id: str) -> DecodedLog:
+        """Read the log of a conversation, without locking it."""
+        return decode_log(self._read_bytes(conversation_id), f"The conversation {conversation_id}")
 
     def load(self, conversation_id: str) -> ConversationState:
         """Return the last state of a conversation, without its document."""
-        state = self._decode(conversation_id).state
-        return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
-
-    def summarise(self, conversation_id: str) -> ConversationSummary:
-        """Return the summary of a conversation that can be read."""
-        return _summarise(self._get_path(conversation_id))
+        return self.read(conversation_id).ended_state
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last used one first.
@@ -356,7 +362,7 @@ class ConversationStore:
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""
         with self._using(conversation_id, "rename") as file:
-            if self._decode(conversation_id).is_damaged:
+            if self.read(conversation_id).is_damaged:
                 advice = "Resume it: roamtui then opens a copy, which can be renamed."
                 problem = f"The conversation {conversation_id} is damaged and cannot be renamed."
                 raise StoreError(f"{problem} {advice}")
@@ -384,10 +390,7 @@ class ConversationStore:
         name = conversation_id if is_name else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
 
-    def _decode(self, conversation_id: str) -> DecodedLog:
-        return decode_log(self._read(conversation_id), f"The conversation {conversation_id}")
-
-    def _read(self, conversation_id: str) -> bytes:
+    def _read_bytes(self, conversation_id: str) -> bytes:
         path = self._get_path(conversation_id)
         with map_store_errors(f"read the conversation {conversation_id}", self._folder):
             content = path.read_bytes() if path.is_file() else b""
@@ -437,5 +440,5 @@ def _summarise(path: Path) -> ConversationSummary:
         is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),
-        problem=_PARTLY_DAMAGED if log.is_damaged else "",
+        problem=log.problem,
     )

@@ -74,11 +74,11 @@ def print_conversation(
         if suffix not in _FORMATS:
             raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
         output_format = suffix
-    store = open_store()
-    state = store.load(conversation_id)
+    log = open_store().read(conversation_id)
+    if log.problem:
+        warn(f"conversation {conversation_id}: {log.problem}")
+    state = log.ended_state
     source = state.source
-    if problem := store.summarise(conversation_id).problem:
-        warn(f"conversation {conversation_id}: {problem}")
     if output_format == "html":
         text = render_html(state, source, open_source(source, added=state.sources))
     elif output_format == "json":

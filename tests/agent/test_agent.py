@@ -104,4 +104,4 @@ async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
     with pytest.raises(UnknownSectionError, match="ffffffff"):
         await agent.ask("How much is it?", replace(options, replaces=exchange))
     assert conversation.state is before
-    assert fold_events(before.library, store.read(before.id)).exchanges == before.exchanges
+    assert fold_events(before.library, store.read(before.id).events).exchanges == before.exchanges

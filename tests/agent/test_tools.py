@@ -90,7 +90,7 @@ async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -
     agent = make_agent(store=store)
     (fees,) = ids(agent, "Fees")
     await _call(agent, "expand_sections", shape.format(fees, "Herons wait. " * 100_000))
-    assert len(encode_events(store.read(agent.conversation.state.id))) < 80_000
+    assert len(encode_events(store.read(agent.conversation.state.id).events)) < 80_000
 
 
 async def test_names_are_looked_up_beside_the_event_loop_and_only_the_first_twenty() -> None:

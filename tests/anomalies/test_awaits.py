@@ -132,7 +132,7 @@ class Case:
         state = self.conversation.state
         assert not state.is_asking
         if state.exchanges:
-            saved = fold_events(state.library, self.store.read(state.id))
+            saved = fold_events(state.library, self.store.read(state.id).events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
             exchange = state.exchanges[-1]

@@ -50,7 +50,7 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.events[:] = played.events
     log.save()
     log.close()
-    assert store.read("c0ffee") == played.events
+    assert store.read("c0ffee").events == played.events
     assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 3}
 
 

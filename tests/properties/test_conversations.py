@@ -256,7 +256,7 @@ class Conversations(RuleBasedStateMachine):
         state = self.state
         if state.exchanges:
             self.conversation.flush()
-            assert fold_events(state.library, self.store.read(state.id), state.options) == state
+            assert fold_events(state.library, self.store.read(state.id).events, state.options) == state
 
 
 def _check_deliveries(state: ConversationState) -> None:
