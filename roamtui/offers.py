@@ -28,9 +28,9 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
     candidates = [each for each in summaries if not (each.is_one_shot or is_standard_input(each.source))]
     saved = [summary for summary in candidates if not is_source_missing(summary.source)]
-    resumable = [summary for summary in saved if summary.is_answered and summary.questions]
-    shown = [summary for summary in summaries if summary.problem or summary in resumable]
-    offers = [_offer_conversation(each, is_resumable=each in resumable) for each in shown[:_SHOWN_MAX]]
+    resumable_ids = {summary.id for summary in saved if summary.is_answered and summary.questions}
+    shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
+    offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
         if is_url(source):
             name = source.partition("://")[2].rstrip("/")
