@@ -254,8 +254,9 @@ def open_without_text(
             sections[section_id] = replace(section, last_used=number, closing_by=None)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     shown: list[str] = []
-    for opened_id in sections if origin is Origin.AGENT else ():
-        shown += (*library.node(opened_id).ancestors, opened_id)
+    if origin is Origin.AGENT:
+        for opened_id in sections:
+            shown += (*library.node(opened_id).ancestors, opened_id)
     return SectionsExpanded(
         results=tuple(results),
         origin=origin,

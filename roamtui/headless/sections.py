@@ -83,7 +83,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         place = format_line_range(library, library.node(hit.section_id).span)
         if is_terminal:
             heading = f"{rank}. [{hit.section_id}] {path} ({place})"
-            lines.append(wrap_line(heading, width, _HIT_INDENT).strip())
+            lines.append(wrap_line(heading, width, _HIT_INDENT).removeprefix(_HIT_INDENT))
             lines.append(wrap_line(hit.snippet, width, _HIT_INDENT))
         else:
             lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")

@@ -103,7 +103,8 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     text = " ".join(map(str, chain))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
-    for kinds, reason, advice, is_transient in () if is_explained else _CAUSES:
+    causes = () if is_explained else _CAUSES
+    for kinds, reason, advice, is_transient in causes:
         if not names.isdisjoint(kinds.split()):
             where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
