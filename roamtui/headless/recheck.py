@@ -29,6 +29,7 @@ _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use -
 _QUOTES_HINT = (
     "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
 )
+_NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
 _CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
 _QUOTE_COLUMN = ": quote"
 """End of the title of a column with quotes in an exported table."""
@@ -96,8 +97,10 @@ def run_recheck(
             open_source = partial(reopen, is_own=replaces_source)  # otherwise, the file names the source
             claims = _read_file(path, target, replaces_source=replaces_source)
         quotes += _recheck_claims(claims, path.parent, open_source, source)
-    if targets and not quotes:
-        raise SourceError(f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}")
+    if not quotes:
+        raise SourceError(
+            f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}" if targets else _NO_QUOTES
+        )
     counts = Counter(quote.status for quote in quotes)
     status_counts = {status.value: counts[status] for status in ClaimStatus}
     if as_json:

@@ -10,7 +10,7 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.paths import cache_path
+from roamtui.paths import cache_path, conversations_path
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
@@ -50,6 +50,18 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     assert result.code == 2
     assert "is one of the documents" in result.err
     assert (leases / "anna.md").read_bytes() == before
+
+
+def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: Path) -> None:
+    none = run("recheck", "--all")
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    assert run("recheck", "--all").code == 0
+    (conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
+    damaged = run("recheck", "--all")
+    assert f"conversation {conversation}: It is damaged" in damaged.err
+    for result in (none, damaged):
+        assert (result.code, result.out) == (1, "")
+        assert "No saved conversation has a quote to check." in result.err
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.json", "t.md", "out/t.csv"])

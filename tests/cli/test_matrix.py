@@ -24,7 +24,7 @@ LINES = {
     "eval": "QUESTIONS --docs FOLDER",
     "conversations": "",
     "notes": "",
-    "recheck": "--all",
+    "recheck": "QUOTES --in GARDEN",
     "doctor": "",
 }
 """An example of each command that ends."""
@@ -42,7 +42,9 @@ def _write_line(name: str, garden: Path) -> list[str]:
         "gold_section_titles_path": ["Garden manual", "Tools"],
     }
     questions.write_text(json.dumps(question) + "\n", "utf-8")
-    places = {"GARDEN": garden, "QUESTIONS": questions, "FOLDER": garden.parent}
+    quotes = garden.with_name("quotes.txt")
+    quotes.write_text('It says "A late spade costs 50 cents a day."\n', "utf-8")
+    places = {"GARDEN": garden, "QUESTIONS": questions, "QUOTES": quotes, "FOLDER": garden.parent}
     return [name, *(str(places.get(word, word)) for word in shlex.split(LINES[name]))]
 
 
