@@ -14,7 +14,7 @@ from math import log
 from msgspec import Struct
 
 from roamtui.plain import sanitise_line, shorten
-from roamtui.search.lexicon import get_synonyms
+from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 from roamtui.search.units import (
     CACHED_TEXTS_MAX,
@@ -136,7 +136,7 @@ def find_related_words(
 ) -> dict[str, frozenset[str]]:
     """Return each term's synonyms and, unless it is `present`, the words that it may be a slip of.
 
-    `present` are the terms that the texts contain.
+    `present` are the terms that the texts contain. In German, a `TermMatcher` counts synonyms as their terms.
     """
     words: list[str] = []
     if len(present) < len(matcher.terms):
@@ -144,7 +144,8 @@ def find_related_words(
     related = {}
     for term in matcher.terms:
         corrections = list_similar_words(term, words) if term not in present else ()
-        related[term] = frozenset((*get_synonyms(term), *corrections))
+        synonyms = get_synonyms(term) if matcher.language is Language.ENGLISH else ()
+        related[term] = frozenset((*synonyms, *corrections))
     return related
 
 

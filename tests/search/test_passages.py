@@ -164,6 +164,17 @@ def test_code_is_whole_or_comes_with_its_fences() -> None:
     assert "add_heron(1)\nbird_0 = 0" in middle
 
 
+def test_a_german_question_gets_no_english_synonyms() -> None:
+    text = "The fee and the price.\n\nDie Rate kostet 5 Euro.\n\nDas Entgelt der Miete.\n"
+    for question, words in (
+        ("Wie hoch ist die Rate?", ["Rate"]),
+        ("Was sind die Kosten?", ["kostet", "Entgelt"]),
+        ("What is the rate?", ["fee", "price", "Rate"]),
+    ):
+        found = find_question_words(question, [text]).locate(text)
+        assert [text[start:end] for start, end, _ in found] == words
+
+
 def test_code_comes_after_the_other_best_sentences() -> None:
     code = "```python\n" + "bird = bird + 1\n" * 8 + "```"
     text = (
