@@ -207,6 +207,6 @@ def _write_passages(
             blocks.append(f"{quote}{gap}[{section_id}]")
             first = library.clean_text(span).index(text)
             cited = span.get_part(first, first + len(text))
-            citation = make_citation(section_id, library, quote=text, state=QuoteState.FOUND, span=cited)
+            citation = make_citation(section_id, library, quote=text, state=QuoteState.EXACT, span=cited)
             citations.append(replace(citation, start=start, end=end, marks=(end + len(gap),)))
     return "\n\n".join(blocks), tuple(citations)

@@ -47,10 +47,12 @@ class StopReason(StrEnum):
 class QuoteState(StrEnum):
     """Result of looking up a citation's quote."""
 
-    FOUND = "found"
-    """Found letter by letter, or but for white space, markup and typography."""
+    EXACT = "exact"
+    """The text has these words, whole and in this order. The first letter may have another case."""
+    SAME = "same"
+    """The text has the same letters and numbers, written otherwise."""
     ELSEWHERE = "elsewhere"
-    """Found in text of another section that the model got."""
+    """Exact or the same, but in another section that the model got."""
     NOT_FOUND = "not_found"
     NO_QUOTE = "no_quote"
 
@@ -68,11 +70,14 @@ class QuoteState(StrEnum):
 UNREAD_LABEL = "not in the text that the model read"
 UNPROVEN_LABEL = "no quotes to verify"
 _QUOTE_LABELS = {
-    QuoteState.FOUND: ("quote found in the text", "✓"),
+    QuoteState.EXACT: ("quote found in the text", "✓"),
+    QuoteState.SAME: ("quote found in the text, written otherwise", "✓"),
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
     QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
+PROVEN_STATES = frozenset({QuoteState.EXACT, QuoteState.SAME})
+"""States of a quote that the text of its section has."""
 CHANGED_LABEL = "changed since the answer"
 """Stands in place of the label of a quote that was found, and that the document no longer has."""
 
@@ -180,7 +185,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     @property
     def is_verified(self) -> bool:
         """Whether the quote was found in the section that the answer names."""
-        return self.state is QuoteState.FOUND
+        return self.state in PROVEN_STATES
 
 
 class OpenSection(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,8 @@ _ROLE_CODES = {
     **dict.fromkeys((TextRole.BAR, TextRole.RULE, TextRole.GRID, TextRole.ASIDE), _DIM),
 }
 _COLOURS = {
-    QuoteState.FOUND: _GREEN,
+    QuoteState.EXACT: _GREEN,
+    QuoteState.SAME: _GREEN,
     QuoteState.ELSEWHERE: _YELLOW,
     QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,

@@ -23,11 +23,11 @@ from roamtui.quotes.wording import PASSAGE_LABEL
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
 _CITATION_LINE = re.compile(
-    r"^\d+\.(?: [✓!✗])? \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z ]+)\): )(?P<quote>\".+\")[ \t]*$",
+    r"^\d+\.(?: [✓!✗])? \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
 _CELL_LINE = re.compile(
-    r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z ]+)\))?"
+    r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
     re.MULTILINE,
 )
@@ -37,7 +37,7 @@ _LINK = re.compile(
 )
 _LINK_MASK = "[xxxxxxxx]"
 """Stands for a link. It has the length of an id in square brackets."""
-_VERIFIED = (QuoteState.FOUND.label, PASSAGE_LABEL, CHANGED_LABEL)
+_VERIFIED = (QuoteState.EXACT.label, QuoteState.SAME.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 
 

@@ -94,7 +94,7 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     elif finding.span is not None:
         new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
         new_citation = make_citation(
-            finding.section_id, library, quote=new_words, state=QuoteState.FOUND, span=finding.span
+            finding.section_id, library, quote=new_words, state=QuoteState.EXACT, span=finding.span
         )
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
@@ -104,4 +104,4 @@ def cite_span(section_id: str, span: Span | None, library: Library) -> Citation:
     if span is None:
         return make_citation(section_id, library)
     section_id = library.section_at(span.doc, span.start) or section_id
-    return make_citation(section_id, library, quote=library.text_at(span), state=QuoteState.FOUND, span=span)
+    return make_citation(section_id, library, quote=library.text_at(span), state=QuoteState.EXACT, span=span)

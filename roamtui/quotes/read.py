@@ -87,7 +87,13 @@ _OWN_MARK = re.compile(
     rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
 )
 _LABELS = "|".join(
-    (QuoteState.FOUND.label, QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label, CHANGED_LABEL)
+    (
+        QuoteState.SAME.label,
+        QuoteState.EXACT.label,
+        QuoteState.ELSEWHERE.label,
+        QuoteState.NOT_FOUND.label,
+        CHANGED_LABEL,
+    )
 )
 _OWN_VERDICT = re.compile(
     rf"(?<!the model says: )(?:(?<!\d)\d+/\d+ quotes? found in the text|(?<!\d )(?:{_LABELS})"

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
+from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.expansion import strip_ids
@@ -190,7 +190,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     loaded yet.
     """
     quote = citation.quote
-    was_found = citation.state in (QuoteState.FOUND, QuoteState.ELSEWHERE) or citation.is_changed
+    was_found = citation.state in (*PROVEN_STATES, QuoteState.ELSEWHERE) or citation.is_changed
     if (
         quote is None
         or not was_found
@@ -207,7 +207,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     if span is not None and section_id is not None:
         section = library.node(section_id).span
         is_in_own = section.doc == span.doc and section.start <= span.start < section.end
-    if span is None or (citation.state is QuoteState.FOUND and not is_in_own):
+    if span is None or (citation.is_verified and not is_in_own):
         span, is_in_own = _find_anywhere(
             quote, library, section_id, keeps_meaning=not citation.is_negated, keeps_rows=True
         )
@@ -219,7 +219,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
-        state = QuoteState.FOUND
+        state = QuoteState.EXACT
     return replace(
         again,
         section_id=citation.section_id,

@@ -24,7 +24,13 @@ from roamtui.quotes.find import find_in_context, find_quote
 from roamtui.quotes.read import MARK, CitationMark, Quotation, read_answer, read_ids
 from roamtui.text import Bounds, Span, merge_bounds
 
-_FROM_WORST_TO_BEST = (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE, QuoteState.FOUND, QuoteState.NO_QUOTE)
+_FROM_WORST_TO_BEST = (
+    QuoteState.NOT_FOUND,
+    QuoteState.ELSEWHERE,
+    QuoteState.SAME,
+    QuoteState.EXACT,
+    QuoteState.NO_QUOTE,
+)
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 
 
@@ -143,7 +149,7 @@ class QuoteChecker:
         make = partial(make_citation, library=self._library, quote=quote.text)
         for mark in quote.marks:
             if (span := self._find_in_section(quote, mark.section_id)) is not None:
-                return make(mark.section_id, state=QuoteState.FOUND, span=span)
+                return make(mark.section_id, state=QuoteState.EXACT, span=span)
         if quote.is_code or not quote.marks:
             return None
         in_sections = (self._find_in_section(quote, section_id) for section_id in self._open_ids)

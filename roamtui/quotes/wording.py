@@ -84,7 +84,7 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 def format_verification(citations: Sequence[Citation]) -> str:
     """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
     states = [citation.state for citation in citations if citation.quote is not None]
-    verified = states.count(QuoteState.FOUND)
+    verified = sum(citation.is_verified for citation in citations)
     if not states:
         return ""
     if verified == len(states):

@@ -96,7 +96,7 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert "Cars" in talk.opened
     assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
-    assert all(citation.state is QuoteState.FOUND for citation in answer.citations)
+    assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
 
 
 async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
@@ -174,7 +174,7 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     talk = make_talk("# Fees\n\n## Bikes\n\n| Class | Fee |\n|---|---|\n| A | 2 crowns |\n| B | 3 crowns |\n")
     answer = await talk.ask("What is the fee of class A?")
     (citation,) = answer.citations
-    assert citation.state is QuoteState.FOUND
+    assert citation.state is QuoteState.EXACT
     assert answer.answer[citation.start : citation.end] == citation.quote
     assert not {*"“”"} & {*answer.answer}
     proof = match_proof(talk.agent.conversation.state.exchanges[-1])

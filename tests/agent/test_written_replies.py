@@ -44,7 +44,7 @@ async def test_thoughts_are_kept_apart_from_the_answer(opener: str) -> None:
     )
     last = await answer(agent)
     assert last.answer == proof
-    assert [citation.state for citation in last.citations] == [QuoteState.FOUND]
+    assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
     assert thoughts_of(agent) == [thoughts]
     await ask(agent, "And?")
     assert "9 euros" not in read_sent(agent)

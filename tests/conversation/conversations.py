@@ -151,7 +151,7 @@ def finish_with_events(
     state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()
 ) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
     citations = tuple(
-        Citation(section_id=section_id, quote="x", state=QuoteState.FOUND) for section_id in _ids(state, cited)
+        Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
     )
     outcome = QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED, citations=citations)
     events = finish_question(state, outcome)

@@ -80,7 +80,7 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert [mark.text_content() for mark in marks] == LABELS
     quotes = tree.xpath("//*[@class='answer']//*[starts-with(@class, 'quote')]")
     assert [(quote.get("class"), quote.text_content()) for quote in quotes] == [
-        ("quote found", '"2 euros a day"'),
+        ("quote exact", '"2 euros a day"'),
         ("quote not_found", '"9 dollars"'),
         ("quote elsewhere", '"Open daily"'),
         ("quote not_found", '"Books can … for more"'),

@@ -20,7 +20,7 @@ from tests.export.answering import LABELS, answer_question
 
 
 def _make_citation(*titles: str, line: int, quote: str | None = None) -> Citation:
-    state = QuoteState.FOUND if quote else QuoteState.NO_QUOTE
+    state = QuoteState.EXACT if quote else QuoteState.NO_QUOTE
     path = ("Garden manual", *titles)
     return Citation(section_id="a8a96034", quote=quote, state=state, path=path, start_line=line, end_line=line)
 

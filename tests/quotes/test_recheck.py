@@ -151,8 +151,8 @@ def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, word
 @pytest.mark.parametrize(
     ("text", "state", "is_changed"),
     [
-        ("# Shed\n\n## Fees\n\nMore. A late spade costs 50 cents.\n", QuoteState.FOUND, False),
-        ("# New shed\n\n## Fees\n\nA late spade costs 50 cents.\n", QuoteState.FOUND, False),  # all ids are others
+        ("# Shed\n\n## Fees\n\nMore. A late spade costs 50 cents.\n", QuoteState.EXACT, False),
+        ("# New shed\n\n## Fees\n\nA late spade costs 50 cents.\n", QuoteState.EXACT, False),  # all ids are others
         ("# Shed\n\n## Fees\n\nNone.\n\n## Dues\n\nA late spade costs 50 cents.\n", QuoteState.ELSEWHERE, False),
         ("# Shed\n\n## Fees\n\nA late spade costs 60 cents.\n", QuoteState.NOT_FOUND, True),
         ("# Shed\n", QuoteState.NOT_FOUND, True),
@@ -162,7 +162,7 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     before = make_library("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")
     fees = find(before, "Fees")
     span = Span(doc="", start=before.root.text.index("A late"), end=len(before.root.text) - 1)
-    cited = make_citation(fees, before, quote="A late spade costs 50 cents.", state=QuoteState.FOUND, span=span)
+    cited = make_citation(fees, before, quote="A late spade costs 50 cents.", state=QuoteState.EXACT, span=span)
     unread = make_citation(fees, before, quote="Spades are free.", state=QuoteState.NOT_FOUND)
     library = make_library(text)
     exchange = Exchange(number=1, question="?", answer="", citations=(cited, unread))
@@ -172,4 +172,4 @@ def test_a_verdict_is_that_of_the_document_as_it_is_now(text: str, state: QuoteS
     assert (again.state, again.is_changed, again.section_id) == (state, is_changed, fees)
     assert (still_unread.state, still_unread.is_changed) == (QuoteState.NOT_FOUND, False)
     back = update_citations(replace(apply_events(asked, event), library=before)) or (event,)
-    assert back[0].citations[0].state is QuoteState.FOUND or state is QuoteState.ELSEWHERE
+    assert back[0].citations[0].state is QuoteState.EXACT or state is QuoteState.ELSEWHERE

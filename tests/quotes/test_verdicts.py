@@ -33,7 +33,7 @@ def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
         assert quotation.text.strip("` \n") == quotation.text != "" or not quotation.is_code
 
 
-_FOUND = QuoteState.FOUND
+_EXACT = QuoteState.EXACT
 _ELSEWHERE = QuoteState.ELSEWHERE
 _NOT_FOUND = QuoteState.NOT_FOUND
 
@@ -67,7 +67,7 @@ def _list_found(answer: str, state: ConversationState) -> list[tuple[str, str, s
 
 @pytest.mark.parametrize("answer", read_rows("quotes/verdicts", "one_citation"))
 def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: ConversationState) -> None:
-    assert _list_found(answer, state) == [("Fees", "2 euros a day", _FOUND)]
+    assert _list_found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
 
 
 @pytest.mark.parametrize(("answer", "expected"), read_rows("quotes/verdicts", "belonging"))
@@ -105,7 +105,7 @@ def test_only_delivered_pages_are_searched() -> None:
     state = begin(make_state(text))
     state = expand_by_agent(state, f"{next(state.library.walk())}:1")[0]
     assert len(next(iter(state.open_sections.values())).deliveries) == 1
-    assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _FOUND)]
+    assert _list_found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
     assert _list_found('It says "word-11998 word-11999" [{Long}].', state) == [
         ("Long", "word-11998 word-11999", _NOT_FOUND)
     ]
@@ -117,7 +117,7 @@ def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed
     found = '"2 euros a day" [{Fees}], "2 euros a day" [{Hours}], "Open daily" [{Hours}].'
     quote = "2 euros a day"
     assert _list_found(found, asked) == [
-        ("Fees", quote, _FOUND),
+        ("Fees", quote, _EXACT),
         ("Hours", quote, _ELSEWHERE),
         ("Hours", "Open daily", _NOT_FOUND),
     ]
@@ -132,12 +132,12 @@ def test_a_quote_across_two_sections_is_in_neither_of_them() -> None:
     for title in ("Fees", "Lost books", "Hours"):
         assert _list_found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _NOT_FOUND)]
     whole = _open("Lending")
-    assert _list_found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _FOUND)]
+    assert _list_found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _EXACT)]
 
 
 def test_a_quote_may_span_a_page_footer() -> None:
     state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
-    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _FOUND)]
+    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _EXACT)]
 
 
 def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
@@ -179,13 +179,13 @@ def test_a_quote_beside_a_negation_is_found_only_if_the_answer_negates_it_too(
 
 def test_a_quote_may_stand_after_many_spaces_that_keep_a_line_together() -> None:
     state = _open("Rules", text=f"# Rules\n\nFee{chr(0xA0) * 50}due in May.\n")
-    assert _list_found('It is "due in May" [{Rules}].', state) == [("Rules", "due in May", _FOUND)]
+    assert _list_found('It is "due in May" [{Rules}].', state) == [("Rules", "due in May", _EXACT)]
 
 
 def test_an_answer_does_not_join_the_head_of_a_column_to_the_row_below_it() -> None:
     state = _open("Sales", text="# Sales\n\n| | 2022 | 2023 |\n|---|---|---|\n| Bikes | 33 | 35 |\n")
     assert _list_found('It says "2023 Bikes 33" [{Sales}].', state) == [("Sales", "2023 Bikes 33", _NOT_FOUND)]
-    assert _list_found('It says "Bikes 33 35" [{Sales}].', state) == [("Sales", "Bikes 33 35", _FOUND)]
+    assert _list_found('It says "Bikes 33 35" [{Sales}].', state) == [("Sales", "Bikes 33 35", _EXACT)]
 
 
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
@@ -193,7 +193,7 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
     )
     state = expand_by_agent(state, "First")[0]
-    assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _FOUND)]
+    assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _EXACT)]
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
 
 

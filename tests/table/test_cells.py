@@ -11,7 +11,7 @@ _EMPTY = Cell(row="a.md", column="fee", content="", model="m", state=CellState.F
 _COLUMN = Column(question="What does it cost?")
 
 
-def _cite(quote: str | None, state: QuoteState = QuoteState.FOUND) -> Citation:
+def _cite(quote: str | None, state: QuoteState = QuoteState.EXACT) -> Citation:
     return Citation(section_id="a8a96034", quote=quote, state=state)
 
 

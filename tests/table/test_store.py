@@ -17,7 +17,7 @@ def make_table(folder: Path) -> Table:
 
 def make_cell(value: str) -> Cell:
     citation = Citation(
-        section_id="a8a96034", quote=value, state=QuoteState.FOUND, path=("A",), start_line=1, end_line=1
+        section_id="a8a96034", quote=value, state=QuoteState.EXACT, path=("A",), start_line=1, end_line=1
     )
     return Cell(
         row=ROW.source,

@@ -203,7 +203,7 @@ async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free(
         (exchange,) = ui.exchanges
         states = [citation.state for citation in exchange.citations]
         assert [state.value for state in states].count("not_found") == 1
-        assert QuoteState.FOUND in states
+        assert QuoteState.EXACT in states
         assert "This is a recorded demo. A person wrote" in ui.text
         store = ui.conversation.store
         assert store is not None

@@ -51,7 +51,8 @@ _PAUSE_FACTOR = 4
 _STYLES = {Severity.INFO: "$muted", Severity.WARNING: "$warning", Severity.ERROR: "$error"}
 _SOURCE_STYLES = {QuoteState.ELSEWHERE: "$warning", QuoteState.NOT_FOUND: "$error"}
 _QUOTE_STYLES = {
-    QuoteState.FOUND: "$text-success",
+    QuoteState.EXACT: "$text-success",
+    QuoteState.SAME: "$text-success",
     QuoteState.ELSEWHERE: "$text-warning",
     QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",

@@ -27,7 +27,8 @@ _SIGNS = {
         ("✗", "$warning", "failed to load; the reader shows why, unfold to retry"),
     ),
     "Answer symbols": (
-        (QuoteState.FOUND.sign, "$success", QuoteState.FOUND.label),
+        (QuoteState.EXACT.sign, "$success", QuoteState.EXACT.label),
+        (QuoteState.SAME.sign, "$success", QuoteState.SAME.label),
         (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
         (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
     ),

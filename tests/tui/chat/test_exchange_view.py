@@ -79,7 +79,7 @@ def make_view(text: str, *citations: Citation) -> ExchangeView:
 def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     text = 'So "one" [a8a96034]. But "two" [a8a96034]. Or "six" [a8a96034].'
     citations = []
-    for quote, state in (("one", QuoteState.FOUND), ("two", QuoteState.ELSEWHERE), ("six", QuoteState.NOT_FOUND)):
+    for quote, state in (("one", QuoteState.EXACT), ("two", QuoteState.ELSEWHERE), ("six", QuoteState.NOT_FOUND)):
         start = text.index(f'"{quote}"')
         end = start + len(quote) + 2
         citations.append(
@@ -92,7 +92,7 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     assert quoted == ["underline $text-success", "underline $text-warning", "strike $text-error"]
 
 
-def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.FOUND, line: int = 3) -> Citation:
+def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXACT, line: int = 3) -> Citation:
     return Citation(section_id=section_id, quote=quote, state=state, doc="a.md", start_line=line, end_line=line)
 
 
@@ -104,7 +104,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
         answer,
         cite(FEES, "one [link](#x)"),
         cite(LATE, None, QuoteState.NO_QUOTE, line=8),
-        cite(FEES, "two", QuoteState.FOUND),
+        cite(FEES, "two", QuoteState.EXACT),
         cite(FEES, "five", line=5),
         cite(LATE, "four", QuoteState.NOT_FOUND),
         elsewhere,
