@@ -1,7 +1,6 @@
 """The one place where settings become libraries, conversations, models, searchers, agents and tables."""
 
 import os
-import sys
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -33,7 +32,7 @@ from roamtui.models.base import Model
 from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
-from roamtui.output import ProgressLine, report_conversion, warn, write_notice
+from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
@@ -105,10 +104,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         if not sources:
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
-        if is_url(sources[0]) and sys.stderr.isatty():
-            write_notice(f"Fetching {sources[0]}…")
-        with report_conversion(sources[0]) as write_progress:
-            library, loader = open_sources(sources, self.loading, on_progress=on_progress or write_progress)
+        is_page = is_url(sources[0])
+        with report_opening(sources[0], is_url=is_page) as write_progress:
+            report = on_progress or write_progress
+            if is_page:
+                report(0, 0)
+            library, loader = open_sources(sources, self.loading, on_progress=report)
         library = self._add_summaries(library)
         if loader is not None:
             cost = estimate_load_cost(file.path for file in loader.files.values())

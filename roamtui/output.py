@@ -6,12 +6,13 @@ All functions that write to stdout raise `OSError` if that fails, or `BrokenPipe
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from roamtui.errors import UsageError
 from roamtui.plain import format_json, sanitise_line, sanitise_text
+from roamtui.sources.convert.converted import PageReport, format_page_count
 
 
 def write_text(text: str) -> None:
@@ -106,12 +107,12 @@ class ProgressLine:
 
 
 @contextmanager
-def report_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield a callback that shows the progress of a conversion in one line, if stderr is a terminal."""
+def report_opening(source: str, *, is_url: bool) -> Iterator[PageReport]:
+    """Yield a callback that shows the progress of an opened source in one line, if stderr is a terminal."""
     progress = ProgressLine()
-    title = f"Converting {sanitise_line(Path(name).name)}…"
+    title = f"Fetching {source}…" if is_url else f"Converting {Path(source).name}…"
     try:
-        yield lambda done, count: progress.show(f"{title} {done:,} of {count:,}" if count else title)
+        yield lambda done, count: progress.show(f"{title}{format_page_count(done, count)}")
     finally:
         progress.show("")
 

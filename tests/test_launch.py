@@ -18,7 +18,7 @@ from roamtui.launch import AppServices, Launch, make_demo
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.recorded import RecordedModel
-from roamtui.output import report_conversion
+from roamtui.output import report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
 from roamtui.tui.context import AppContext
@@ -167,7 +167,7 @@ def test_an_address_without_a_scheme_is_named_with_it() -> None:
 def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     written = Stream(is_terminal=True)
     monkeypatch.setattr(sys, "stderr", written)
-    with report_conversion("a.pdf") as report:
+    with report_opening("a.pdf", is_url=False) as report:
         report(352, 352)
     *_, shown, _, cleared, end = written.getvalue().split("\r")
     assert (shown, cleared.strip(), end) == ("Converting a.pdf… 352 of 352", "", "")

@@ -40,6 +40,8 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
     """URLs of further origins that the person typed, besides the origin of the source."""
     proxy: str = ""
     """As `web.proxy` in the settings: the URL of a proxy, "environment", or empty for none."""
+    listing_seconds_max: float = 20.0
+    """Time for all the files in which a site may list its pages. A slow site needs half a second for each."""
     conversion: ConversionOptions = DEFAULT_OPTIONS
 
     def parse_allowed(self) -> frozenset[str]:
@@ -278,7 +280,8 @@ def open_sources(
         url = normalise_url(names[0])
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
         fetch = partial(loader.fetch, allowed=loader.make_allowed_origins(), follows_public=True)
-        return open_web_source(url, fetch), loader
+        report = on_progress or (lambda *_: None)
+        return open_web_source(url, fetch, report, options.listing_seconds_max), loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
             library = build_library(

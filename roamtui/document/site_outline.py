@@ -6,17 +6,17 @@ The list has the shape of an llms.txt, so its pages can be opened one by one. No
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
-from protego import Protego
-
+from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.sources.read import RawText
 from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.robots import BYTES_MAX, Robots
 from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
@@ -25,7 +25,6 @@ _URLS_MAX = 5_000
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
-_USER_AGENT = "roamtui"
 # Regular expressions instead of an XML parser, because a sitemap may define entities that expand to
 # gigabytes.
 _LOCATION = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?([^<>\]]{1,4096})", re.IGNORECASE)
@@ -45,28 +44,34 @@ _MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 
 
-def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: str) -> RawText | None:
+def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | None:
     """Return the outline of a site as an llms.txt, or None if it has no sitemap.
 
-    `fetch` fetches a URL of the site. Pages that robots.txt disallows are left out.
+    Pages that robots.txt disallows are left out.
     """
     robots_url = urljoin(home.final_url, "/robots.txt")
-    robots = Protego.parse(_fetch_text(fetch, robots_url))
+    robots = Robots(_fetch_body(files, robots_url))
     origin = origin_of(home.final_url)
 
     def is_page(url: str) -> bool:
         is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
         is_other = url != home.final_url and covers_origin(origin, origin_of(url))
-        return is_text and is_other and robots.can_fetch(url, _USER_AGENT)
+        return is_text and is_other and robots.allows(url)
 
-    sitemap_urls = (resolve_href(robots_url, str(href)) for href in robots.sitemaps)
+    sitemap_urls = (resolve_href(robots_url, href) for href in robots.sitemaps)
     own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
     sitemaps = own_sitemaps or [urljoin(home.final_url, "/sitemap.xml")]
-    urls = dict.fromkeys(filter(is_page, islice(_list_locations(fetch, sitemaps, origin), _URLS_MAX)))
+    urls: dict[str, None] = {}
+    for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
+        if len(urls) > _PAGES_MAX or files.check_time():
+            break
+        if is_page(url):
+            urls[url] = None
     if not urls:
         return None
     shown = [*urls][:_PAGES_MAX]
-    count = f"the first {len(shown):,} pages" if len(shown) < len(urls) else format_count(len(urls), "page")
+    is_part = len(shown) < len(urls) or files.is_cut
+    count = f"the first {format_count(len(shown), 'page')}" if is_part else format_count(len(urls), "page")
     folders: dict[tuple[str, ...], list[str]] = {(): [_format_link("Home", home.url)]}
     for url in shown:
         parts = urlsplit(url)
@@ -80,26 +85,29 @@ def outline_site(fetch: Callable[[str], FetchedPage], home: FetchedPage, title: 
         f"{home.url} has no llms.txt, so this outline of {count} comes from its sitemap. "
         "Pages are fetched when you open them."
     )
-    return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=(note,))
+    notes = [note]
+    if files.is_cut:
+        notes.append(files.explain_cut("some may be missing"))
+    if robots.is_cut:
+        notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
+    return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=tuple(notes))
 
 
-def _fetch_text(fetch: Callable[[str], FetchedPage], url: str) -> str:
-    """Fetch a text, and unpack it if it is compressed. Return an empty string if there is none."""
+def _fetch_body(files: SiteFiles, url: str) -> bytes:
+    """Fetch a file, and unpack it if it is compressed. Return nothing if there is none."""
     with suppress(SourceError, zlib.error):
-        body = fetch(url).body
+        body = files.fetch(url).body
         if body.startswith(b"\x1f\x8b"):
             body = zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
-        return body.decode("utf-8", "replace")
-    return ""
+        return body
+    return b""
 
 
-def _list_locations(
-    fetch: Callable[[str], FetchedPage], sitemaps: Sequence[str], origin: str
-) -> Iterator[str]:
+def _list_locations(files: SiteFiles, sitemaps: Sequence[str], origin: str) -> Iterator[str]:
     """Yield the URLs in sitemaps, and in the sitemaps that a sitemap index lists."""
     pending = list(sitemaps)
     for url in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
-        text = _fetch_text(fetch, url)
+        text = _fetch_body(files, url).decode("utf-8", "replace")
         hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
         urls = (resolve_href(url, href) for href in hrefs)
         if _SITEMAP_INDEX.search(text[:2_000]):

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
+from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
 from roamtui.sources.convert.conversion import convert, detect_format
-from roamtui.sources.convert.converted import ConvertedText
+from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
@@ -25,6 +26,8 @@ _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "appl
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
 _HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
+_LINK = re.compile(rb"\]\(|https?://")
+"""What every list of pages has, and what tells it from the words "not found"."""
 _TWIN_SUFFIXES = (".html.md", ".md")
 """Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 
@@ -133,23 +136,27 @@ def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
     return None
 
 
-def _fetch_list(fetch: Fetch, url: str) -> FetchedPage | None:
+def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it.
 
     Raises:
         UnreachableError: The site does not answer, so asking it for other pages is pointless.
     """
     try:
-        page = fetch(url)
-    except UnreachableError:
-        raise
-    except SourceError:
+        page = files.fetch(url)
+    except SourceError as error:
+        if isinstance(error, UnreachableError) and not files.is_cut:
+            raise
         return None
-    return page if _is_text(page) else None
+    return page if _is_text(page) and _LINK.search(page.body) else None
 
 
-def open_web_source(url: str, fetch: Fetch) -> Library:
+def open_web_source(
+    url: str, fetch: Callable[..., FetchedPage], on_progress: PageReport, seconds_max: float
+) -> Library:
     """Open the URL that a person typed. For a whole site, open its llms.txt, or else an outline of its pages.
+
+    `fetch` fetches a page. `seconds_max` is the time for all files in which the site may list its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
@@ -157,21 +164,23 @@ def open_web_source(url: str, fetch: Fetch) -> Library:
     notes: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
-    page = next(
-        filter(None, (_fetch_list(fetch, urljoin(url, path)) for path in _LIST_PATHS if is_site)), None
-    )
+    files = SiteFiles(fetch, url, on_progress, seconds_max)
+    lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_site)
+    page = next(filter(None, lists), None)
     if page is None:
         page = fetch(url)
         if is_site and detect_page_format(page) is Format.HTML:
-            if (library := _open_outline(fetch, url, page)) is not None:
+            if (library := _open_outline(files, url, page)) is not None:
                 return library
-            notes.append(f"{page.url} has no llms.txt, so only this page is shown.")
-        page = TwinFinder().prefer(fetch, page)
+            result = "only this page is shown"
+            missing = f"{page.url} has no llms.txt, so {result}."
+            notes.append(files.explain_cut(result) if files.is_cut else missing)
+        page = TwinFinder().prefer(files.fetch, page)
     document = parse_page(page)
     return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
 
 
-def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
+def _open_outline(files: SiteFiles, url: str, home: FetchedPage) -> Library | None:
     """Open the outline of a site, with its home page loaded. Return None if the site has no outline."""
     from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - for sites without a list of pages
 
@@ -179,7 +188,7 @@ def _open_outline(fetch: Fetch, url: str, home: FetchedPage) -> Library | None:
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(home, key=home.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(home.final_url)
-    outline = outline_site(fetch, home, title)
+    outline = outline_site(files, home, title)
     if outline is None:
         return None
     library = Library(source=url, root=parse_source_text(outline, url=outline.source))

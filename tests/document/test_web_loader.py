@@ -2,7 +2,9 @@
 
 import gzip
 import threading
+import time
 from contextlib import AbstractContextManager, closing
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -10,11 +12,14 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.parse import parse_source_text
+from roamtui.document.site_files import SiteFiles
+from roamtui.document.site_outline import outline_site
 from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError
 from roamtui.sources.read import RawText
-from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.page import FetchedPage, FetchError
 from tests.case_files import read_rows
+from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
@@ -187,6 +192,8 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
         SitePage(status=302, location="/llms.txt"),
         SitePage(status=302, location="mailto:someone"),
         SitePage(status=500),
+        SitePage(body="404 page not found\n", media_type="text/plain"),
+        SitePage(body="# Not found\n\nThis page does not exist.\n", media_type="text/markdown"),
     ],
 )
 def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage) -> None:
@@ -242,16 +249,78 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         assert "/guide/ovens.html" not in site.counts.paths
 
 
-def test_an_index_of_sitemaps_is_followed_within_the_site_and_at_most_500_pages_are_listed() -> None:
+def make_index(*urls: str) -> str:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
+
+
+def test_an_index_of_sitemaps_is_followed_within_the_site_until_500_pages_are_found() -> None:
     with FakeSite({"/": HOME.format("")}) as site:
-        urls = ("/a.xml", "/b.xml.gz", "http://127.0.0.9/c.xml", *(f"/{number}.xml" for number in range(200_000)))
-        index = f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>"
+        urls = ("/a.xml", "/b.xml.gz", "http://127.0.0.9/c.xml", "/d.xml")
         site.pages["/robots.txt"] = f"Sitemap: {site.url('/maps/index.xml')}\n"
-        site.pages["/maps/index.xml"] = index
+        site.pages["/maps/index.xml"] = make_index(*urls)
         site.pages["/a.xml"] = make_sitemap(site, *(f"/a/{number}" for number in range(400)))
         zipped = gzip.compress(make_sitemap(site, *(f"/b/{number}" for number in range(400))).encode())
         site.pages["/b.xml.gz"] = SitePage(body=zipped)
         library = open_site(site)
         assert len(list_links(library)) == 501
-        assert sum(".xml" in path for path in site.counts.paths) == 10, "200,000 would take hours"
         assert "the first 500 pages" in library.notes[0]
+        assert "/d.xml" not in site.counts.paths
+
+
+def test_at_most_ten_sitemaps_are_fetched() -> None:
+    index = make_index(*(f"/{number}.xml" for number in range(200_000)))
+    with FakeSite({"/": HOME.format(""), "/sitemap.xml": index}) as site:
+        open_site(site)
+        assert sum(".xml" in path for path in site.counts.paths) == 10
+
+
+def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
+    rules = b"User-agent: *\nDisallow: /private/\n" + b"Disallow: /x*y$\n" * 60_000
+    with FakeSite({"/": HOME.format(""), "/robots.txt": SitePage(body=rules)}) as site:
+        site.pages["/sitemap.xml"] = make_sitemap(site, "/private/x", "/about")
+        library = open_site(site)
+        assert list_links(library) == [site.url("/"), site.url("/about")]
+        assert library.notes[1:] == (f"Only the first 512 kB of {site.url('/robots.txt')} were read.",)
+
+
+def drip(client: Client, _request: SeenRequest) -> bool:
+    client.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n")
+    client.drip(b"x" * 100_000, 0.02)
+    return False
+
+
+def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit() -> None:
+    reports: list[int] = []
+    with HostileServer() as server:
+        home = answer(HOME.format("").encode(), headers=[("Content-Type", "text/html")])
+        server.handlers = {"/": home, "/llms.txt": drip, "/docs/llms.txt": drip, "/sitemap.xml": drip}
+        options = LoadingOptions(listing_seconds_max=0.3)
+        library, _ = open_sources([server.origin], options, on_progress=lambda done, _: reports.append(done))
+        assert set(server.paths) <= {"/llms.txt", "/"}
+        words = "took more than 0.3 seconds to list its pages, so only this page is shown."
+        assert library.notes == (f"{server.address} {words}",)
+    assert library.root.text == "# Home\n\nWords.\n"
+    assert reports == [1]
+
+
+def test_pages_that_were_listed_before_the_time_was_over_are_outlined() -> None:
+    bodies = {
+        "/robots.txt": "Sitemap: /0.xml\nSitemap: /1.xml\nSitemap: /2.xml\n",
+        "/0.xml": "<urlset><loc>/about</loc></urlset>",
+    }
+    asked: list[str] = []
+
+    def fetch(url: str, seconds_max: float) -> FetchedPage:
+        path = urlsplit(url).path
+        asked.append(path)
+        if path not in bodies:
+            time.sleep(seconds_max)
+            raise FetchError("It took too long.")
+        return make_page(bodies[path].encode())
+
+    files = SiteFiles(fetch, "https://docs.example/", lambda *_: None, 1.0)
+    outline = outline_site(files, make_page(b""), "Docs")
+    assert outline is not None
+    assert asked == ["/robots.txt", "/0.xml", "/1.xml"]
+    assert "](<https://docs.example/about>)" in outline.text
+    assert outline.notes[-1] == "docs.example took more than 1 seconds to list its pages, so some may be missing."

@@ -11,10 +11,10 @@ ZIP_START = b"PK\x03\x04"
 TESSERACT = "tesseract"
 """The OCR program."""
 PageReport = Callable[[int, int], None]
-"""Function that is called several times a second during a conversion.
+"""Function that is called several times a second during a conversion, and before each file of a site.
 
-The arguments are the number of pages read so far and their total, both 0 while unknown. If the function
-raises an exception, the conversion ends.
+The arguments are the number of pages read so far, or of the file, and their total; 0 while unknown. If the
+function raises an exception, the conversion ends.
 """
 
 
@@ -47,3 +47,9 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
 def has_tesseract() -> bool:
     """Return whether tesseract is installed."""
     return shutil.which(TESSERACT) is not None
+
+
+def format_page_count(done: int, count: int) -> str:
+    """Format the arguments of a `PageReport` as words after a title; empty if both are unknown."""
+    total = f" of {count:,}" if count else ""
+    return f" {done:,}{total}" if done or count else ""

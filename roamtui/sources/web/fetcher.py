@@ -1,5 +1,6 @@
 """`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
+import math
 import os
 import ssl
 import threading
@@ -64,8 +65,17 @@ class Fetcher:
             self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
         )
 
-    def fetch(self, url: str, allowed: AllowedOrigins, *, follows_public: bool = False) -> FetchedPage:
+    def fetch(
+        self,
+        url: str,
+        allowed: AllowedOrigins,
+        *,
+        follows_public: bool = False,
+        seconds_max: float = math.inf,
+    ) -> FetchedPage:
         """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
+
+        `seconds_max` shortens the time limit of the options.
 
         Raises:
             OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
@@ -78,7 +88,7 @@ class Fetcher:
         current = requested_url
         problem = ""
         visited: set[str] = set()
-        with self._deadline.within(self._options.total_seconds_max):
+        with self._deadline.within(min(seconds_max, self._options.total_seconds_max)):
             for _ in range(self._options.redirects_max + 1):
                 response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
                 problem = problem or failure

@@ -19,6 +19,7 @@ from roamtui.document.loader import suggest_url
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.plain import sanitise_line
+from roamtui.sources.convert.converted import format_page_count
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
@@ -156,7 +157,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
         def show_progress(done: int, count: int) -> None:
             if not worker.is_cancelled:
-                self.show_message(f"Opening {source}… {done:,} of {count:,} · esc to cancel")
+                self.show_message(f"Opening {source}…{format_page_count(done, count)} · esc to cancel")
 
         def report(done: int, count: int) -> None:  # called in the thread
             self.app.call_from_thread(show_progress, done, count)

@@ -1,0 +1,51 @@
+"""`SiteFiles`: fetches the files in which a site may list its pages, all within one time limit."""
+
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.web.page import FetchedPage, FetchError
+
+
+class SiteFiles:
+    """The files of one site that say which pages it has: lists, robots.txt, sitemaps and Markdown twins."""
+
+    def __init__(
+        self, fetch: Callable[..., FetchedPage], url: str, on_progress: PageReport, seconds_max: float
+    ) -> None:
+        """`fetch` takes a URL and `seconds_max`. The time of the site at `url` starts now."""
+        self._fetch = fetch
+        self._host = urlsplit(url).netloc
+        self._on_progress = on_progress
+        self._seconds_max = seconds_max
+        self._ends_at = time.monotonic() + seconds_max
+        self._count = 0
+        self.is_cut = False
+        """Whether something was left out because the time was over."""
+
+    def fetch(self, url: str) -> FetchedPage:
+        """Fetch a file.
+
+        Raises:
+            SourceError: It cannot be fetched, or the time is over.
+        """
+        if self.check_time():
+            raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
+        self._count += 1
+        self._on_progress(self._count, 0)
+        try:
+            return self._fetch(url, seconds_max=self._ends_at - time.monotonic())
+        except SourceError:
+            self.check_time()
+            raise
+
+    def check_time(self) -> bool:
+        """Return whether the time is over, and remember it."""
+        self.is_cut = self.is_cut or time.monotonic() >= self._ends_at
+        return self.is_cut
+
+    def explain_cut(self, result: str) -> str:
+        """Say that the time was over, and what follows."""
+        return f"{self._host} took more than {self._seconds_max:g} seconds to list its pages, so {result}."
