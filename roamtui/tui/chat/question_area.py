@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.containers import Container, Horizontal
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import Static, TextArea
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
@@ -81,6 +82,12 @@ class QuestionBox(TextArea):
         """Replace the text, with the cursor at its end."""
         self.load_text(sanitise_text(text))
         self.move_cursor(self.document.end)
+
+    @override
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, unless an undo has just removed its line and moves it next."""
+        is_in_text = self.clamp_visitable(self.cursor_location) == self.cursor_location
+        return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
 
     def action_send(self) -> None:
         if question := self.text.strip():
