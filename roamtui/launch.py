@@ -235,8 +235,11 @@ def run_until_exit(app: RoamApp) -> int:
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         warn(failure)
     with suppress(KeyError):  # a table
-        state = app.main_screen.conversation.state
-        is_saved = bool(state.exchanges) and open_store().mark_used(state.id)
+        conversation = app.main_screen.conversation
+        state = conversation.state
+        is_saved = (
+            bool(state.exchanges) and not conversation.save_failure and open_store().mark_used(state.id)
+        )
         if is_saved and not is_standard_input(state.library.source) and not _is_in_browser():
             write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
     return app.return_code or 0

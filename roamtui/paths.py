@@ -100,9 +100,9 @@ def make_private_folder(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
 
-def open_private_file(path: Path, flags: int = os.O_RDWR) -> int:
+def open_private_file(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """Open a file in binary mode with flags of `os.open`. A new file is accessible only to its owner."""
-    return os.open(path, os.O_CREAT | _BINARY_FLAG | flags, _OWNER_ONLY_FILE)
+    return os.open(path, flags | _BINARY_FLAG, _OWNER_ONLY_FILE)
 
 
 def write_all(file: int, data: bytes) -> None:
@@ -118,7 +118,7 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
     again. The temporary file, whose name ends in `suffix`, is removed if writing fails.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{suffix}")
-    file = open_private_file(temporary, os.O_WRONLY | os.O_EXCL)
+    file = open_private_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         try:
             write_all(file, data)

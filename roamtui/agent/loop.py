@@ -199,9 +199,9 @@ class Agent:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
         """
         conversation = self.conversation
-        asked_in = self.conversation.state.id
+        asked_in = conversation.switch_count
         async with conversation.lock:
-            if options.needs_success and (self._has_failed or conversation.state.id != asked_in):
+            if options.needs_success and (self._has_failed or conversation.switch_count != asked_in):
                 return None
             self._has_failed = False
             replaced = options.replaces

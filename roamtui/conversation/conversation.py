@@ -44,6 +44,9 @@ from roamtui.document.loader import Loader
 from roamtui.errors import StoreError
 
 Subscriber = Callable[[ConversationEvent], None]
+_REPLACED = (
+    "Another program has changed or removed the file of this conversation, so you are now in a copy of it."
+)
 
 
 class _Opened(NamedTuple):
@@ -101,6 +104,8 @@ class Conversation:
         """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.save_failure = ""
         """Why the last save failed; empty if it succeeded."""
+        self.switch_count = 0
+        """How often another conversation took the place of the current one. A copy of it does not count."""
         self._identified: Library | None = None
         """The library that the last `DocumentIdentified` records."""
         self._warning = ""
@@ -162,11 +167,29 @@ class Conversation:
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
         async with self._saving:
             before = self.save_failure
-            if self.store is not None:
-                await asyncio.to_thread(self.flush)
+            warning = await self._save()
             self.publish(*events)
             if self.save_failure and not before:
                 self.publish(WarningRaised(message=self.save_failure))
+            if warning:
+                self.publish(WarningRaised(message=warning))
+
+    async def _save(self) -> str:
+        """Write what is not on disk yet, into a copy if something has replaced the log. Then, say so."""
+        warning = ""
+        if self.store is not None:
+            await asyncio.to_thread(self.flush)
+            if warning := self._move_to_copy():
+                await asyncio.to_thread(self.flush)
+        return warning
+
+    def _move_to_copy(self) -> str:
+        """If something has replaced the log, continue in a copy that is not written yet, and say so."""
+        if not self._log.is_replaced:
+            return ""
+        self._log.close()
+        self._log, self.state = self._log.start_copy(self.state)
+        return _REPLACED
 
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
@@ -178,10 +201,13 @@ class Conversation:
         except StoreError as error:
             self.save_failure = str(error)
 
-    def close(self) -> None:
-        """Save everything, and let other programs use the conversation."""
+    def close(self) -> str:
+        """Save everything, and let other programs use the conversation. Return a sentence if that fails."""
         self.flush()
+        if warning := self._move_to_copy():
+            self.flush()
         self._log.close()
+        return self.save_failure or warning
 
     async def execute(self, command: Command) -> tuple[ConversationEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.
@@ -191,12 +217,12 @@ class Conversation:
         # The reading section changes now, because the person may read another one once a slow page is loaded.
         if isinstance(command, ReadSection):
             self.apply_unsaved(*update(self.state, command))
-        conversation_id = self.state.id
+        executed_in = self.switch_count
         if needed := list_nodes_to_load(self.state.library, command):
             origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
             await self.library_loader.load(needed, origin)
         # the person switched meanwhile
-        if isinstance(command, ReadSection) or self.state.id != conversation_id:
+        if isinstance(command, ReadSection) or self.switch_count != executed_in:
             return ()
         events = update(self.state, command)
         if isinstance(command, FoldNodes):
@@ -243,8 +269,7 @@ class Conversation:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
             await self.library_loader.load_all()
-            async with self._saving:
-                await asyncio.to_thread(self.flush)
+            await self._save_and_publish(())
             opened = await asyncio.to_thread(make)
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
@@ -253,6 +278,7 @@ class Conversation:
             self._log.close()
             self._log, self.state, self.library_loader.source_loader, warning = opened
             self._identified = None
+            self.switch_count += 1
             self.publish(self._log.events[0])
             if warning:
                 self.publish(WarningRaised(message=warning))

@@ -46,6 +46,7 @@ class LoadingConversation(Protocol):
     """What the loader knows of a conversation."""
 
     state: ConversationState
+    switch_count: int
     lock: asyncio.Lock
     approver: Approver
 
@@ -99,12 +100,13 @@ class LibraryLoader:
     async def load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
         """Load files or pages for a person or an agent, and publish what was loaded."""
         state = self._conversation.state
+        loaded_in = self._conversation.switch_count
         if self.source_loader is None:
             return
         self._conversation.publish(LoadingStarted(count=len(node_ids)))
         approve = partial(self._approve, origin)
         documents, approved = await _load_nodes(self.source_loader, state, node_ids, approve)
-        if self._conversation.state.id == state.id:
+        if self._conversation.switch_count == loaded_in:
             new_origins = approved - self._conversation.state.approved_origins
             library, event = _graft_documents(self._conversation.state.library, documents, new_origins)
             self._conversation.set_library(library)

@@ -27,12 +27,19 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     StepRecorded,
 )
-from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
+from roamtui.conversation.line_file import (
+    LOG_SUFFIX,
+    FileReplacedError,
+    LineFile,
+    get_lock_path,
+    map_store_errors,
+)
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import conversations_path, is_standard_input
+from roamtui.plain import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"3}\n"
@@ -187,6 +194,8 @@ class ConversationLog:
         self._path = path
         self._file = file
         self.events = [*events]
+        self.is_replaced = False
+        """Whether something else has replaced or removed the file. Then nothing more is written to it."""
         self._saved_count = 0 if file is None else len(self.events)
         self._writing = Lock()
 
@@ -196,24 +205,39 @@ class ConversationLog:
         return self._saved_count > 0
 
     def save(self) -> None:
-        """Append the new events to the file. When this returns, they are on disk. Callable from any thread.
+        """Append the new events to the file. When this returns, all are on disk. Callable from any thread.
 
         Raises:
-            StoreError: They could not be written. The next call tries again.
+            StoreError: They could not be written. Unless `is_replaced`, the next call tries again.
         """
         path = self._path
-        if path is None:
+        if path is None or self.is_replaced:
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
             # Not before the lock: if the log was saved and closed meanwhile, its file must stay closed.
-            if self._saved_count == len(self.events):
+            if self._file is None and self._saved_count == len(self.events):
                 return
             if self._file is None:
                 self._file = LineFile(path)
             count = len(self.events)
             lines = encode_events(self.events[self._saved_count : count])
-            self._file.append(lines if self._saved_count else _HEAD + lines)
+            try:
+                self._file.append(lines if self._saved_count else _HEAD + lines)
+            except FileReplacedError:
+                self.is_replaced = True
+                raise
             self._saved_count = count
+
+    def start_copy(self, state: ConversationState) -> tuple["ConversationLog", ConversationState]:
+        """Start a log with the same events beside this one, and return it with its state."""
+        assert self._path is not None, "what is not written needs no copy"
+        copy_id = make_conversation_id()
+        started, *rest = self.events
+        title = state.title.removesuffix(_COPY).rstrip()
+        renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
+        events = [replace(started, conversation_id=copy_id), *rest, renamed]
+        copy = ConversationLog(self._path.with_name(f"{copy_id}{LOG_SUFFIX}"), events)
+        return copy, apply_events(replace(state, id=copy_id), renamed)
 
     def close(self) -> None:
         """Let other programs write the log."""
@@ -292,12 +316,7 @@ class ConversationStore:
                 stack.pop_all()  # the log closes it
                 warning = _TORN if log.rest else ""
                 return ConversationLog(path, log.events, file), log.state, warning
-        title = log.state.title.removesuffix(_COPY).rstrip()
-        copy_id = make_conversation_id()
-        started, *rest = log.events
-        renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
-        copy = self.start(copy_id, [replace(started, conversation_id=copy_id), *rest, renamed])
-        return copy, apply_events(replace(log.state, id=copy_id), renamed), warning
+        return *ConversationLog(path, log.events).start_copy(log.state), warning
 
     def read(self, conversation_id: str) -> DecodedLog:
         """Read the log of a conversation, without locking it."""
@@ -354,7 +373,17 @@ class ConversationStore:
         for summary in self._list_resumable():
             if summary.is_continuable and not summary.is_one_shot:
                 return summary
-        raise UsageError("no conversation can be continued yet. Name a document to start one.")
+        raise UsageError(
+            f"no conversation can be continued yet.{self.format_damaged()} Name a document to start one."
+        )
+
+    def format_damaged(self) -> str:
+        """Say how many logs cannot be read, in a sentence after a space. Empty if all can be."""
+        damaged = sum(bool(summary.problem) for summary in self.list())
+        if not damaged:
+            return ""
+        count = format_count(damaged, "saved conversation")
+        return f" {count} cannot be read: `roamtui conversations` says why."
 
     def _list_resumable(self) -> Iterator[ConversationSummary]:
         return (summary for summary in self.list() if not is_standard_input(summary.source))

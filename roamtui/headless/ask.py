@@ -90,7 +90,10 @@ async def run_ask(
     finally:
         if live is not None:
             live.stop()
-        agent.conversation.close()
+        told = agent.conversation.save_failure
+        failure = agent.conversation.close()
+        if failure and failure != told:
+            warn(failure)
         await agent.model.close()
     status = report.finish()
     state = agent.conversation.state

@@ -18,7 +18,7 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.ask import AskReport
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
-from roamtui.output import write_sanitised
+from roamtui.output import warn, write_sanitised
 from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
@@ -83,7 +83,8 @@ class PlainChat:
                     line = self._read_line()
             finally:
                 runner.run(self._agent.model.close())
-                self._conversation.close()
+                if failure := self._conversation.close():
+                    warn(failure)
         return int(self._has_failed and not self._is_typed)
 
     def _greet(self) -> None:

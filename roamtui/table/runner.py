@@ -239,7 +239,7 @@ class _Filler:
             limit = self._spending.usd_max
             self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return
-        cell = replace(cell, conversation=conversation_id, usage=exchange.usage)
+        cell = replace(cell, conversation=conversation.state.id, usage=exchange.usage)
         self._finish_cell(complete_cell(cell, exchange, column))
 
     def _finish_cell(self, cell: Cell) -> None:

@@ -132,8 +132,8 @@ class AppContext(Struct, frozen=True, kw_only=True):
 
     def close(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
-        self.conversation.close()
+        failure = self.conversation.close()
         source_loader = self.conversation.library_loader.source_loader
         if source_loader is not None:  # a closed screen is part of a cycle that is never collected
             source_loader.close()
-        return self.conversation.save_failure
+        return failure

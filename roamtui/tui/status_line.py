@@ -159,6 +159,21 @@ class MessageLine(Static):
         self.screen.query(HintLine).remove_class("-replaced")
 
 
+class SaveFailureLine(Static):
+    """Says that nothing is saved, and why, as long as that is so."""
+
+    failure: reactive[str] = reactive("", init=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.display = False
+
+    def watch_failure(self) -> None:
+        """Take room only if there is something to say."""
+        self.display = bool(self.failure)
+        self.update(Content(f"{sanitise_line(self.failure)} The next question tries again."))
+
+
 class HeaderLine(ClickableLine):
     """Shows the program's name, the document's title and source, or a tab for each open document."""
 

@@ -105,6 +105,15 @@ def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
     assert "A late spade costs some cents.".startswith(answer["answer"])
 
 
+def test_if_no_log_can_be_read_continuing_says_so(run: RunCommand, garden: Path) -> None:
+    conversation = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
+    (conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
+    for line in (("ask", garden, "And a spade?", "--continue"), ("--continue", "--plain")):
+        refused = run(*line)
+        assert refused.code == 2
+        assert "1 saved conversation cannot be read: `roamtui conversations` says why." in refused.err
+
+
 def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:
     first = run("ask", garden, "What does a plot cost?", "--json").json["conversation"]
     newest = run("ask", garden, "When is the tap locked?", "--json").json["conversation"]

@@ -1,9 +1,12 @@
 """The conversation in lines: questions, commands, cancelling, and nothing that a terminal obeys."""
 
+import errno
 import io
+import math
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -19,6 +22,7 @@ from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from tests.anomalies.faulty_disk import FaultyDisk
 from tests.case_files import read_case, read_rows
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
@@ -102,6 +106,30 @@ def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, reply: s
     chat.run(line)
     assert reply in chat.out
     assert chat.model.requests == []
+
+
+def test_a_conversation_that_is_not_saved_says_so_when_it_happens_and_at_the_end(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FaultyDisk(monkeypatch, tmp_path / "conversations")
+    disk.faults, disk.error = math.inf, errno.ENOSPC
+    chat.run("Is it loud?", "And now?", replies=("Yes.", "No."))
+    failure = "Could not save the conversation: No space left on device"
+    assert chat.err.count(failure) == 2
+    assert chat.err.splitlines()[-1].startswith(f"roamtui: {failure}")
+
+
+def test_a_conversation_whose_file_was_removed_is_saved_as_a_copy(
+    chat: Chat, store: ConversationStore, tmp_path: Path
+) -> None:
+    def remove(_request: ModelRequest) -> ScriptedReply:
+        (tmp_path / "conversations" / f"{chat.conversation.state.id}.jsonl").unlink()
+        return ScriptedReply(text="No.")
+
+    chat.run("Is it loud?", "And now?", "And then?", replies=("Yes.", remove, "Yes."))
+    assert chat.err.count("so you are now in a copy of it.") == 1
+    (saved,) = store.list()
+    assert saved.questions == 3
 
 
 @pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])

@@ -1,6 +1,8 @@
 """From the first paint to the end: what is shown first, started, kept, and told when it fails."""
 
+import errno
 import gc
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,6 +30,7 @@ from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
+from roamtui.paths import conversations_path
 from roamtui.search.base import Progress
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -36,6 +39,7 @@ from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.main import MainScreen
 from tests.agent.asking import FakeSearcher
+from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
 from tests.tui.driving import TEXT, RunningApp, expand, make_app, make_context, running, screen_text
@@ -308,3 +312,35 @@ def test_the_last_line_names_the_conversation_on_the_screen_if_it_is_saved(
     assert run_until_exit(app) == 0
     named = f"To continue this conversation: roamtui --conversation {context.conversation.state.id}\n"
     assert capsys.readouterr().err == (named if shown == "asked" else "")
+
+
+@pytest.mark.parametrize("change", ["not saved", "removed"])
+def test_the_last_line_says_what_became_of_a_conversation_that_something_else_changed(
+    change: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = AppServices(Bootstrap()).open((str(EXAMPLE),))
+    app = app_over(context)
+    conversation = context.conversation
+    first_id = conversation.state.id
+    disk = FaultyDisk(monkeypatch, conversations_path())
+
+    async def use(pilot: Pilot[Any]) -> None:
+        ui = RunningApp(app, pilot)
+        await ui.ask("When does the main counter open on Saturday?")
+        if change == "removed":
+            (conversations_path() / f"{first_id}.jsonl").unlink()
+        else:
+            disk.passes, disk.faults, disk.error = 0, math.inf, errno.ENOSPC
+            await ui.ask("And on Sunday?")
+        ui.app.exit()
+
+    monkeypatch.setattr(app, "run", partial(app.run, headless=True, auto_pilot=use))
+    assert run_until_exit(app) == 0
+    lines = capsys.readouterr().err.splitlines()
+    if change == "removed":
+        assert "you are now in a copy of it" in lines[0]
+        assert lines[1:] == [f"To continue this conversation: roamtui --conversation {conversation.state.id}"]
+        assert conversation.state.id != first_id
+    else:
+        (line,) = lines
+        assert line.startswith("roamtui: Could not save the conversation: No space left on device")

@@ -1,14 +1,20 @@
 """The lines at the foot of the screen: hints, and a message that stands in their place until the next key or click."""
 
+import errno
+import math
+from pathlib import Path
+
 import pytest
 from textual.geometry import Region
 from textual.widget import Widget
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.status_line import HintLine, MessageLine
+from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import make_app, running
 
@@ -86,3 +92,25 @@ async def test_a_title_that_has_no_room_beside_the_keys_takes_their_place(title:
         head = str(ui.main.header.render())
         assert title in head
         assert ("ctrl+o open" in head) is has_keys
+
+
+@pytest.mark.parametrize("size", [(40, 24), (150, 45)])
+async def test_that_nothing_is_saved_is_on_the_screen_as_long_as_it_is_true(
+    size: tuple[int, int], store: ConversationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = FaultyDisk(monkeypatch, tmp_path / "conversations")
+    failure = "Could not save the conversation: Read-only file system"
+    long_answer = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    async with running(make_app(store=store), size, notifications=True) as ui:
+        await ui.ask("First?", "One.")
+        assert failure not in ui.words
+        disk.passes, disk.faults, disk.error = 0, math.inf, errno.EROFS
+        for question in ("Second?", "Third?"):
+            await ui.ask(question, long_answer)
+            await ui.press("pagedown", "escape", "x")
+            assert ui.words.count(failure) == 1
+        disk.faults = 0
+        await ui.ask("Fourth?", "Four.")
+        assert "Could not save" not in ui.words
+        asked = [exchange.question for exchange in store.load(ui.state.id).exchanges]
+    assert asked == ["First?", "Second?", "Third?", "Fourth?"]

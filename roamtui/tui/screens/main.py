@@ -48,7 +48,7 @@ from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.section_commands import make_section_command
-from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine
+from roamtui.tui.status_line import HeaderLine, HintLine, SaveFailureLine, StatusLine
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
@@ -96,6 +96,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line = StatusLine(state, self.agent.model.name, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
+        self._save_failure = SaveFailureLine()
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
@@ -116,6 +117,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         yield self.header
         yield self.panes
+        yield self._save_failure
         yield self.status_line
         yield self._hints
 
@@ -216,6 +218,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self.is_attached:
             return
         state = self.conversation.state
+        self._save_failure.failure = self.conversation.save_failure
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             self._shown_state = state
             self._show_window()
