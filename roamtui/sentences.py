@@ -1,14 +1,32 @@
-"""Where sentences end: the marks after a full stop, and the full stops of abbreviations.
+"""Where sentences end. This is the only module that knows.
 
-Each reader of sentences has its own pattern for their ends: search also divides lines of a PDF, an answer has
-marks after its full stops, a quote must not join sentences that lack a space between them, and in a text that
-repeats itself, any full stop will do.
+A text here is what a person sees of one block, or its source: emphasis marks at the edge of a sentence do no
+harm. A blank line or a forced line end ends a sentence too, unless the next line starts in lower case, as
+after a page break.
 """
 
 import re
+from collections.abc import Iterator
 
+from roamtui.text import Bounds
+
+FILLER = "\ufffc"
+"""Write it over each character of a mark that is no word, such as the id of a source. After a full stop, such
+a mark belongs to the sentence that ends there."""
 CLOSERS = r"[\"'”’»)\]」』*_]*+"
 """Pattern of the marks that may stand between the end of a sentence and the space after it."""
+_NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
+"""The mark of a note after a full stop."""
+_END = re.compile(
+    # Full stops after a space leave words out. No match starts inside a row of full stops.
+    r"(?<![.!?…])(?P<stops>(?:(?<![\s(\[])[.…]|[!?])[.!?…]*+(?:[ \xa0][.!?…]++(?![^\W_]))*+)"
+    rf"(?P<closers>{CLOSERS})(?P<notes>(?:\s*{FILLER}++|{_NOTE})*+){CLOSERS}(?:(?=\s)|(?P<glued>(?=[^\W\d_])))"
+    rf"|(?P<wide>[。！？｡।॥؟۔։።။។]++[」』”’）】]*+(?:\s*{FILLER}++)*+)"
+    r"|(?P<line>(?:\n[ \t>]*|  )\n\s*+)"
+)
+_OPENING = re.compile(r"[\s>*_\"'“‘«„‹「『(\[]*")
+_PARENTHESIS_LENGTH_MAX = 300
+"""A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """
 al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof reg resp sr st treas
 vs viz bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
@@ -32,7 +50,58 @@ _ORDINAL = re.compile(
 """A German ordinal number, without its full stop."""
 _LAST_WORD = re.compile(r"[\w.&]+$")
 _WORD = re.compile(r"\w+")
-_BEFORE_WORD = re.compile(r"[\s>*_\"'“‘(\[]*")
+_WORD_LENGTH_MAX = 40
+_LAST_LETTERS = re.compile(r"(?<![\w./@])[^\W\d_]{2,}\Z")
+_FIRST_LETTERS = re.compile(r"[^\W\d_]+(?=[\s,;])")
+"""With `_LAST_LETTERS`, the words of two sentences that lack the space between them, but not `System.IO`."""
+
+
+def iter_sentence_ends(text: str) -> Iterator[int]:
+    """Yield the offset after each sentence of a text but the last, before the space that follows."""
+    start = position = depth = 0
+    for match in _END.finditer(text):
+        stop, end = match.span()
+        depth += text.count("(", position, end) - text.count(")", position, end)
+        position = end
+        if depth > 0 and text.find(")", end, end + _PARENTHESIS_LENGTH_MAX) >= 0:
+            continue
+        opening = _OPENING.match(text, end)
+        following = "" if opening is None else text[opening.end() : opening.end() + 1]
+        if not following or (following.islower() and not match["wide"]):
+            continue
+        if not (match["line"] or match["wide"]) and _belongs_to_word(text, start, match):
+            continue
+        if not match["line"] or start < stop:
+            yield stop if match["line"] else end
+        start = end
+        depth = 0
+
+
+def get_sentence(text: str, start: int, end: int) -> Bounds:
+    """Return the bounds of the sentences that a part of a text touches."""
+    first = 0
+    last = len(text)
+    for offset in iter_sentence_ends(text):
+        if offset >= end:
+            last = offset
+            break
+        if offset <= start:
+            first = offset
+    opening = len(text[first:last]) - len(text[first:last].lstrip())
+    return first + opening, first + len(text[first:last].rstrip())
+
+
+def _belongs_to_word(text: str, start: int, match: re.Match[str]) -> bool:
+    """Return whether a stop does not end the sentence that begins at `start`, but belongs to a word."""
+    stop = match.start()
+    is_after_word = text[max(0, stop - 2) : stop].isalpha()
+    if match["notes"][:1].isdecimal() and not is_after_word:
+        return True  # 1.5, or A.1
+    if match["glued"] is not None:
+        last = _LAST_LETTERS.search(text, max(start, stop - _WORD_LENGTH_MAX), stop)
+        first = _FIRST_LETTERS.match(text, match.end())
+        return last is None or first is None or not (last[0].islower() and first[0][0].isupper())
+    return match["stops"] == "." and is_abbreviation(text, start, stop, match.end("closers"))
 
 
 def is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
@@ -40,13 +109,13 @@ def is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
 
     The sentence begins at `start`. `end` is the offset after the full stop and its closing marks.
     """
-    last = _LAST_WORD.search(text, max(start, stop - 20), stop)
+    last = _LAST_WORD.search(text, max(start, stop - _WORD_LENGTH_MAX), stop)
     word = last.group().lower() if last else ""
     if word in _BEFORE_NUMBER:
-        following = _BEFORE_WORD.match(text, end)
+        following = _OPENING.match(text, end)
         return following is not None and text[following.end() : following.end() + 1].isdigit()
     if word.isdigit() and last is not None:
-        is_enumerator = not text[start : last.start()].strip()
+        is_enumerator = _WORD.search(text, start, last.start()) is None
         return bool(is_enumerator or _ORDINAL.search(text, start, stop))
     is_initial = len(word) == 1 and word.isalpha() and word != "i"
     if not (is_initial or word in _ABBREVIATIONS or _DOTTED.match(word)):

@@ -1,8 +1,6 @@
 """Notice that a text repeats itself without end, as small models do."""
 
-import re
-
-from roamtui.sentences import CLOSERS
+from roamtui.sentences import iter_sentence_ends
 
 _PERIOD_MAX = 200
 """Maximum number of characters that are repeated."""
@@ -12,8 +10,6 @@ _TIMES_MIN = 6
 _TAIL_LENGTH = _PERIOD_MAX * _TIMES_MIN
 _STEP = 50
 """Number of characters after which a text is examined again."""
-_SENTENCE_END = re.compile(rf"[.!?…。]{CLOSERS}(?=\s)|\n")
-"""Where a copy may end. An abbreviation counts too: the text says nothing new after it."""
 
 
 class RepetitionGuard:
@@ -58,5 +54,6 @@ def cut_repetition(text: str) -> str:
         start -= 1
     kept = text[: start + period].rstrip()
     # The text before the first copy may end as the copies do, so that the copy seems to end too early.
-    sentence_ends = (match.end() for match in _SENTENCE_END.finditer(text, start, start + 2 * period))
+    line = text[start : start + 2 * period].partition("\n")[0]
+    sentence_ends = (start + end for end in iter_sentence_ends(line))
     return text[: next((end for end in sentence_ends if end >= len(kept)), len(kept))].rstrip()

@@ -11,6 +11,7 @@ from operator import itemgetter
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.quotes.words import TextWords, read_words
+from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
 
 SIMILARITY_MIN = 0.65
@@ -18,8 +19,6 @@ SIMILARITY_MIN = 0.65
 words that both have in the same order."""
 CITED_SIMILARITY_MIN = 0.4
 """If a model's words and a passage are less similar than this, they were not made from it."""
-_BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
-"""Similar words are not widened over any of these. After an abbreviation, too few are better."""
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
 _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
 """Markup next to the words of a passage."""
@@ -112,14 +111,15 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     shared = sum(block.size for block in blocks)
     similarity = 2 * shared / (len(wanted) + last - first + 1)
-    # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence
-    # or paragraph. A quote that matches whole is beside a word that turns its meaning, so include that word.
+    # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
+    # A quote that matches whole is beside a word that turns its meaning, so include that word.
     beside = 1 if similarity == 1 else 0
+    start, end = get_sentence(text, words.starts[first], words.ends[last])
     for _ in range(blocks[0].a + beside):
-        if first and not _BREAK.search(text, words.ends[first - 1], words.starts[first] + 1):
+        if first and words.starts[first - 1] >= start:
             first -= 1
     for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size + beside):
-        if last + 1 < len(words) and not _BREAK.search(text, words.ends[last], words.starts[last + 1] + 1):
+        if last + 1 < len(words) and words.ends[last + 1] <= end:
             last += 1
     bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)
     return similarity, around.get_part(*bounds)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.commonmark import parse_blocks
-from roamtui.sentences import CLOSERS, is_abbreviation
+from roamtui.sentences import iter_sentence_ends
 from roamtui.text import compute_line_starts, measure_front_matter, normalise_line_ends
 
 
@@ -70,13 +70,7 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 _LETTER = re.compile(r"[^\W_]")
 
 
-_SENTENCE_END = rf"(?<![.!?…])[.!?…]++{CLOSERS}(?=\s)|[。！？｡]++[」』”’）】]*+|(?=  \n)"
-"""The end of a sentence, or of a line that Markdown breaks there, such as a row of a PDF outside a table.
-
-No space follows a wide full stop, so marks such as `*` after it may belong to the next sentence."""
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
-_PARENTHESIS_LENGTH_MAX = 300
-"""A parenthesis that does not close within this many characters is ignored."""
 _WORD = re.compile(r"\w+")
 _SENTENCE_KINDS = (UnitKind.PROSE, UnitKind.ITEM)
 
@@ -176,36 +170,16 @@ def split_unit(text: str, unit: Unit) -> tuple[Unit, ...]:
     """Return the sentences of a unit. Each has a word. A row, heading or line of code is one sentence."""
     if unit.kind not in _SENTENCE_KINDS:
         return (unit,)
+    piece = text[unit.start : unit.end]
+    if "`" in piece:
+        # code must not end a sentence, and offsets must stay
+        piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
     sentences = []
     start = unit.start
-    for end in [*_iter_inner_ends(text, unit), unit.end]:
+    for end in [*(unit.start + end for end in iter_sentence_ends(piece)), unit.end]:
         while start < end and text[start] in " \t\r\n>":
             start += 1
         if _WORD.search(text, start, end):
             sentences.append(Unit(start, end, unit.kind))
             start = end
     return tuple(sentences)
-
-
-def _iter_inner_ends(text: str, unit: Unit) -> Iterator[int]:
-    """Yield the ends of a unit's sentences but the last. None is inside code or a parenthesis."""
-    piece = text[unit.start : unit.end]
-    if "`" in piece:
-        # code must not end a sentence, and offsets must stay
-        piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
-    start = position = depth = 0
-    for match in re.finditer(_SENTENCE_END, piece):
-        stop, end = match.span()
-        depth += piece.count("(", position, end) - piece.count(")", position, end)
-        position = end
-        if depth > 0 and piece.find(")", end, end + _PARENTHESIS_LENGTH_MAX) >= 0:
-            continue
-        if piece[stop] not in "。！？｡":
-            following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
-            if following.islower() or not following:
-                continue
-            if piece[stop] == "." and is_abbreviation(piece, start, stop, end):
-                continue
-        yield unit.start + end
-        start = end
-        depth = 0

@@ -11,12 +11,13 @@ from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
+from roamtui.sentences import iter_sentence_ends
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is
 cut off."""
-_CHUNK_ENDS = (re.compile(r"\n[ \t]*\n"), re.compile(r"[.!?][\"')\]]*\s|\n"), re.compile(r"\s"))
-"""Ends of a chunk, best first: after a paragraph, after a sentence or line, after a word."""
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_SPACE = re.compile(r"\s")
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 _BATCH_SIZE = 64
 _SAVED_AT_ONCE = 512
@@ -85,8 +86,12 @@ def split_text(text: str, size: int) -> Iterator[str]:
     position = 0
     while piece := text[position : position + size]:
         if position + size < len(text):
-            ends = ([match.end() for match in pattern.finditer(piece, size // 2)] for pattern in _CHUNK_ENDS)
-            piece = piece[: next((positions[-1] for positions in ends if positions), size)]
+            spaces = [match.end() for match in _SPACE.finditer(piece)]
+            lines = [end for end in spaces if piece[end - 1] == "\n"]
+            paragraphs = [match.end() for match in _PARAGRAPH_END.finditer(piece)]
+            best_first = (paragraphs, [*iter_sentence_ends(piece), *lines], spaces)
+            last = (max(ends, default=0) for ends in best_first)
+            piece = piece[: next((end for end in last if end > size // 2), size)]
         position += len(piece)
         if piece.strip():
             yield piece.strip()
