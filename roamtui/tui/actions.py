@@ -225,7 +225,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             is_hinted=True,
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."),
-        _hinted("retry", "r", "ask again", "Ask the last question again."),
+        _hinted("retry", "r", "ask again", "Ask the last question again. The app asks first."),
         _row(
             "open_and_ask",
             "ctrl+r",

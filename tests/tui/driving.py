@@ -30,6 +30,7 @@ from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.reader.document_reader import DocumentReader
+from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.case_files import read_case
@@ -250,6 +251,12 @@ class RunningApp:
         before = len(self.exchanges)
         await self.send(question)
         await self.wait_until(lambda: len(self.exchanges) > before and not self.main.is_asking)
+        await self.pause()
+
+    async def ask_again(self) -> None:
+        """Ask the last question again, and agree. A pressed key might belong to a text, and would have to wait."""
+        await self.focus(Scope.CHAT).press_until(ConfirmDialog, "r")
+        self.app.screen.dismiss(result=True)
         await self.pause()
 
     async def run(self, action_id: str) -> None:

@@ -150,12 +150,24 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert ui.app.is_running
 
 
+async def test_a_word_that_is_typed_in_the_conversation_asks_nothing_again() -> None:
+    async with running(make_app(["First.", "Other."]), SIZE) as ui:
+        await ui.ask("One?")
+        ui.focus(Scope.CHAT).type_at_once(*"dry", "enter")
+        await ui.wait_until("Ask this question again?")
+        await ui.pause()
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        assert len(ui.model.requests) == 1
+        assert ui.exchanges[-1].answer == "First."
+
+
 async def test_the_last_question_is_asked_again_from_before_it() -> None:
     app = make_app(["First.", "Bad.", "Better."])
     async with running(app, SIZE) as ui:
         await ui.ask("One?")
         await ui.ask("Two?")
-        await ui.focus(Scope.CHAT).press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "r")
+        await ui.ask_again()
+        await ui.wait_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking)
         await ui.pause()
         assert [exchange.answer for exchange in ui.exchanges] == ["First.", "Better."]
         assert [view.answer for view in ui.app.screen.query(ExchangeView)] == ["First.", "Better."]

@@ -17,6 +17,7 @@ from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
@@ -186,11 +187,12 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         await ui.ask("First?")
         await ui.ask("Second?")
         await _check_words(ui, "to make room for others", "$0.0123")
-        main.chat_log.action_retry()
+        await ui.ask_again()
         await ui.wait_until(lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
         await ui.wait_until(lambda: not main.is_asking)
         before = tuple(main.conversation.state.open_sections)
-        await ui.press_until(lambda: tuple(main.conversation.state.open_sections) != before, "tab", "u")
+        ui.focus(Scope.TREE)
+        await ui.press_until(lambda: tuple(main.conversation.state.open_sections) != before, "u")
         main.chat_log.action_edit()
         await ui.pause()
         main.question_box.fill("Third?")

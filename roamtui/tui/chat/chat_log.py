@@ -78,6 +78,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Whether the person edits the question first. It is the last one."""
         needs_model: bool = False
         """Whether passages are not enough as an answer."""
+        needs_consent: bool = False
+        """Whether the person must agree first, because the key may be a letter of a text."""
 
     def __init__(self, conversation: Conversation, welcome: WelcomeView, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
@@ -335,7 +337,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._follow_end()
 
     def action_retry(self) -> None:
-        self._ask_again()
+        self._ask_again(needs_consent=True)
 
     def open_and_ask(self) -> bool:
         """Open likely hits that are not open, and ask again. If there are none, say so, and return false."""
@@ -349,12 +351,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_edit(self) -> None:
         self._ask_again(is_edited=True)
 
-    def _ask_again(self, *open_first: str, is_edited: bool = False) -> None:
+    def _ask_again(self, *open_first: str, is_edited: bool = False, needs_consent: bool = False) -> None:
         if self.current is None:
             self.post_message(StatusMessage("No question yet"))
         else:
-            number = self.current.exchange.number
-            self.post_message(self.RetryRequested(number, open_first, is_edited=is_edited))
+            request = self.RetryRequested(
+                self.current.exchange.number, open_first, is_edited=is_edited, needs_consent=needs_consent
+            )
+            self.post_message(request)
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()

@@ -345,8 +345,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="choosing", exit_on_error=False)
     async def _retry_question(self, event: ChatLog.RetryRequested) -> None:
         """Ask a question again. If it needs a model and none is in use, let the person choose one."""
+        from roamtui.tui.screens.dialogs import ConfirmDialog
+
         if self.warn_if_busy():
             return
+        if event.needs_consent:
+            question = self.conversation.state.exchanges[event.number - 1].question
+            heading = "Ask this question again? The new answer replaces this one."
+            dialog = ConfirmDialog(heading, question, yes="Ask again", is_expected=False)
+            if not await self.app.push_screen_wait(dialog):
+                return
         if event.is_edited:
             self.panes.focus_scope(Scope.INPUT)
         if not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():

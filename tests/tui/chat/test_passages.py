@@ -181,5 +181,5 @@ async def test_a_click_on_a_card_reads_its_section() -> None:
         await ui.click(ui.last, offset=(6, line))
         await ui.reach("Bicycles")
         before = ui.last
-        ui.chat.action_retry()
+        await ui.ask_again()
         await ui.wait_until(lambda: ui.last is not before)  # passages are enough: it needs no model

@@ -218,7 +218,7 @@ async def test_a_question_sent_while_another_conversation_opens_is_asked_there_o
         ui.main.agent.model = SlowModel(["Yes."] * 2, gate=gate)
         ui.main.run_worker(ui.conversation.open(first_id))
         if is_asked_again:
-            await ui.focus(Scope.CHAT).press("r")
+            await ui.ask_again()
         else:
             await ui.send("Is it hot?")
         may_open.set()
