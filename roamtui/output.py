@@ -1,4 +1,4 @@
-"""Output channels: JSON and results to stdout, progress and warnings to stderr, sanitised for terminals.
+"""Output: results to stdout, progress and warnings to stderr, exports to files; sanitised for terminals.
 
 All functions that write to stdout raise `OSError` if that fails, or `BrokenPipeError` if the reader is gone.
 """
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.errors import UsageError
+from roamtui.errors import RoamtuiError, UsageError, format_reason
+from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
 from roamtui.sources.convert.converted import PageReport, format_page_count
 
@@ -24,6 +25,21 @@ def check_output_path(path: Path, sources: Iterable[str]) -> None:
     """Raise `UsageError` if a file to write is one of the sources."""
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
+
+
+def write_export(path: Path, text: str) -> None:
+    """Write a file that a person named, in place of an earlier version.
+
+    Raises:
+        RoamtuiError: That failed. An earlier version is as it was.
+    """
+    try:
+        replace_file(path, text.encode("utf-8", "backslashreplace"), is_private=False)
+    except (OSError, ValueError) as error:
+        missing = [folder for folder in path.parents if not os.path.lexists(folder)]
+        if missing:
+            raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.") from None
+        raise RoamtuiError(f"Could not write {path}: {format_reason(error)}.") from None
 
 
 def write_sanitised(text: str) -> None:

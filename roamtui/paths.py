@@ -1,8 +1,9 @@
-"""Paths of roamtui's own files, which only their owner can access, and of its bundled files."""
+"""Paths of roamtui's own and its bundled files, and how private folders and files are made and replaced."""
 
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -18,6 +19,8 @@ _SETTINGS_NAME = "config.toml"
 _PACKAGE_DIR = Path(__file__).resolve().parent
 _OWNER_ONLY_FOLDER = 0o700
 _OWNER_ONLY_FILE = 0o600
+_ANY_FILE = 0o666
+"""The mode of an ordinary new file, from which the system takes the person's umask."""
 _STANDARD_INPUT = re.compile(r"-(?:[0-9a-f]*| \(standard input\))")
 _BINARY_FLAG = getattr(os, "O_BINARY", 0)
 """Without this flag, Windows would change line ends."""
@@ -111,14 +114,28 @@ def write_all(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
-    """Replace a file in an existing folder, so that a reader sees either the old version or the new one.
+def replace_file(
+    path: Path, data: bytes, *, is_private: bool = True, is_flushed: bool = True, suffix: str = ""
+) -> None:
+    """Write a file in an existing folder, so that a reader sees either the old version or the new one.
 
-    `is_flushed` writes the data to disk before the file is replaced. Leave it out for data that can be made
-    again. The temporary file, whose name ends in `suffix`, is removed if writing fails.
+    If that fails, the old version is untouched. Its mode stays, and so does a link to it. A new file is
+    accessible only to its owner if it `is_private`. What is no file, such as a pipe, is written directly.
+    Without `is_flushed`, for data that can be made again, a power cut may lose both versions. The temporary
+    file ends in `suffix`.
     """
-    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}{suffix}")
-    file = open_private_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    mode = None
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+    if mode is not None and not stat.S_ISREG(mode):
+        path.write_bytes(data)
+        return
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    target = path.resolve()
+    temporary = target.with_name(f".{_APP}-{os.urandom(4).hex()}{suffix}")
+    new_mode = _OWNER_ONLY_FILE if is_private else _ANY_FILE
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY_FLAG, new_mode)
     try:
         try:
             write_all(file, data)
@@ -126,7 +143,9 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
                 os.fsync(file)
         finally:
             os.close(file)
-        temporary.replace(path)
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        temporary.replace(target)
     except BaseException:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

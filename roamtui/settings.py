@@ -17,7 +17,7 @@ from msgspec import Meta
 from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.base import ModelOptions
-from roamtui.paths import config_path, make_private_folder, write_private_file
+from roamtui.paths import config_path, make_private_folder, replace_file
 from roamtui.plain import sanitise_line
 from roamtui.search.base import RetrievalOptions
 
@@ -210,8 +210,8 @@ def _explain(error: msgspec.ValidationError) -> str:
 def save_settings(path: Path, values: Mapping[str, str]) -> None:
     """Set top-level keys in the settings file. Comments, order and everything else stay as they are.
 
-    The file is replaced atomically, so that a model is never saved with another one's URL, and only its owner
-    can read it. An empty value clears a key of the file. If the file has no such key, none is added.
+    The file is replaced atomically, so that a model is never saved with another one's URL. Only its owner can
+    read a new one. An empty value clears a key of the file. If the file has no such key, none is added.
 
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.
@@ -230,7 +230,7 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
         # At the top: tomlkit would put a new key between the first table and the comment above the table.
         new_text = "".join(line + ending for line in new) + tomlkit.dumps(document)
         make_private_folder(target.parent)
-        write_private_file(target, new_text.encode("utf-8"), is_flushed=True)
+        replace_file(target, new_text.encode("utf-8"))
     except tomlkit.exceptions.TOMLKitError:
         added = " and ".join(lines.values())
         raise RoamtuiError(

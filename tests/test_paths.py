@@ -3,6 +3,8 @@
 import os
 import re
 import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,70 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
 def test_no_module_makes_folders_in_another_way() -> None:
     sources = [path for path in (PROJECT_DIR / "roamtui").rglob("*.py") if path.name != "paths.py"]
     assert [path.name for path in sources if re.search(r"\bmkdir\(|makedirs\(", path.read_text("utf-8"))] == []
+
+
+def _read_folder(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_replaced_file_keeps_its_mode_and_the_link_to_it(tmp_path: Path) -> None:
+    file, link, dangling = (tmp_path / name for name in ("file.md", "link.md", "dangling.md"))
+    file.write_text("old")
+    file.chmod(0o664)
+    link.symlink_to("file.md")
+    dangling.symlink_to("missing.md")
+    paths.replace_file(link, b"new")
+    paths.replace_file(dangling, b"made")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o664
+    assert link.is_symlink()
+    assert dangling.is_symlink()
+    names = ("file.md", "link.md", "dangling.md", "missing.md")
+    assert _read_folder(tmp_path) == dict(zip(names, (b"new", b"new", b"made", b"made"), strict=True))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_new_file_is_its_owners_alone_or_as_the_person_has_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        paths.replace_file(tmp_path / "own", b"")
+        paths.replace_file(tmp_path / "export", b"", is_private=False)
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("own", "export")]
+    assert modes == [0o600, 0o640]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    paths.replace_file(pipe, b"text")
+    assert os.read(reading, 10) == b"text"
+    os.close(reading)
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        paths.replace_file(tmp_path, b"text")
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write to any file")
+def test_a_file_that_nobody_may_write_to_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("old")
+    file.chmod(0o444)
+    with pytest.raises(PermissionError):
+        paths.replace_file(file, b"new")
+    assert _read_folder(tmp_path) == {"file": b"old"}
+
+
+def test_of_several_who_replace_a_file_at_once_one_is_the_last(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    versions = [bytes([number]) * 100_000 for number in range(8)]
+    file.write_bytes(versions[0])
+    with ThreadPoolExecutor(len(versions)) as pool:
+        done = [pool.submit(paths.replace_file, file, version) for version in versions * 4]
+        while not all(one.done() for one in done):
+            assert file.read_bytes() in versions
+    assert [one.result() for one in done] == [None] * len(done)
+    assert [*_read_folder(tmp_path)] == ["file"]

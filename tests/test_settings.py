@@ -65,12 +65,13 @@ def test_whatever_stands_there_nothing_else_changes(tmp_path_factory: pytest.Tem
     assert re.findall("# [cd]", read(path)) == re.findall("# [cd]", text)
 
 
-def test_the_file_is_made_and_is_its_owners_alone(path: Path) -> None:
+def test_a_new_file_is_its_owners_alone_and_keeps_the_mode_that_the_person_gives_it(path: Path) -> None:
     save_settings(path, {"theme": "dawn"})
     assert read(path) == 'theme = "dawn"\n'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o644)
     save_settings(path, {"theme": "dusk"})
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [entry.name for entry in path.parent.iterdir()] == ["config.toml"]
 
 

@@ -18,7 +18,7 @@ from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library
 from roamtui.errors import StoreError, UsageError
 from roamtui.outline.labels import strip_heading
-from roamtui.paths import make_index_stem, write_private_file
+from roamtui.paths import make_index_stem, replace_file
 from roamtui.plain import shorten
 
 _OPENING_LENGTH = 300
@@ -95,7 +95,7 @@ class NoteStore:
             notes = _read(self._path) | self._unsaved
             kept = [msgspec.to_builtins(note) for key, note in notes.items() if key not in deleted_ids]
             # `msgspec.json` refuses lone surrogates, which a document may hold.
-            write_private_file(self._path, json.dumps(kept).encode("ascii"), is_flushed=True)
+            replace_file(self._path, json.dumps(kept).encode("ascii"))
         finally:
             release()
         self._unsaved = {}

@@ -11,7 +11,7 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
-from roamtui.output import check_output_path, warn, write_json, write_notice, write_text
+from roamtui.output import check_output_path, warn, write_export, write_json, write_notice, write_text
 from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
@@ -89,7 +89,7 @@ def print_conversation(
         write_text(text)
         return
     check_output_path(output_path, [source, *(added.name for added in state.sources)])
-    output_path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    write_export(output_path, text)
     write_notice(f"Wrote {output_path}.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
-from roamtui.output import ProgressLine, check_output_path, warn, write_notice, write_text
+from roamtui.output import ProgressLine, check_output_path, warn, write_export, write_notice, write_text
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, fill_table, format_progress
 from roamtui.table.store import Table
@@ -20,8 +20,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     to a terminal.
 
     Raises:
-        RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind.
-        OSError: The file cannot be written.
+        RoamtuiError: The table cannot be read or saved, or the file cannot be of this kind or written.
     """
     if not table.columns:
         raise UsageError("a table needs questions. Write them after -q, or in a file for --questions.")
@@ -41,7 +40,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if output_path is None:
         write_text(render(table, path))
     else:
-        path.write_bytes(render(table, path).encode("utf-8", "backslashreplace"))
+        write_export(path, render(table, path))
     if plan.model.name == OFFLINE:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from roamtui.errors import RoamtuiError, SourceError, StoreError, UsageError, format_reason
 from roamtui.models.local_embedder import DEFAULT_MODEL, find_model
-from roamtui.paths import make_private_folder, models_path, write_private_file
+from roamtui.paths import make_private_folder, models_path, replace_file
 from roamtui.sources.web.fetcher import Fetcher
 from roamtui.sources.web.page import FetchOptions
 from roamtui.sources.web.urls import AllowedOrigins, origin_of
@@ -82,7 +82,7 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
     try:
         for name, content in files.items():
             make_private_folder((unfinished / name).parent)
-            write_private_file(unfinished / name, content)
+            replace_file(unfinished / name, content, is_flushed=False)
         unfinished.replace(folder)
     except OSError as error:
         reason = format_reason(error)

@@ -6,6 +6,7 @@ Each deed below is done again and again: first its first call fails in each way,
 import asyncio
 import errno
 import math
+import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from functools import partial
@@ -19,6 +20,7 @@ from roamtui.conversation.log import ConversationLog, ConversationStore, decode_
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import StoreError
+from roamtui.output import write_export
 from roamtui.settings import save_settings
 from roamtui.sources.web.cache import PageCache
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
@@ -209,6 +211,19 @@ def change_setting(folder: Path, failing: Failing) -> None:
     assert path.read_text("utf-8") == 'model = "three"\n'
 
 
+def export_over_an_earlier_file(folder: Path, failing: Failing) -> None:
+    path = folder / "answer.md"
+    path.write_text("An earlier answer.\n", "utf-8")
+    path.chmod(0o640)
+    with failing() as told:
+        write_export(path, "A new answer.\n")
+    assert path.read_text("utf-8") == ("An earlier answer.\n" if told else "A new answer.\n")
+    assert all(one.startswith(f"Could not write {path}: ") for one in told)
+    write_export(path, "The last answer.\n")
+    assert path.read_text("utf-8") == "The last answer.\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
 def cache_page(folder: Path, failing: Failing) -> None:
     cache = PageCache(folder / "pages", 10_000)
     with failing() as raised:
@@ -221,7 +236,7 @@ def cache_page(folder: Path, failing: Failing) -> None:
 
 DEEDS = (
     save_first, save_more, resume, ask_and_open, ask_after_the_log_was_removed, rename, delete, list_all, keep_note,
-    change_setting, cache_page,
+    change_setting, export_over_an_earlier_file, cache_page,
 )  # fmt: skip
 
 

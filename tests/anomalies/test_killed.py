@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from typing_extensions import override
 
 from roamtui.table.store import read_table
 from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import kill_at_writes
+from tests.anomalies.promises import HANDBOOK, QUESTIONS, kill_at_writes
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, RecordedRequest
 from tests.real_documents import PROJECT_DIR
 
@@ -22,6 +23,21 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("is_first", [True, False])
 def test_killed_in_any_write(programs: MortalPrograms, tmp_path: Path, *, is_first: bool) -> None:
     assert kill_at_writes(programs, tmp_path, is_first=is_first) > 5
+
+
+def test_a_file_that_is_exported_over_is_the_earlier_or_the_new_one(programs: MortalPrograms, tmp_path: Path) -> None:
+    asked = programs.run("ask", HANDBOOK, QUESTIONS[0], "--events", home=tmp_path)
+    export = ("conversations", "export", asked.find("answer")[0]["conversation"], "-o", str(tmp_path / "answer.md"))
+    assert programs.run(*export, home=tmp_path).code == 0
+    new = (tmp_path / "answer.md").read_bytes()
+    for number in count(1):
+        (tmp_path / "answer.md").write_bytes(b"An earlier one.")
+        run = programs.run(*export, home=tmp_path, kill_at_write=number)
+        now = (tmp_path / "answer.md").read_bytes()
+        assert now == (b"An earlier one." if run.was_killed else new)
+        if not run.was_killed:
+            break
+    assert number > 3
 
 
 class TableServer(FakeOpenAIServer):

@@ -19,7 +19,7 @@ import msgspec
 
 from roamtui import __version__
 from roamtui.errors import SourceError
-from roamtui.paths import make_private_folder, trim_folder, write_private_file
+from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.sources.convert.child import DRAW, PROBLEM, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
@@ -77,7 +77,7 @@ def convert_in_subprocess(
     if path is not None:
         with contextlib.suppress(OSError):
             make_private_folder(path.parent)
-            write_private_file(path, msgspec.json.encode(converted))
+            replace_file(path, msgspec.json.encode(converted), is_flushed=False)
             trim_folder(path.parent, _CACHE_BYTES_MAX)
     return converted
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.paths import make_private_folder, trim_folder, write_private_file
+from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.sources.web.page import HttpResponse
 
 _SUFFIX = ".page"
@@ -51,7 +51,7 @@ class PageCache:
         data = msgspec.msgpack.encode(response)
         with contextlib.suppress(OSError):
             make_private_folder(self._folder)
-            write_private_file(self._path(response.url), data, suffix=_TEMPORARY_SUFFIX)
+            replace_file(self._path(response.url), data, is_flushed=False, suffix=_TEMPORARY_SUFFIX)
             self._room_bytes -= len(data)
             if self._room_bytes < 0:  # listing the folder for each page would take long
                 self._room_bytes = int(self._bytes_max * _SPARE_SHARE)

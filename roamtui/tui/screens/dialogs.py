@@ -18,7 +18,8 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.errors import RoamtuiError, format_reason
+from roamtui.errors import RoamtuiError
+from roamtui.output import write_export
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
@@ -239,25 +240,9 @@ class ExportDialog(PromptDialog):
         if (render := self._renderers.get(path.suffix.lower())) is None:
             raise RoamtuiError(f"The name must end in {self._endings}.")
         text = await asyncio.to_thread(render, path)
-        if not await asyncio.to_thread(_write_file, path, text):
+        if await asyncio.to_thread(os.path.lexists, path):
             question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")
             if not await self.app.push_screen_wait(question):
                 raise RoamtuiError("Choose another name, or press esc to cancel.")
-            await asyncio.to_thread(_write_file, path, text, "w")
+        await asyncio.to_thread(write_export, path, text)
         self.finish(f"Saved {path}.")
-
-
-def _write_file(path: Path, text: str, mode: str = "x") -> bool:
-    """Write a file. Return False if it exists and `mode` does not overwrite it."""
-    try:
-        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        return False
-    except (OSError, ValueError) as error:
-        missing = [folder for folder in path.parents if not os.path.lexists(folder)]
-        if missing:
-            raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.") from None
-        reason = format_reason(error)
-        raise RoamtuiError(f"Could not write {path}: {reason}.") from None
-    return True
