@@ -101,10 +101,10 @@ def _belongs_to_word(text: str, start: int, match: re.Match[str]) -> bool:
         last = _LAST_LETTERS.search(text, max(start, stop - _WORD_LENGTH_MAX), stop)
         first = _FIRST_LETTERS.match(text, match.end())
         return last is None or first is None or not (last[0].islower() and first[0][0].isupper())
-    return match["stops"] == "." and is_abbreviation(text, start, stop, match.end("closers"))
+    return match["stops"] == "." and _is_abbreviation(text, start, stop, match.end("closers"))
 
 
-def is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
+def _is_abbreviation(text: str, start: int, stop: int, end: int) -> bool:
     """Return whether the full stop at `stop` belongs to the word or number before it.
 
     The sentence begins at `start`. `end` is the offset after the full stop and its closing marks.

@@ -162,8 +162,6 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids in square brackets that show this citation."""
-    is_negated: bool = False
-    """Whether the answer negates the quote, so that a negation may stand beside it in the document."""
     is_changed: bool = False
     """Whether the quote was in the document when the model answered, but no longer is."""
 

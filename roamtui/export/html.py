@@ -116,7 +116,8 @@ class _ReplayPage:
             return ""
         quotes = self._quotes.setdefault(section_id, {})
         text = self._library.text_at(self._library.node(section_id).own_span)
-        bounds = find_quote(citation.quote, text) if citation.quote else None
+        match = find_quote(citation.quote, text) if citation.quote else None
+        bounds = None if match is None else (match.start, match.end)
         return quotes.setdefault(bounds, f"{section_id}-{len(quotes) + 1}") if bounds is not None else ""
 
     def _render_citation(self, citation: Citation) -> str:

@@ -35,8 +35,6 @@ def to_json(value: Struct) -> dict[str, Any]:
     shown = {name.removeprefix("is_"): getattr(value, name) for name in names}
     if value.page is not None:
         shown["page"] = value.page
-    if value.is_negated:
-        shown["negated"] = True
     return shown
 
 

@@ -164,7 +164,6 @@ def _make_claims(citations: Iterable[Citation], name: str, question: str, source
                 section_id=citation.section_id,
                 place=place,
                 source=source,
-                keeps_meaning=not citation.is_negated,
             )
 
 
@@ -191,7 +190,6 @@ def _read_export(text: str, name: str) -> list[Claim]:
                         section_id=each["section_id"],
                         place=place,
                         source=source,
-                        keeps_meaning=not each.get("negated"),
                     )
                     for each in answer["citations"]
                     if each["verified"] and each["quote"]

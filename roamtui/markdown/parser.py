@@ -115,6 +115,13 @@ _SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
 """The plain-text sign of superscripts and of subscripts, by their element."""
 
 
+def _mark_script(text: str, sign: str) -> str:
+    """Return a text with the sign of its script, so that a raised figure never joins the number before it."""
+    if text.isalnum():
+        return sign + text
+    return f"{sign}({text})" if any(map(str.isdigit, text)) else text
+
+
 class _Tag(Struct, frozen=True):
     """A tag of HTML."""
 
@@ -439,7 +446,7 @@ class _BlockReader(Struct, kw_only=True):
             number = len(self.links)
             self.links.append(link)
         if sign and number is None and not is_image:
-            text = to_script_characters(text, sign) or (sign + text if text.isalnum() else text)
+            text = to_script_characters(text, sign) or _mark_script(text, sign)
         words = Words(text, emphasis, number, is_image, start=start, end=end)
         if text:
             self._words += self._split_into_groups(words) if self.groups else [words]

@@ -55,8 +55,6 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Empty if the claim names no section."""
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
-    keeps_meaning: bool = False
-    """Whether the document must have the words without a negation beside them."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -131,7 +129,6 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
-                keeps_meaning=not quotation.is_negated,
             )
         )
     return tuple(claims)

@@ -94,8 +94,8 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     quote_words = read_words(quote)
     words = read_words(text)
     first_row = bisect_left(words.starts, within.start - around.start)
-    keys = list(words.keys[first_row : bisect_right(words.ends, within.end - around.start)])
-    wanted = list(quote_words.keys[:_WORDS_MAX])
+    keys = list(words.exact_keys[first_row : bisect_right(words.ends, within.end - around.start)])
+    wanted = list(quote_words.exact_keys[:_WORDS_MAX])
     low, high = 0, len(keys)
     if len(wanted) < high and (near := fuzz.partial_ratio_alignment(wanted, keys)) is not None:
         low, high = near.dest_start, near.dest_end
@@ -112,13 +112,11 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
     shared = sum(block.size for block in blocks)
     similarity = 2 * shared / (len(wanted) + last - first + 1)
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
-    # A quote that matches whole is beside a word that turns its meaning, so include that word.
-    beside = 1 if similarity == 1 else 0
     start, end = get_sentence(text, words.starts[first], words.ends[last])
-    for _ in range(blocks[0].a + beside):
+    for _ in range(blocks[0].a):
         if first and words.starts[first - 1] >= start:
             first -= 1
-    for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size + beside):
+    for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size):
         if last + 1 < len(words) and words.ends[last + 1] <= end:
             last += 1
     bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)

@@ -38,8 +38,8 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
             continue  # the block only sets off what is between quotation marks
         is_block[start:end] = b"\1" * (end - start)
         words = _ATTRIBUTION.sub("", _PREFIX.sub("", text[start:end]).rstrip())
-        blocks.append(Quotation(words, start, end, is_negated=True))
-    claims: dict[tuple[str, bool], Claim] = {}
+        blocks.append(Quotation(words, start, end))
+    claims: dict[str, Claim] = {}
     line = 1
     position = 0
     others = (quote for quote in quotes if not is_block[quote.start])
@@ -48,13 +48,8 @@ def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
         position = quote.start
         ids = [mark.section_id for mark in quote.marks] or read_ids(" ".join(MARK.findall(quote.text)))
         words = MARK.sub("", quote.text).strip()
-        key = words, quote.is_negated
-        if key not in claims and len(read_words(words)) >= _WORDS_MIN:
-            section_id = "".join(ids[:1])
-            keeps_meaning = not quote.is_negated
-            claims[key] = Claim(
-                quote=words, place=name, line=line, section_id=section_id, keeps_meaning=keeps_meaning
-            )
+        if words not in claims and len(read_words(words)) >= _WORDS_MIN:
+            claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))
     return tuple(claims.values())
 
 

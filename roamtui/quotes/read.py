@@ -16,9 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
-from roamtui.quotes.turning import has_negation
 from roamtui.sentences import CLOSERS
-from roamtui.text import subtract_bounds
 
 _SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
 _DECORATION = r"[\"'`*§#\s]*+"
@@ -131,8 +129,6 @@ class Quotation(Struct, frozen=True):
     """Index of the sentence that contains the opening mark."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
-    is_negated: bool = False
-    """Whether its sentence, or the one that introduces it, has a negation."""
 
 
 class AnswerReading(Struct, frozen=True, kw_only=True):
@@ -177,28 +173,17 @@ def read_answer(answer: str) -> AnswerReading:
     placed: list[Quotation] = []
     introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before
-    introduction_negates = False
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
         own = marks.get(sentence, [])
         quoted = unplaced.get(sentence, ())
         introduces = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
-        negates = bool(quoted or introduces) and _negates(answer, start, end, quoted)
         if not (is_introduced or _ITEM.match(answer, start, end)):
             introduction = ()
-            introduction_negates = False
-        quoted = [replace(quote, is_negated=negates or introduction_negates) for quote in quoted]
         placed += _bind(answer, quoted, own or introduction)
         if introduces:
             introduction = own
-            introduction_negates = negates
         is_introduced = introduces
     return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
-
-
-def _negates(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> bool:
-    """Return whether a sentence has a negation outside of its quotes."""
-    own = subtract_bounds(start, end, [(quote.start, quote.end) for quote in quotes])
-    return has_negation(" ".join([answer[low:high] for low, high in own]))
 
 
 def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:

@@ -14,7 +14,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.expansion import strip_ids
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import find_in_context, find_in_span
+from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span
@@ -59,13 +59,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    span, is_in_section = _find_anywhere(
-        claim.quote,
-        library,
-        expected,
-        keeps_meaning=claim.keeps_meaning,
-        keeps_rows=claim.keeps_meaning,  # an exported list puts each quote on one line
-    )
+    found, is_in_section = _find_anywhere(claim.quote, library, expected)
+    span = found.span if found else None
     is_placed = bool(claim.section_id or claim.anchor)
     status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
     if span is None:
@@ -80,19 +75,17 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     return Finding(status=status, message=problem)
 
 
-def _find_anywhere(
-    quote: str, library: Library, section_id: str | None, *, keeps_meaning: bool, keeps_rows: bool
-) -> tuple[Span | None, bool]:
+def _find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[FoundQuote | None, bool]:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
-    Return its span, and whether it is in the section. Without a section, all documents are searched.
+    Return where it is, and whether it is in the section. Without a section, all documents are searched.
     """
-    find = partial(find_in_span, quote, library, keeps_meaning=keeps_meaning, keeps_rows=keeps_rows)
+    find = partial(find_in_span, quote, library)
     spans = _list_texts(library)
     if section_id is not None:
         section = library.node(section_id).content_span
-        if (span := find(section)) is not None:
-            return span, True
+        if (found := find(section)) is not None:
+            return found, True
         spans.sort(key=lambda span: span.doc != section.doc)
     return next(filter(None, map(find, spans)), None), False
 
@@ -127,8 +120,10 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         return _find_changed(citation, quote, library)
     if span is None and quote and section_id in library:
         section = library.node(section_id).content_span
-        if (span := find_in_span(quote, library, section)) is not None:
-            warning = "" if citation.is_verified else _explain_unverified(quote, library, section)
+        if (found := find_in_span(quote, library, section)) is not None:
+            span = found.span
+            if not citation.is_verified:
+                warning = "The section has these words, but the model had not read them"
         elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
             warning = "This quote is not in its section, so the most similar passage is shown"
         else:
@@ -136,15 +131,6 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
     return CitedPassage(section_id=section_id, span=span, warning=warning)
-
-
-def _explain_unverified(quote: str, library: Library, section: Span) -> str:
-    """Say why a quote is not verified, although the section has its words."""
-    if find_in_span(quote, library, section, keeps_rows=True) is None:
-        return "The section has these words, but in two rows of a table"
-    if find_in_span(quote, library, section, keeps_meaning=True) is None:
-        return 'The section has these words, but beside a "not" that the answer leaves out'
-    return "The section has these words, but the model had not read them"
 
 
 def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPassage:
@@ -199,18 +185,15 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         return citation
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
-    if span is not None and not citation.is_negated:
-        words = strip_ids(quote)
-        if find_in_context(words, library, span, keeps_meaning=True) is None:
-            span = None  # a negation stands beside it now
+    # A word of the quote may be part of a longer one now.
+    found = None if span is None else find_in_context(strip_ids(quote), library, span)
     is_in_own = False
-    if span is not None and section_id is not None:
+    if found is not None and section_id is not None:
         section = library.node(section_id).span
-        is_in_own = section.doc == span.doc and section.start <= span.start < section.end
-    if span is None or (citation.is_verified and not is_in_own):
-        span, is_in_own = _find_anywhere(
-            quote, library, section_id, keeps_meaning=not citation.is_negated, keeps_rows=True
-        )
+        is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
+    if found is None or (citation.is_verified and not is_in_own):
+        found, is_in_own = _find_anywhere(strip_ids(quote), library, section_id)
+    span = found.span if found else None
     again = citation
     if section_id is not None:
         again = make_citation(section_id, library, quote=quote, span=span)
@@ -219,7 +202,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
-        state = QuoteState.EXACT
+        state = QuoteState.EXACT if found is not None and found.is_exact else QuoteState.SAME
     return replace(
         again,
         section_id=citation.section_id,
@@ -228,6 +211,5 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
-        is_negated=citation.is_negated,
         is_changed=span is None,
     )

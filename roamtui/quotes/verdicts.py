@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.expansion import strip_ids
 from roamtui.outline.labels import UNTITLED, format_node_title
-from roamtui.quotes.find import find_in_context, find_quote
+from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
 from roamtui.quotes.read import MARK, CitationMark, Quotation, read_answer, read_ids
 from roamtui.text import Bounds, Span, merge_bounds
 
@@ -114,12 +114,12 @@ class QuoteChecker:
         reading = read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
-            key = quote.text, quote.is_code, quote.is_negated, *(mark.section_id for mark in quote.marks)
+            key = quote.text, quote.is_code, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
                 marks = (mark for mark in quote.marks if mark.section_id == citation.section_id)
-                of_quote = replace(citation, start=quote.start, end=quote.end, is_negated=quote.is_negated)
+                of_quote = replace(citation, start=quote.start, end=quote.end)
                 placed.append((of_quote, next(marks, quote)))
         cited = {(citation.section_id, place.sentence) for citation, place in placed}
         for mark in reading.marks:
@@ -148,17 +148,18 @@ class QuoteChecker:
         """
         make = partial(make_citation, library=self._library, quote=quote.text)
         for mark in quote.marks:
-            if (span := self._find_in_section(quote, mark.section_id)) is not None:
-                return make(mark.section_id, state=QuoteState.EXACT, span=span)
+            if (found := self._find_in_section(quote, mark.section_id)) is not None:
+                state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
+                return make(mark.section_id, state=state, span=found.span)
         if quote.is_code or not quote.marks:
             return None
         in_sections = (self._find_in_section(quote, section_id) for section_id in self._open_ids)
         in_excerpts = (self._find_in(quote, doc, bounds) for doc, bounds in self._excerpts.items())
-        span = next(filter(None, chain(in_sections, in_excerpts)), None)
-        state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
-        return make(quote.marks[0].section_id, state=state, span=span)
+        found = next(filter(None, chain(in_sections, in_excerpts)), None)
+        state = QuoteState.NOT_FOUND if found is None else QuoteState.ELSEWHERE
+        return make(quote.marks[0].section_id, state=state, span=found.span if found else None)
 
-    def _find_in_section(self, quote: Quotation, section_id: str) -> Span | None:
+    def _find_in_section(self, quote: Quotation, section_id: str) -> FoundQuote | None:
         """Find a quote in the text of a section that the model got, and in its title."""
         library = self._library
         if section_id not in library:
@@ -175,23 +176,23 @@ class QuoteChecker:
                 return place
         return None
 
-    def _find_in(self, quote: Quotation, doc: str, pieces: Sequence[Bounds]) -> Span | None:
+    def _find_in(self, quote: Quotation, doc: str, pieces: Sequence[Bounds]) -> FoundQuote | None:
         """Find a quote in pieces of a document, each read with the sections around it.
 
         The model reads a version of the text with ids after headings and without page footers, and may quote
-        from that. No negation may stand beside the quote, unless the answer negates it too.
+        from that. An exact place comes before one where the words are written otherwise.
         """
         words = strip_ids(quote.text)
+        written_otherwise: FoundQuote | None = None
         for start, end in pieces:
             if start >= end:
                 continue
             piece = Span(doc=doc, start=start, end=end)
-            span = find_in_context(
-                words, self._library, piece, keeps_meaning=not quote.is_negated, keeps_rows=True
-            )
-            if span is not None:
-                return span
-        return None
+            found = find_in_context(words, self._library, piece)
+            if found is not None and found.is_exact:
+                return found
+            written_otherwise = written_otherwise or found
+        return written_otherwise
 
 
 def make_citation(

@@ -99,12 +99,12 @@ def _draw_quotes(source: Source, count: int) -> Iterator[tuple[str, Quote]]:
 def _judge(name: str, quote: Quote, way: str, words: str) -> Judgement:
     """Look up words that were made from a true quote, or are it."""
     text = quote.part.source
-    bounds = find_quote(words, text)
-    start = bounds[0] if bounds else max(0, text.find(quote.text[:12]))
-    is_there = bounds is not None and words != quote.text and quote.part.contains(words)
+    match = find_quote(words, text)
+    start = match.start if match else max(0, text.find(quote.text[:12]))
+    is_there = match is not None and words != quote.text and quote.part.contains(words, in_any_case=not match.is_exact)
     return Judgement(
         way=IS_THERE if is_there else way,
-        is_found=bounds is not None,
+        is_found=match is not None,
         quote=words,
         place=f"{name}:{quote.part.first_line + text.count(chr(10), 0, start)}",
     )

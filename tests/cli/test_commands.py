@@ -1,7 +1,6 @@
 """Small commands: outline, table, notes and index."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 
@@ -88,19 +87,6 @@ def test_a_quote_that_a_csv_table_calls_unverified_has_not_changed(run: RunComma
     )
     result = run("recheck", path)
     assert (result.code, result.out) == (0, "1 quote checked: 1 same.\n")
-
-
-def test_a_saved_quote_has_changed_if_a_negation_has_come_beside_it(run: RunCommand, tmp_path: Path) -> None:
-    lease = tmp_path / "lease.md"
-    lease.write_text("# Lease\n\nAnna pays the rent.\n")
-    conversation = run("ask", lease, "Who pays the rent?", "--json").json["conversation"]
-    lease.write_text("# Lease\n\nNot Anna pays the rent.\n")
-    assert "1 quote checked: 1 changed." in run("recheck", conversation).out
-    quote = {"section_id": "", "quote": "Anna pays the rent.", "verified": True}
-    exchange = {"question": "?", "citations": [quote, quote | {"negated": True}]}
-    export = tmp_path / "answers.json"
-    export.write_text(json.dumps({"source": str(lease), "exchanges": [exchange]}))
-    assert "2 quotes checked: 1 same, 1 changed." in run("recheck", export).out
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Finding a quote in a text."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from roamtui.quotes.find import find_quote
+from roamtui.text import Bounds
 from tests.case_files import read_case, read_rows
 
 _TEXT = (
@@ -26,13 +28,25 @@ def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -
     assume(sum(character.isalnum() for character in quote) >= 2)
     match = find_quote(quote, _TEXT)
     assert match is not None
-    assert start <= match[0] <= match[1] <= end
-    assert not re.search(r"\w", _TEXT[start : match[0]] + _TEXT[match[1] : end].replace("rules.md (x)", ""))
+    assert start <= match.start <= match.end <= end
+    assert not re.search(r"\w", _TEXT[start : match.start] + _TEXT[match.end : end].replace("rules.md (x)", ""))
 
 
-@pytest.mark.parametrize(("quote", "text", "is_found"), read_rows("quotes/find", "same_words"))
-def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
-    assert (find_quote(quote, text) is not None) is is_found
+def locate(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Bounds | None:
+    match = find_quote(quote, text, within)
+    return None if match is None else (match.start, match.end)
+
+
+def judge(quote: str, text: str) -> str:
+    match = find_quote(quote, text)
+    if match is None:
+        return "no"
+    return "exact" if match.is_exact else "same"
+
+
+@pytest.mark.parametrize(("quote", "text", "state"), read_rows("quotes/find", "same_words"))
+def test_what_counts_as_the_same_words(quote: str, text: str, state: str) -> None:
+    assert judge(quote, text) == state
 
 
 @pytest.mark.parametrize("quote", read_rows("quotes/find", "pieces"))
@@ -43,14 +57,16 @@ def test_a_piece_of_a_text_is_found_that_would_be_read_otherwise_by_itself(quote
     assert find_quote(quote, text.replace("s", "z")) is None
 
 
-@pytest.mark.parametrize(("quote", "text", "is_found"), read_rows("quotes/find", "numbers"))
-def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
-    assert (find_quote(quote, text) is not None) is is_found
+@pytest.mark.parametrize(("quote", "text", "state"), read_rows("quotes/find", "numbers"))
+def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, state: str) -> None:
+    assert judge(quote, text) == state
 
 
-@pytest.mark.parametrize(("quote", "text", "is_found"), read_rows("quotes/find", "rows"))
-def test_the_end_of_a_row_is_not_joined_to_the_next_one(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
-    assert (find_quote(quote, text, keeps_rows=True) is not None) is is_found
+def test_each_part_between_ellipses_is_located() -> None:
+    text = "The Buyer may, if notice is given, cancel the order."
+    match = find_quote("The Buyer may … cancel", text)
+    assert match is not None
+    assert [text[start:end] for start, end in match.parts] == ["The Buyer may", "cancel"]
 
 
 _RULES = read_case("club_rules.md")
@@ -62,17 +78,17 @@ def test_an_ellipsis_omits_words_of_one_sentence_item_or_row(quote: str, is_whol
 
 
 def test_what_follows_an_ellipsis_may_be_the_last_character() -> None:
-    assert find_quote("我们付 … 五", "我们付你五") == (0, 5)
+    assert locate("我们付 … 五", "我们付你五") == (0, 5)
 
 
 def test_the_name_of_a_sign_is_found_in_a_long_text_as_in_a_short_one() -> None:
     text = "Write `&nbsp;` for a space that stays.\n"
     before = "Other words.\n\n" * 5000
-    assert find_quote("&nbsp;", text) == (7, 13)
-    assert find_quote("&nbsp;", before + text) == (len(before) + 7, len(before) + 13)
+    assert locate("&nbsp;", text) == (7, 13)
+    assert locate("&nbsp;", before + text) == (len(before) + 7, len(before) + 13)
 
 
 def test_a_quote_must_be_in_the_parts_that_count() -> None:
     text = "The fee is due.\n\nThe fee is due.\n"
-    assert find_quote("fee is due", text, within=[(17, len(text))]) == (21, 31)
+    assert locate("fee is due", text, within=[(17, len(text))]) == (21, 31)
     assert find_quote("fee is due", text, within=[(0, 10), (17, 30)]) is None

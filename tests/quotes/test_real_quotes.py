@@ -27,9 +27,7 @@ _LENGTH = 30_000
 def test_true_quotes_are_found_and_false_ones_are_not(source: Source) -> None:
     judged = judge_true(source, _QUOTES)
     assert len(judged) == _QUOTES
-    lost = [one for one in judged if not one.is_found]
-    assert [one for one in lost if one.way != "ellipsis"] == []
-    assert len(lost) <= 2, "an ellipsis may leave out a word that turns the meaning"
+    assert [one for one in judged if not one.is_found] == []
     assert [one for one in judge_false(source, _QUOTES) if one.is_found and one.way != IS_THERE] == []
 
 

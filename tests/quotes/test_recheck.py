@@ -11,7 +11,6 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import format_word_diff
-from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, find_cited_passage, recheck, update_citations
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.sources.read import RawText
@@ -81,38 +80,6 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert finding.span is not None
         found = library.text_at(finding.span)
         assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
-
-
-def test_words_beside_a_negation_are_shown_with_it_unless_the_text_negates_them_too() -> None:
-    library = parse("# Rules\n\nGuests may not park here in May. They pay.\n")
-    text = 'Guests may "park here in May". Guests may not "park here in May".'
-    findings = [recheck(claim, library) for claim in read_quotations(text, "a.md")]
-    found = [(one.status, "" if one.span is None else library.text_at(one.span)) for one in findings]
-    changed = (ClaimStatus.CHANGED, "not park here in May")
-    assert found == [changed, (ClaimStatus.SAME, "park here in May")]
-    state, _ = expand_by_agent(begin(make_state(library.root.text)), "Rules")
-    (citation,) = QuoteChecker(state).cite(f'Guests may "park here" [{find(state, "Rules")}].')
-    assert 'a "not"' in find_cited_passage(citation, state).warning
-
-
-@pytest.mark.parametrize("quote", ["The deck is", "open in May"])
-def test_a_verdict_is_taken_back_if_a_negation_comes_beside_the_quote(quote: str) -> None:
-    state, _ = expand_by_agent(begin(make_state("# Rules\n\nThe deck is open in May.\n")), "Rules")
-    rules = find(state, "Rules")
-    after = make_library("# Rules\n\nThe deck is not open in May.\n")
-    for answer, is_found in ((f'It says "{quote}" [{rules}].', False), (f'No: "{quote}" [{rules}].', True)):
-        citations = QuoteChecker(state).cite(answer)
-        exchange = Exchange(number=1, question="?", answer=answer, citations=citations)
-        asked = replace(start_conversation(after, OpenSectionOptions()), exchanges=(exchange,))
-        (event,) = update_citations(asked) or (CitationsChecked(number=1, citations=citations),)
-        assert [citation.is_verified for citation in event.citations] == [is_found]
-
-
-def test_a_quote_that_joins_two_rows_of_a_table_is_said_to_do_so() -> None:
-    table = "| | 2022 | 2023 |\n|---|---|---|\n| Bikes | 33 | 35 |\n"
-    state, _ = expand_by_agent(begin(make_state(f"# Sales\n\n{table}")), "Sales")
-    (citation,) = QuoteChecker(state).cite(f'It says "2023 Bikes 33" [{find(state, "Sales")}].')
-    assert "two rows of a table" in find_cited_passage(citation, state).warning
 
 
 def test_changes_of_real_documents_are_classified() -> None:

@@ -51,15 +51,15 @@ def test_any_run_of_visible_words_is_found(
     start = data.draw(st.integers(0, len(words) - 1))
     quote = " ".join(words[start : data.draw(st.integers(start + 1, len(words)))])
     assume(sum(map(str.isalnum, quote)) >= 2)
-    bounds = find_quote(quote, text)
-    assert bounds is not None, text
-    assert all(word in text[slice(*bounds)] for word in quote.split())
+    match = find_quote(quote, text)
+    assert match is not None, text
+    assert all(word in text[match.start : match.end] for word in quote.split())
 
 
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_nothing_is_too_odd_to_look_up(quote: str, text: str) -> None:
-    bounds = find_quote(quote, text)
-    assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
+    match = find_quote(quote, text)
+    assert match is None or 0 <= match.start < match.end <= len(text)
 
 
 @pytest.mark.parametrize("plane", range(0, sys.maxunicode, 1 << 16))
@@ -69,5 +69,5 @@ def test_words_beside_characters_of_every_block_are_found(plane: int) -> None:
         text = f"The fee is due.\n\nBefore {signs} after.\n\nThe end is near."
         assert find_quote("The fee is due", text), hex(start)
         assert find_quote("The end is near", text), hex(start)
-        bounds = find_quote(signs, text)
-        assert bounds is None or 0 <= bounds[0] < bounds[1] <= len(text)
+        match = find_quote(signs, text)
+        assert match is None or 0 <= match.start < match.end <= len(text)

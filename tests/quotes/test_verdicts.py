@@ -169,23 +169,9 @@ def test_code_is_a_quote_only_if_the_cited_section_has_it(
     assert _list_found(answer, state) == [tuple(row) for row in citations]
 
 
-@pytest.mark.parametrize(("text", "answer", "verdict"), read_rows("quotes/verdicts", "negations"))
-def test_a_quote_beside_a_negation_is_found_only_if_the_answer_negates_it_too(
-    text: str, answer: str, verdict: str
-) -> None:
-    citations = _cite(answer, _open("Rules", text=f"# Rules\n\n{text}\n"))
-    assert citations[-1].state == verdict
-
-
 def test_a_quote_may_stand_after_many_spaces_that_keep_a_line_together() -> None:
     state = _open("Rules", text=f"# Rules\n\nFee{chr(0xA0) * 50}due in May.\n")
     assert _list_found('It is "due in May" [{Rules}].', state) == [("Rules", "due in May", _EXACT)]
-
-
-def test_an_answer_does_not_join_the_head_of_a_column_to_the_row_below_it() -> None:
-    state = _open("Sales", text="# Sales\n\n| | 2022 | 2023 |\n|---|---|---|\n| Bikes | 33 | 35 |\n")
-    assert _list_found('It says "2023 Bikes 33" [{Sales}].', state) == [("Sales", "2023 Bikes 33", _NOT_FOUND)]
-    assert _list_found('It says "Bikes 33 35" [{Sales}].', state) == [("Sales", "Bikes 33 35", _EXACT)]
 
 
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:

@@ -94,13 +94,14 @@ class Part:
         rows = [" ".join(cell.text for cell in cells) for _, cells in self.list_rows()]
         return [join_tokens(text) for text in (*rows, *(unit.text for unit in self.units))]
 
-    def contains(self, quote: str) -> bool:
+    def contains(self, quote: str, *, in_any_case: bool = False) -> bool:
         """Tell whether the words of a quote stand here in one run, or around its ellipsis in one unit."""
-        pieces = [join_tokens(piece) for piece in GAP.split(quote) if piece.strip()]
+        fold = str.casefold if in_any_case else str
+        pieces = [fold(join_tokens(piece)) for piece in GAP.split(quote) if piece.strip()]
         variants = [pieces, [_swap_case(pieces[0]), *pieces[1:]]]
         if len(pieces) == 1:
-            return any(variant[0] in text for variant in variants for text in self._texts)
-        return any(_holds(line, variant) for variant in variants for line in self._lines)
+            return any(variant[0] in fold(text) for variant in variants for text in self._texts)
+        return any(_holds(fold(line), variant) for variant in variants for line in self._lines)
 
 
 def _swap_case(piece: str) -> str:

@@ -130,7 +130,8 @@ class DocumentReader(Reader):
             return
         span = passage.span
         if span is not None and target.statement:
-            span = find_in_span(target.statement, self.state.library, span) or span
+            found = find_in_span(target.statement, self.state.library, span)
+            span = found.span if found else span
         self.open(passage.section_id, highlight=span, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
         if passage.changes:

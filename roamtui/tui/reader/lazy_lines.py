@@ -312,7 +312,9 @@ def compute_selection_span(selected: Sequence[SelectedText], document: Document)
     words = " ".join(part.line.text[slice(*cut)] for part, cut in zip(selected, cuts, strict=True))
     match = find_quote(words, block)
     if match is not None:
-        return Span(doc=document.key, start=first.block_start + match[0], end=first.block_start + match[1])
+        return Span(
+            doc=document.key, start=first.block_start + match.start, end=first.block_start + match.end
+        )
     return Span(
         doc=document.key,
         start=last.block_end - len(block.lstrip()),

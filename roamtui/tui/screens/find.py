@@ -78,7 +78,8 @@ class FindResults(Struct, frozen=True, kw_only=True):
         """Return the index of the first match in a section, or else the place of its best sentence."""
         index = self.first_matches.get(result.section_id)
         span = self.library.node(result.section_id).own_span
-        return index, find_in_span(result.excerpt, self.library, span) if index is None else None
+        found = find_in_span(result.excerpt, self.library, span) if index is None else None
+        return index, found.span if found else None
 
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):

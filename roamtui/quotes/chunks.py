@@ -1,0 +1,237 @@
+"""Divide what stands between two spaces into words, each with the keys that quote and text compare.
+
+A *word* is a chunk without the punctuation at its edges. A sign that means something, such as `%`, `<` or
+`€`, is no punctuation. A chunk has several words if a dash divides it, or in a script without spaces, where
+each character is a word. Raised and lowered figures and note marks are words of their own.
+
+A word has one *exact* key: its spelling after Unicode's compatibility normalisation (NFKC), without invisible
+characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
+*loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, and
+its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. Only a unit
+and a currency sign, which may stand apart from a number, have keys of their own.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+NOTE = 4
+"""Flag of a word that a quote may leave out if it counts as written otherwise: a note mark or list number."""
+INSIDE = 8
+"""Flag of a word that continues the one before it, so that no quote begins or ends between the two."""
+
+UNSPACED = (
+    r"\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0ebd-\u0ec6\u0edc-\u0edf\u1000-\u102a\u103f"
+    r"\u1050-\u1055\u1780-\u17b3\u17dc\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3041-\u3096\u309d-\u309f"
+    r"\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d"
+    r"\U00020000-\U0003ffff"
+)
+"""Letters of scripts that put no spaces between words."""
+_UNSPACED_MARKS = (
+    r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+    r"\uff9e\uff9f"
+)
+"""Marks that belong to the letter before them in these scripts."""
+_RAISED_FIGURE = r"[⁺⁻]?⁽?[⁰¹²³⁴-⁹]+⁾?"
+_RAISED_LETTERS = "ʰ-ʸˡ-ˤᴬ-ᶿⁱⁿ"
+_POWER = r"\^(?:\([^()\s]{1,20}\)|\{[^{}\s]{1,20}\}|[+\-−]?\w+)"
+_PARTS = re.compile(
+    rf"(?P<power>(?<=\w){_POWER})|(?P<raised>{_RAISED_FIGURE}|(?<=[^\W\d_])(?<![{_RAISED_LETTERS}])[{_RAISED_LETTERS}](?!\w))"
+    r"|(?P<lowered>(?<=\d)[₀-₉]+|[₀-₉]+(?=\d))"
+    rf"|(?P<character>[{UNSPACED}][{_UNSPACED_MARKS}]*)"
+    r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\]|(?<=[^\W\d_])\(\w{1,2}\)(?![\w(]))"
+    r"|(?P<dash>[—―]+|(?<=[^\s\-])--+(?=[^\s\-]))"
+)
+"""What divides a chunk: words of their own, and dashes between words."""
+_EDGE_CATEGORIES = frozenset({"Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
+_MEANINGFUL = frozenset("%‰&@#§")
+"""Punctuation by its category in Unicode, but part of the word beside it."""
+_DASHES = re.compile(r"[‐‑‒–−﹣－]")
+_APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_VOWEL_SIGNS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06ed]"
+)
+_FRACTIONS = re.compile("[¼-¾⅐-⅞]")
+_SUBSCRIPT = re.compile(r"(?<![^\W_])([^\W\d_])_(?=\d+(?!\w))")
+"""A lowered figure in plain text, as in `x_1`."""
+_ACCOUNTED = re.compile(r"\(\D?\d[\d.,]*%?\)")
+"""A number between brackets, which make it negative in the tables of a filing."""
+_PADDED_NUMBER = re.compile(
+    r"(?P<before>[^\w\s\-+.,(]*)(?P<number>.*?\d)(?P<unit>(?:[^\W\d_]|[^\w\s.,:;/+(\[-])[^\d]*)?", re.DOTALL
+)
+"""A number with the signs before it and the unit after it, which may also stand apart from it."""
+_CODE_PARTS = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
+_CODE_EDGES = "\"'`()[]{},;:."
+_BRACKETS = "\"'“”‘’«»()[]{},;:."
+_LAST_RUN = re.compile(r"\w+\Z")
+_POWER_BASES = frozenset({"10", "2"})
+_SYMBOL_LENGTH_MAX = 2
+"""Number of letters of the longest variable or unit, after which a raised figure is a power: x², km²."""
+
+
+class Word(NamedTuple):
+    """A word of a chunk."""
+
+    start: int
+    """Offset in the chunk."""
+    end: int
+    exact: int
+    """Hash of its exact key."""
+    loose: tuple[int, ...]
+    """Hashes of its loose keys."""
+    flags: int = 0
+
+
+@lru_cache(maxsize=1 << 16)
+def divide_chunk(chunk: str, *, is_cell: bool = False) -> tuple[Word, ...]:
+    """Return the words of a chunk of prose. In a cell that has only a dash, the dash is a word."""
+    if chunk.isascii() and chunk.isalpha():
+        return (Word(0, len(chunk), hash(chunk), (hash(chunk.lower()),)),)
+    if is_cell and not chunk.strip("-‐‑‒–—―−"):
+        return (_make_word("-", 0, len(chunk)),)
+    words: list[Word] = []
+    position = 0
+    for match in _PARTS.finditer(chunk):
+        start, end = match.span()
+        words += _read_run(chunk, position, start)
+        match match.lastgroup:
+            case "dash":
+                pass
+            case "character":
+                words.append(_make_word(fold_word(match[0]), start, end))
+            case "lowered":
+                words.append(_make_word(f"_{fold_word(match[0])}", start, end, INSIDE))
+            case "note":
+                words.append(_make_word(fold_word(match[0].strip("[]^()")), start, end, NOTE))
+            case kind:
+                value = fold_word(match[0].strip("^(){}⁽⁾"))
+                after_figure = kind == "power" and chunk[start - 1].isdigit()
+                is_power = after_figure or _ends_with_base(chunk[position:start])
+                words.append(_make_word(f"^{value}", start, end, INSIDE if is_power else NOTE))
+        position = end
+    words += _read_run(chunk, position, len(chunk))
+    return tuple(words)
+
+
+@lru_cache(maxsize=1 << 14)
+def divide_code_chunk(chunk: str) -> tuple[Word, ...]:
+    """Return the words of a chunk of code, in which each sign is a word and nothing is written otherwise."""
+    core_start = len(chunk) - len(chunk.lstrip(_CODE_EDGES))
+    core_end = len(chunk.rstrip(_CODE_EDGES))
+    words: list[Word] = []
+    for match in _CODE_PARTS.finditer(chunk):
+        start, end = match.span()
+        key = hash(match[0] if match[0].isascii() else fold_word(match[0]))
+        is_inside = core_start < start < core_end
+        words.append(Word(start, end, key, (key,), INSIDE if is_inside else 0))
+    return tuple(words)
+
+
+def is_sign(chunk: str) -> bool:
+    """Return whether a chunk has neither letters nor digits."""
+    return not any(map(str.isalnum, chunk))
+
+
+def is_bullet(chunk: str) -> bool:
+    """Return whether a chunk at the start of a line may be the mark of a list."""
+    return chunk == "*" or all(unicodedata.category(sign) == "So" for sign in chunk)
+
+
+def _ends_with_base(text: str) -> bool:
+    """Return whether a figure raised directly behind a text is a power, and not a note mark."""
+    base = _LAST_RUN.search(text)
+    if base is None:
+        return False
+    return base[0] in _POWER_BASES or (base[0].isalpha() and len(base[0]) <= _SYMBOL_LENGTH_MAX)
+
+
+def _read_run(chunk: str, start: int, end: int) -> list[Word]:
+    """Return the word of a part of a chunk that nothing divides, or none if it is punctuation."""
+    text = chunk[start:end]
+    if is_sign(text):
+        # A single dash divides words, and a row of asterisks is a rule.
+        is_word = text == "*" or not all(map(_is_edge, text))
+        return [_make_word(fold_word(text.strip(_BRACKETS)), start, end)] if is_word else []
+    low, high = 0, len(text)
+    if not _ACCOUNTED.fullmatch(text):
+        has_figure = any(map(str.isdigit, text))
+        while _is_edge(text[low], has_figure=has_figure) and not _belongs_to_next(text, low):
+            low += 1
+        while _is_edge(text[high - 1], has_figure=has_figure):
+            high -= 1
+    return [_make_word(fold_word(text[low:high]), start + low, start + high, source=text[low:high])]
+
+
+def _is_edge(character: str, *, has_figure: bool = True) -> bool:
+    """Return whether a character is punctuation. A currency sign without a figure surrounds a formula."""
+    category = unicodedata.category(character)
+    if category == "Sc":
+        return not has_figure
+    return category in _EDGE_CATEGORIES and unicodedata.normalize("NFKC", character) not in _MEANINGFUL
+
+
+def _belongs_to_next(text: str, index: int) -> bool:
+    """Return whether a dash or a decimal point belongs to the letters or the number after it."""
+    sign = text[index]
+    following = text[index + 1 :]
+    if sign in ".,":
+        return following[:1].isdigit()
+    return _DASHES.sub("-", sign) == "-" and following.lstrip("-")[:1].isalnum()
+
+
+def fold_word(text: str) -> str:
+    """Return a text as exact keys have it: in compatibility form, with one form of dashes and apostrophes."""
+    if text.isascii():
+        return text
+    text = _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))
+    text = unicodedata.normalize("NFKC", text)
+    return _DASHES.sub("-", _VOWEL_SIGNS.sub("", text)).replace("⁄", "/")
+
+
+def _make_word(text: str, start: int, end: int, flags: int = 0, source: str = "") -> Word:
+    """Make a word from its folded text; `source` has it with the fractions of one character."""
+    key = _SUBSCRIPT.sub(r"\1", text)
+    if _FRACTIONS.search(source):
+        key = fold_word(_FRACTIONS.sub(lambda match: f" {match[0]}", source)).strip()
+    loose = [hash(each) for part in key.split() for each in _list_loose_keys(part.casefold())]
+    return Word(start, end, hash(key), tuple(loose), flags)
+
+
+def _list_loose_keys(text: str) -> Iterator[str]:
+    """Yield the loose keys of a folded word in lower case."""
+    if not any(map(str.isdigit, text)):
+        yield from _list_letters(text)
+        return
+    number = _PADDED_NUMBER.fullmatch(text)
+    if number is None:
+        yield text
+        return
+    yield from number["before"]
+    yield number["number"]
+    yield from _list_letters(number["unit"] or "")
+
+
+def _list_letters(text: str) -> Iterator[str]:
+    """Yield the runs of letters of a text, with their marks, and its signs."""
+    if is_sign(text):
+        yield from [text] if text else []
+        return
+    run = ""
+    for index, character in enumerate(text):
+        category = unicodedata.category(character)
+        if category[0] in "LMN":
+            run += character
+            continue
+        if run:
+            yield run
+            run = ""
+        is_leading_dash = character == "-" and not index
+        if is_leading_dash or category in {"Sm", "Sc", "So"} or character in _MEANINGFUL:
+            yield character
+    if run:
+        yield run
