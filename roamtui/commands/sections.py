@@ -28,7 +28,7 @@ def _run_outline(args: Namespace) -> None:
 
 def _add_ids(parser: CommandParser) -> None:
     parts = "its page 2 (07f3277d:2) or a range below it (07f3277d:c2)"
-    help_text = f"a section, {parts}; a title, or 'Fees > Late fees'"
+    help_text = f"a section, {parts}; a title, or 'Fees and deposits > Late fees'"
     parser.add_argument("ids", metavar="ID", nargs="+", help=help_text)
 
 
@@ -108,7 +108,12 @@ def _run_eval(args: Namespace) -> int:
 
 OUTLINE = Command("outline", _run_outline, "handbook.md", add_sources, add_json, add_reading_arguments)
 SHOW = Command(
-    "show", _run_show, 'handbook.md "Fees > Late fees"', add_source, _add_ids, add_reading_arguments
+    "show",
+    _run_show,
+    'handbook.md "Fees and deposits > Late fees"',
+    add_source,
+    _add_ids,
+    add_reading_arguments,
 )
 SEARCH = Command(
     "search",
@@ -122,7 +127,7 @@ SEARCH = Command(
 INDEX = Command(
     "index",
     _run_index,
-    "docs/ --embedder ollama/nomic-embed-text",
+    "docs/ --mode hybrid --embedder ollama/nomic-embed-text",
     add_sources,
     _add_index_arguments,
     add_answering_arguments,

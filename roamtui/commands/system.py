@@ -35,7 +35,7 @@ def _run_mcp(args: Namespace) -> None:
 
 def _add_doctor_arguments(parser: CommandParser) -> None:
     parser.add_flag("--clear-cache", "first delete cached pages and converted files")
-    parser.add_flag("--fetch-model", "first download the model for searches by meaning")
+    parser.add_flag("--fetch-model", "download the model for searches by meaning (not possible yet)")
 
 
 def _run_doctor(args: Namespace) -> int:
@@ -73,4 +73,6 @@ def _run_doctor(args: Namespace) -> int:
 
 
 MCP = Command("mcp", _run_mcp, "handbook.md", add_sources, add_reading_arguments, add_search_arguments)
-DOCTOR = Command("doctor", _run_doctor, "--model ollama/llama3.2", _add_doctor_arguments, add_model_arguments)
+DOCTOR = Command(
+    "doctor", _run_doctor, "--model ollama_chat/llama3.2", _add_doctor_arguments, add_model_arguments
+)

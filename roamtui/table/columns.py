@@ -117,9 +117,10 @@ def parse_question(text: str) -> Column:
     if match := _TYPE_IN_QUESTION.search(text):
         choices = tuple(filter(None, map(str.strip, match["type"].split("|"))))
         choices = choices if len(choices) > 1 else ()
+        if choices:
+            question = text[: match.start()]
         with suppress(ValueError):
             kind = ColumnType(match["type"].strip().lower().replace("/", "_"))
-        if choices or kind is not ColumnType.TEXT:
             question = text[: match.start()]
     if not question.strip():
         raise UsageError("a question is empty. Write what the table should ask.")
@@ -131,7 +132,7 @@ def explain_unknown_type(column: Column) -> str:
     match = _TYPE_IN_QUESTION.search(column.question)
     if match is None or not match["type"].isalpha():
         return ""
-    types = "[yes/no], [number], [date], [red | green]"
+    types = "[yes/no], [number], [date], [text], [red | green]"
     return f"[{match['type']}] is not a type, so it stays in the question. The types are {types}."
 
 

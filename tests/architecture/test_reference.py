@@ -15,6 +15,7 @@ from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.settings import list_keys, load_settings
+from roamtui.tui.actions import ACTIONS, format_keys
 from tests.cli.conftest import list_flags
 from tests.real_documents import PROJECT_DIR
 
@@ -27,6 +28,7 @@ _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
 _COMMAND_LINE = re.compile(rf"(?:\$ )?((?:roamtui |(?:{'|'.join(COMMANDS)}) (?=.*--)).*)")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+_KEY = re.compile(r"(?:ctrl|alt|shift)\+\S+|f\d+|[A-Za-z]|backspace|delete|enter|esc|space|tab")
 _FOLDERS = ("roamtui", "tests", "docs", "examples", "themes", ".ci", ".github")
 _README_LINES_MAX = 160
 _OF_OTHERS = {
@@ -38,7 +40,7 @@ _OF_OTHERS = {
         "AWS_REGION",
         "AWS_ALLOW_HTTP",
     ),
-    *("batch_undone", "find_tables", "fg", "T0", "TablesFound"),
+    *("batch_undone", "find_tables", "fg", "negated", "T0", "TablesFound"),
 }
 """Names of other programs, of older versions, and of what the changes of CONTRIBUTING.md would add."""
 _NEW_PATHS = {
@@ -166,6 +168,12 @@ def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
         if kind == "toml" and not re.search(r"\[\[(sites|sources)]]", block):  # which are files of their own
             (tmp_path / "config.toml").write_text(_COMMENTED_SETTING.sub("", block), "utf-8")
             load_settings(path=tmp_path / "config.toml")
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_every_key_on_a_page_does_something(page: Path) -> None:
+    known = {key for action in ACTIONS for key in format_keys(action.keys)}
+    assert [span for span in _list_spans(page) if _KEY.fullmatch(span) and span not in known] == []
 
 
 def test_every_setting_is_in_the_reference() -> None:

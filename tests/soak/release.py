@@ -3,6 +3,7 @@
 It needs a package index for the dependencies. The files are left in `dist/`.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from tests.terminal.pseudo_terminal import PseudoTerminal
 
 _DIST = PROJECT_DIR / "dist"
 _BYTES_MAX = 1_500_000
+_SIZE_ERROR_MAX = 0.1
+"""How far the size of an installation may be from the size that the README promises."""
 _QUESTION = "What do I pay for a lost item?"
 _ANSWER = "For a lost item you pay its replacement value"
 
@@ -58,8 +61,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _run(_install(folder / "twine", "twine>=7,<8") / "twine", "check", "--strict", *built)
-        _check_use(_install(folder / "new", built[0]), folder)
-        sizes = {folder / "new": sum(path.lstat().st_size for path in folder.glob("new/lib/**/*"))}
+        _check_use(_install(folder / "new", f"{built[0]}[formats,meaning]"), folder)
+        sizes = {folder / "new": sum(path.lstat().st_blocks * 512 for path in folder.glob("new/lib/**/*"))}
+    (promised,) = re.findall(r"needs (\d+) MB", (PROJECT_DIR / "README.md").read_text("utf-8"))
+    assert abs(sizes[folder / "new"] / 1e6 / int(promised) - 1) < _SIZE_ERROR_MAX
     sizes |= {path: path.stat().st_size for path in built}
     print(*(f"{size:>11,} bytes  {path.name}" for path, size in sizes.items()), sep="\n")  # noqa: T201
 

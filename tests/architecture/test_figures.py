@@ -1,0 +1,77 @@
+"""The figures of the README are promises: each has a line in PROMISES.md, and is what docs/benchmarks.md says."""
+
+import re
+import tomllib
+from statistics import fmean
+
+from tests.real_documents import PROJECT_DIR
+
+_README = (PROJECT_DIR / "README.md").read_text("utf-8")
+_SENTENCES = " ".join(_README.split())
+_NO_FIGURES = re.compile(
+    r"```.*?^```|<!-- (.*?) -->.*?<!-- /\1 -->|`[^`]+`|\]\([^)]*\)|^\d+\. ", re.DOTALL | re.MULTILINE
+)
+"""Code, what is generated, links, and the numbers of list items."""
+_FIGURE = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*")
+_SETS = {
+    "company reports (FinanceBench)": "FinanceBench",
+    "contracts": "cuad",
+    "Ray's documentation": "ray",
+    "Vespa's documentation": "vespa",
+    "Anthropic's documentation": "anthropic",
+}
+
+
+def _read_rows(heading: str) -> list[list[str]]:
+    """Return the cells of the rows of all tables in a section of the benchmarks."""
+    page = (PROJECT_DIR / "docs" / "benchmarks.md").read_text("utf-8")
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    assert section, heading
+    return [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+
+
+def _to_number(cell: str) -> float:
+    return float(cell.replace(",", ""))
+
+
+def test_each_figure_of_the_readme_is_a_promise() -> None:
+    promises = (PROJECT_DIR / "tests" / "PROMISES.md").read_text("utf-8")
+    section = promises.partition("## Figures of the README\n")[2].partition("\n## ")[0]
+    figures = _FIGURE.findall(_NO_FIGURES.sub(" ", _README))
+    assert len(figures) > 30
+    assert sorted(set(figures) - set(_FIGURE.findall(section))) == []
+
+
+def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
+    answers = {row[0]: row for row in _read_rows("Answers of a language model") if len(row) == 8}
+    _, right, right_grep, tokens, tokens_grep, _, requests, requests_grep = answers["together (60 questions)"]
+    assert (right, right_grep) == ("57, 3 partly", "57, 3 partly")
+    more_requests = _to_number(requests_grep) / _to_number(requests)
+    more_tokens = _to_number(tokens_grep) / _to_number(tokens)
+    assert "answered 60 questions about five sets" in _SENTENCES
+    assert "With both, 57 answers were right and three partly right." in _SENTENCES
+    assert (
+        f"The agent needed {more_requests:.1f} times as many requests, and sent {more_tokens:.1f} times as many tokens."
+    ) in _SENTENCES
+
+    searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with simple searches") if len(row) == 8}
+    for title, name in _SETS.items():
+        _, _, words, vectors, ours, *_ = searches[name]
+        _, _, _, sent, sent_grep, *_ = answers[name]
+        assert f"| {title} | {ours} | {words} | {vectors} | {sent} | {sent_grep} |" in _README
+    limits = [_to_number(row[1]) for name, row in searches.items() if name in _SETS.values()]
+    assert f"about {round(fmean(limits), -2):,.0f} tokens" in _SENTENCES
+
+    starts = {row[1].partition(" ")[0]: float(row[2]) for row in _read_rows("Speed") if row[0] == "1 MB"}
+    assert f"shows its first words after {starts['roamtui']:.1f} s" in _SENTENCES
+    others = f"{starts['hike']:.0f} s (hike), {starts['frogmouth']:.0f} s (frogmouth)"
+    viewer = starts["Textual's"]
+    assert f"need {others} and {viewer:.0f} s (MarkdownViewer)" in _SENTENCES
+
+
+def test_the_readme_names_the_versions_of_python_that_the_package_names() -> None:
+    project = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text("utf-8"))["project"]
+    oldest = project["requires-python"].removeprefix(">=")
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert f"Python {oldest} or newer" in _SENTENCES
+    assert f"tested on Linux with Python {' and '.join(named)}." in _SENTENCES
