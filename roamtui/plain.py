@@ -30,6 +30,9 @@ _REPLACEMENTS = (
     | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
 )
 _URL_TITLE_LENGTH_MAX = 300
+MASK = "[redacted]"
+_LOGIN = re.compile(r"(//|\\/\\/)[^\s/?#]*@")
+"""A user name and password at the start of a URL, whose slashes JSON may escape."""
 
 
 def sanitise_text(text: str) -> str:
@@ -42,6 +45,11 @@ def sanitise_text(text: str) -> str:
 def sanitise_line(text: str) -> str:
     """Sanitise `text` and put it on one line: each run of white space becomes one space."""
     return _WHITE_SPACE.sub(" ", sanitise_text(text)).strip()
+
+
+def mask_logins(text: str) -> str:
+    """Mask the user name and password of each URL in a text that is no document's."""
+    return _LOGIN.sub(rf"\1{MASK}@", text)
 
 
 def strip_blank_lines(text: str) -> str:

@@ -201,7 +201,7 @@ def discover_models(
     places = {server: url for server, url in urls.items() if is_loopback(url)}
     if server_url is not None and server_url.rstrip("/") not in places.values():
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
-        places[LocalServer(urlsplit(server_url).netloc, provider, server_url)] = server_url
+        places[LocalServer(urlsplit(server_url).netloc.rpartition("@")[2], provider, server_url)] = server_url
     with ThreadPoolExecutor(len(places)) as pool:
         statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
     offers = tuple(

@@ -29,7 +29,7 @@ from roamtui.models.local_servers import (
     is_loopback,
 )
 from roamtui.models.providers import PROVIDERS, get_key_variable
-from roamtui.models.redaction import list_keys, mask_keys
+from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
     EmbeddingBatch,
@@ -106,7 +106,7 @@ class LitellmWorker:
         try:
             litellm = await asyncio.shield(loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            detail = shorten(sanitise_line(str(error)), 200)
+            detail = shorten(sanitise_line(redact_secrets(str(error), self._environ)), 200)
             reason = f"The Python package litellm cannot be loaded ({detail})"
             yield ModelFailure(reason=reason, advice="Install roamtui again.")
             return

@@ -4,13 +4,14 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
 from roamtui.conversation.events import ToolCall
 from roamtui.models.base import ModelEvent, TextDelta, ThinkingDelta, ToolCallReceived
+from roamtui.plain import MASK, mask_logins
 
-MASK = "[redacted]"
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8
 """Shorter values, such as ``true``, are hardly secrets, and masking them would remove ordinary words."""
@@ -22,11 +23,11 @@ _KEY_LENGTH_MIN = 16
 
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Mask the secrets of an environment, and text that looks like a key, in an error message."""
+    """Mask the secrets of an environment, and what looks like a key or a login, in an error message."""
     secrets = _list_secrets(environ, _SECRET_LENGTH_MIN)
     if secrets:
         text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
-    return _SECRET_SHAPES.sub(MASK, text)
+    return _SECRET_SHAPES.sub(MASK, mask_logins(text))
 
 
 def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -37,8 +38,11 @@ def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _list_secrets(environ: Mapping[str, str], length_min: int) -> list[str]:
-    """Return the values of the variables that are named like secrets, longest first."""
+    """Return the values of variables that are named like secrets, and passwords in URLs, longest first."""
     values = {value.strip() for name, value in environ.items() if _SECRET_NAME.search(name)}
+    for value in environ.values():
+        password = value.partition("://")[2].rpartition("@")[0].partition(":")[2]
+        values |= {password, unquote(password)}
     return sorted((value for value in values if len(value) >= length_min), key=len, reverse=True)
 
 

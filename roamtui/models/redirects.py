@@ -22,14 +22,15 @@ class RedirectRefusedError(Exception):
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """Names of both servers, as short as they can be while they differ."""
+        """Names of both servers, without a login, and as short as they can be while they differ."""
         source = urlsplit(self.url)
         target = urlsplit(self.target)
-        if source.netloc != target.netloc:
-            return source.netloc, target.netloc
+        host, other_host = (parts.netloc.rpartition("@")[2] for parts in (source, target))
+        if host != other_host:
+            return host, other_host
         if source.scheme != target.scheme:
-            return f"{source.scheme}://{source.netloc}", f"{target.scheme}://{target.netloc}"
-        return source.netloc, f"{target.netloc}{target.path}"
+            return f"{source.scheme}://{host}", f"{target.scheme}://{other_host}"
+        return host, f"{other_host}{target.path}"
 
 
 def refuse_redirects() -> None:

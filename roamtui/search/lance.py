@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.errors import UsageError
-from roamtui.plain import sanitise_line, shorten
+from roamtui.plain import mask_logins, sanitise_line, shorten
 from roamtui.search.base import IndexLostError
 
 _TABLE = "vectors_"
@@ -102,10 +102,10 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            message = sanitise_line(str(error).partition(", /")[0])
+            message = sanitise_line(mask_logins(str(error).partition(", /")[0]))
             reason = shorten(message, _REASON_LENGTH) or type(error).__name__
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
-            name = shorten(sanitise_line(self._uri), 80)
+            name = shorten(sanitise_line(mask_logins(self._uri)), 80)
             raise IndexLostError(f"The index {name} cannot be used: {reason.rstrip('.')}.{advice}") from error
 
 

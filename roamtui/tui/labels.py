@@ -4,7 +4,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
-from roamtui.plain import sanitise_line
+from roamtui.plain import mask_logins, sanitise_line
 
 
 def format_full_path(library: Library, section_id: str) -> str:
@@ -29,8 +29,8 @@ def format_error(error: BaseException | None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
         return adapt_flags(str(error))
-    kind = type(error).__name__
-    return f"There was an internal error ({kind}: {error}). Your conversation is safe. Ask again."
+    reason = f"{type(error).__name__}: {mask_logins(str(error))}"
+    return f"There was an internal error ({reason}). Your conversation is safe. Ask again."
 
 
 def adapt_flags(words: str) -> str:

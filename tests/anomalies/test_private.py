@@ -7,10 +7,11 @@ import pytest
 
 from roamtui.cli import main
 from roamtui.conversation.log import ConversationStore
-from roamtui.models.redaction import MASK
+from roamtui.plain import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder
+from tests.fakes.loopback import LoopbackServer, QuietHandler
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 
 SECRET = "sk-a-secret-0123456789abcdef"  # noqa: S105 - no real one
@@ -87,3 +88,31 @@ def test_a_key_is_in_no_file_although_the_provider_repeats_it(
     assert MASK in shown or reply.status == 401
     assert _find(home_dir, SECRET) == []
     assert len(_find(home_dir, "Which key?")) == 1
+
+
+class _RefusingProxy(QuietHandler):
+    """Refuses each login, as a company's proxy does when a password has expired."""
+
+    def do_CONNECT(self) -> None:
+        self.reply(407)
+
+
+@pytest.mark.usefixtures("forked_models")
+def test_the_password_of_a_proxy_is_in_no_file_although_an_error_names_its_url(
+    tmp_path: Path, home_dir: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "garden.md"
+    document.write_text(GARDEN, "utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with LoopbackServer(_RefusingProxy) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://jane:Hunter2@{proxy.address}")
+        assert main(["ask", str(document), "Which key?", "--model", "openai/some-model", "--json"]) == 1
+    shown = "".join(capfd.readouterr())
+    conversation = json.loads(shown[shown.index("{") : shown.rindex("}") + 1])["conversation"]
+    assert "407" in shown
+    for suffix in ("md", "json"):
+        main(["conversations", "export", conversation, "-o", str(tmp_path / f"export.{suffix}")])
+        assert "407" in (tmp_path / f"export.{suffix}").read_text("utf-8")
+    assert "Hunter2" not in shown
+    assert "jane" not in shown
+    assert _find(tmp_path, "Hunter2") == _find(home_dir, "Hunter2") == []

@@ -9,8 +9,9 @@ from roamtui.conversation.events import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.redaction import MASK, list_keys, mask_keys, redact_secrets
+from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
 from roamtui.models.worker_process import WorkerProcess
+from roamtui.plain import MASK
 from tests.case_files import read_rows
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import OPTIONS, collect, collect_into, join_text, list_calls
