@@ -14,8 +14,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
+from roamtui.outline.ids import find_marks
 from roamtui.plain import format_count
-from roamtui.quotes.read import MARKED_ID
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
 
@@ -76,7 +76,7 @@ def split_lead(exchange: Exchange, library: Library) -> tuple[str, tuple[str, ..
     lead, _, nearest = exchange.answer.partition("\n\n")
     if exchange.stopped is not StopReason.NOT_FOUND:
         return "" if lead.startswith("**") else lead, ()
-    return lead, tuple(found for found in MARKED_ID.findall(nearest) if found in library)
+    return lead, tuple(mark.section_ids[0] for mark in find_marks(nearest, library))
 
 
 def format_proof(exchange: Exchange) -> str:
@@ -98,7 +98,7 @@ def format_sources(exchange: Exchange) -> list[str]:
     ]
 
 
-def match_proof(exchange: Exchange) -> AnswerProof:
+def match_proof(exchange: Exchange, library: Library) -> AnswerProof:
     """Match the citations of an answer to its quotes and marks, without verdicts for passages."""
     unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in list_passages(exchange)]
-    return make_proof(exchange.answer, unjudged or exchange.citations)
+    return make_proof(exchange.answer, unjudged or exchange.citations, library)

@@ -22,8 +22,8 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens, format_no_room, render_section
+from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import format_node_title
-from roamtui.outline.references import parse_reference
 from roamtui.text import add_delivered, estimate_tokens
 
 Events = tuple[ConversationEvent, ...]

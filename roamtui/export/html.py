@@ -82,7 +82,7 @@ class _ReplayPage:
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its steps, answer and sources. The page replays them in this order."""
-        proof = match_proof(exchange)
+        proof = match_proof(exchange, self._library)
         names = {citation.start: self._name_quote(citation) for citation in proof.citations}
         sources = "".join(map(self._render_citation, proof.citations))
         answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)

@@ -4,7 +4,6 @@
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import PurePath
@@ -13,13 +12,13 @@ from roamtui.agent.presentation import format_proof, format_sources, match_proof
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import list_endings
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.document.library import Library
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
-from roamtui.quotes.read import MARK
 from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import normalise_line_ends
 
@@ -30,7 +29,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
     for exchange in state.exchanges:
-        parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange)]
+        parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         parts.append("\n".join(format_sources(exchange)))
         if summary := format_proof(exchange):
@@ -38,13 +37,15 @@ def render_markdown(state: ConversationState, source: str) -> str:
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 
-def _number_marks(exchange: Exchange) -> str:
+def _number_marks(exchange: Exchange, library: Library) -> str:
     """Return the answer with numbers and signs in place of its marks, but for marks without a citation."""
-    labels = defaultdict[int, str](str)
-    for mark in match_proof(exchange).marks:
+    parts: list[str] = []
+    position = 0
+    for mark in match_proof(exchange, library).marks:
         if mark.numbers:
-            labels[mark.start] += mark.label
-    return MARK.sub(lambda match: labels.get(match.start(), match[0]), exchange.answer)
+            parts += exchange.answer[position : mark.start], mark.label
+            position = max(position, mark.end)
+    return "".join([*parts, exchange.answer[position:]])
 
 
 def _format_source(source: str) -> str:

@@ -84,7 +84,7 @@ def write_answer(
     """
     if sys.stdout.isatty():
         width, is_styled = get_terminal_form()
-        answer = render_answer(match_proof(exchange), width=width, is_styled=is_styled)
+        answer = render_answer(match_proof(exchange, library), width=width, is_styled=is_styled)
         lines = _list_sources(exchange, library, model_name, width)
         sources = [wrap_line(line, width, _INDENT) for line in lines]
         write_laid_out("\n".join([answer, *sources]) + "\n")

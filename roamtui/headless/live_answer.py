@@ -113,7 +113,8 @@ class LiveAnswer:
             self._spinner.show("")
             if self._checker is None:
                 self._checker = QuoteChecker(self._agent.conversation.state)
-            proof = make_proof(self._answer, self._checker.cite(self._answer))
+            library = self._agent.conversation.state.library
+            proof = make_proof(self._answer, self._checker.cite(self._answer), library)
             width, is_styled = get_terminal_form()
             self._text.show(render_answer(proof, width=width, is_styled=is_styled))
         else:

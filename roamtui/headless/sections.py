@@ -9,9 +9,9 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.answer_lines import get_terminal_form, wrap_line
+from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
-    Reference,
     explain_unresolved,
     find_unread_pages,
     resolve_reference,

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
@@ -56,7 +56,8 @@ def _get_parser(*, has_marks: bool = False, is_answer: bool = False, is_extended
     if is_extended:
         enable_extensions(parser)
     if has_marks:
-        parser.inline.ruler.after("link", "mark", _read_mark)
+        parser.inline.ruler.at("text", _read_text)
+        parser.inline.ruler.before("newline", "mark", _read_mark)
     return parser
 
 
@@ -89,18 +90,31 @@ def _read_inline(state: StateCore) -> None:
         opening = token.type
 
 
+def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Parse text, like the rule of markdown-it-py, up to the next mark."""
+    source: InlineSource = state.env["source"]
+    offset = source.place.locate(state.pos)
+    following = bisect_left(source.marks, offset, key=itemgetter(0))
+    ends = [state.posMax]
+    if following < len(source.marks):
+        ends.append(state.pos + source.marks[following][0] - offset)
+    if (terminator := state.md.inline.terminator_re.search(state.src, state.pos)) is not None:
+        ends.append(terminator.start())
+    words = state.src[state.pos : min(ends)]
+    if not silent:
+        state.append_pending(words)
+    state.pos += len(words)
+    return bool(words)
+
+
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse marks that are not links."""
-    if state.src[state.pos] != "[":
-        return False
     source: InlineSource = state.env["source"]
     offset = source.place.locate(state.pos)
     first = bisect_left(source.marks, offset, key=itemgetter(0))
     marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
-    if not marks:
-        return False
-    end = state.pos + marks[0][1] - offset
-    if state.src[end - 1 : end] != "]":  # the mark continues on an indented line
+    end = state.pos + marks[0][1] - offset if marks else state.posMax + 1
+    if end > state.posMax or _is_link(state):
         return False
     for index, (_, _, label) in enumerate(marks if not silent else (), start=first):
         token = state.push("mark", "", 0)
@@ -109,6 +123,16 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
         token.meta["end"] = end
     state.pos = end
     return True
+
+
+def _is_link(state: StateInline) -> bool:
+    """Return whether a link begins here, whose text looks like a mark."""
+    if state.src[state.pos] != "[":
+        return False
+    start = state.pos
+    is_link = link(state, silent=True)
+    state.pos = start
+    return is_link
 
 
 def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

@@ -24,7 +24,8 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import READ_START, SECTION_ID, find_calls, find_named_calls, parse_calls
+from roamtui.models.written_calls import READ_START, find_calls, find_named_calls, parse_calls
+from roamtui.outline.ids import list_ids, starts_with_id
 
 # Marks are in lower case. None begins another one.
 _THOUGHT_STARTS = (
@@ -184,14 +185,14 @@ class ReplyReader:
         if mark:  # a line with ids, which is the whole reply
             if not is_decidable:
                 return _Decision.OPEN
-            is_call = SECTION_ID.match(head[len(mark) :].lstrip(" [")) and not self._answer.strip()
+            is_call = starts_with_id(head[len(mark) :]) and not self._answer.strip()
             return self._begin_call(is_marked=True) if is_call else _Decision.TEXT
         if not _MAY_BE_JSON.match(head):
             return _Decision.TEXT
         if not is_decidable:
             return _Decision.OPEN
         # An answer with citations is an answer, and JSON in it is an example.
-        is_call = _CALL_IN_JSON.match(head) and not SECTION_ID.search(self._answer)
+        is_call = _CALL_IN_JSON.match(head) is not None and not list_ids(self._answer)
         return self._begin_call(is_marked=False) if is_call else _Decision.TEXT
 
     def _begin_call(self, *, is_marked: bool) -> _Decision:

@@ -8,12 +8,12 @@ from contextlib import suppress
 from roamtui.conversation.events import Message, Role, ToolCall
 from roamtui.conversation.not_found import is_not_found
 from roamtui.models.base import ModelRequest
+from roamtui.outline.ids import WORD, has_only_ids, list_ids
 
 READ_TOOL = "expand_sections"
 """The tool that a line such as ``READ: a8a96034, b9e8ef5c`` calls."""
 READ_START = "READ:"
 """How a model without tools begins the line with the ids of the sections that it wants to read."""
-SECTION_ID = re.compile(r"\b[0-9a-f]{8}\b(?::[\dc.]*\d)?", re.IGNORECASE)
 _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
 _READ_REQUEST = (
     f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
@@ -21,13 +21,11 @@ _READ_REQUEST = (
 )
 """Added for a model without tools. `parse_calls` reads its reply."""
 _READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
-_READ_IDS = re.compile(r"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?=[0-9a-f]{8}\b)", re.MULTILINE)
+_READ_IDS = re.compile(rf"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?={WORD})", re.MULTILINE)
 """A request to read in the middle of a reply, or with markup."""
-_IDS_ALONE = re.compile(
-    rf"(?=[^a-f\[]*+[a-f\[])(?:{SECTION_ID.pattern}|[\W_])*?{SECTION_ID.pattern}[\W_]*", re.IGNORECASE
-)
-"""A reply that has only ids. Numbers without a letter or bracket are not ids."""
-_CITATION = re.compile(r"[\w\"”»`.,;)]\s+\[[0-9a-f]{8}\b", re.IGNORECASE)
+_NUMBERS = re.compile(r"[^A-Za-z\[]*")
+"""Numbers without a letter or bracket are not ids."""
+_CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
 """An answer with citations may explain a call."""
 _NAME_KEYS = ("name", "function", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
@@ -52,8 +50,9 @@ def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
     Return the calls, without ids, and the text after them.
     """
     if read := _READ_LINE.match(text):
-        ids = SECTION_ID.findall(read["ids"].lower())
-        calls = (_make_call(READ_TOOL, {"section_ids": ids}),) if ids else ()
+        ids = list_ids(read["ids"])
+        named = ids if has_only_ids(read["ids"]) else [read["ids"].strip()]  # a title may have a number
+        calls = (_make_call(READ_TOOL, {"section_ids": named}),) if ids else ()
         return calls, text[read.end() :]
     decoded_calls: list[ToolCall] = []
     position = _skip_between(text, 0)
@@ -78,12 +77,14 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     read = _READ_IDS.search(text)
     if read is not None and _CITATION.search(text, 0, read.start()):
         read = None  # the answer before it only explains how to read
-    ids = SECTION_ID.findall(text, read.end() if read is not None else 0)
+    ids = list_ids(text, read.end() if read is not None else 0)
     line = text.strip()
+    named = line.removeprefix(READ_START).strip()
     is_line = line.startswith(READ_START) and "\n" not in line and not _CITATION.search(line)
-    is_ids = _IDS_ALONE.fullmatch(text) is not None
+    is_ids = has_only_ids(text) and not _NUMBERS.fullmatch(text)
     if READ_TOOL in names and (read is not None or is_line or is_ids):
-        return (_make_call(READ_TOOL, {"section_ids": ids or [line.removeprefix(READ_START)]}),)
+        is_title = is_line and not has_only_ids(named)
+        return (_make_call(READ_TOOL, {"section_ids": [named] if is_title else ids}),)
     if is_not_found(text) or _CITATION.search(text):
         return ()  # an answer, which may mention a tool
     return find_named_calls(text, names)
@@ -127,7 +128,7 @@ def remove_tools(request: ModelRequest) -> ModelRequest:
             text = text if message.tool_call_id in opening_ids else ""
             role = Role.USER
         elif message.tool_calls:
-            ids = (SECTION_ID.findall(call.arguments) for call in opening)
+            ids = (list_ids(call.arguments) for call in opening)
             text = "\n".join(f"{READ_START} {', '.join(each)}" for each in ids)
         if text and messages and messages[-1].role is role:
             messages[-1] = Message(role=role, text=f"{messages[-1].text}\n\n{text}")

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
+from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import (
     WHOLE_TOKENS_MAX,
     format_library_title,
@@ -25,7 +26,7 @@ from roamtui.outline.labels import (
     format_node_title,
     format_path,
 )
-from roamtui.outline.references import Reference, explain_unresolved, parse_reference
+from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.text import (
@@ -47,7 +48,6 @@ _RANGE_LIST_TOKENS = 6_000
 """Maximum tokens of the lines of a range with at most `LISTED_MAX` nodes."""
 _NAMES_MAX = 30
 _LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
-_ID_MARK = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
 _LONG_URL = re.compile(r"(?<=\]\()[^()<>\s]{121,}(?=\))")
 """A long target of a link. Other URLs are words that a reader sees, so that a quote needs all of them."""
 _URL_LENGTH_SHOWN = 60
@@ -350,8 +350,3 @@ def insert_marks(text: str, marks: Mapping[int, str]) -> str:
         parts += [text[position:offset], marks[offset]]
         position = offset
     return "".join([*parts, text[position:]])
-
-
-def strip_ids(quote: str) -> str:
-    """Remove the ids that a model copied with a quote."""
-    return _ID_MARK.sub("", quote)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.markdown.inline import strip_tags
+from roamtui.outline.ids import disguise_marks
 from roamtui.plain import sanitise_line, shorten, strip_anchor
 from roamtui.text import Span, fold_letters, format_tokens, measure_front_matter, normalise_line_ends
 
@@ -30,7 +31,6 @@ OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
 """Number of characters of a node's own text that are searched for opening words."""
 _TOOL_CALL = re.compile(r"expand_sections\s*\(")
-_ID_MARK = re.compile(r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*+(?>(?:\([^()\n]*+\)[^()\n]*+)*)\)")
 _SKIPPED_LINE = re.compile(
@@ -46,7 +46,7 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 def escape(text: str) -> str:
     """Escape text as one line that cannot be mistaken for an instruction or an id of this program."""
     line = _TOOL_CALL.sub("expand sections (", sanitise_line(text))
-    return _ID_MARK.sub(r"(\1)", line)
+    return disguise_marks(line)
 
 
 def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:

@@ -1,63 +1,39 @@
-"""Resolve what a model or a person calls a section: an id, a title, a path, or something similar.
-
-An id may have one of the section's pages (``07f3277d:2``) or a range of its children (``07f3277d:c2.5``).
-"""
+"""Resolve what a model or a person calls a section: an id, a title, a path, or something similar."""
 
 import re
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
+from roamtui.outline.ids import Reference, looks_like_id, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
 
-_REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
 _CANDIDATES_MAX = 20_000
 _COMPARED_AT_ONCE = 1_000
 """Texts that are compared without a pause, which takes up to 5 ms."""
 _ID_SCORE_MIN = 62.0
 _TITLE_SCORE_MIN = 55.0
 _SUGGESTED_MAX = 3
-_ID_MARKS = " \t\r\n[]`\"'§"
-_ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
 _TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
 _NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+) ?(?=\d)")
 """Words before a number that a text refers to, but that its title seldom has: "Section 2.6"."""
 
 
-class Reference(Struct, frozen=True, kw_only=True):
-    """A parsed id from a tool call."""
-
-    section_id: str
-    page: int | None = None
-    """1-based page of the section's own text."""
-    steps: tuple[int, ...] = ()
-    """1-based number of a range of the section's children, then of a range within that range, and so on."""
-
-
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, or what `resolve_name` accepts."""
+    """Resolve an id of any form, or what `resolve_name` accepts. An unknown id is returned as it is."""
     reference = parse_reference(text)
-    if reference is None and (section_id := resolve_name(library, text)) is not None:
-        reference = Reference(section_id=section_id)
-    return reference
+    if reference is not None and is_known(library, reference.section_id):
+        return reference
+    section_id = resolve_name(library, text)
+    return reference if section_id is None else Reference(section_id=section_id)
 
 
-def parse_reference(text: str) -> Reference | None:
-    """Parse an id of any form, or return None if `text` does not look like one."""
-    match = _REFERENCE.match(text.strip(_ID_MARKS).lower())
-    if match is None:
-        return None
-    section_id, page, steps = match.groups()
-    return Reference(
-        section_id=section_id,
-        page=int(page) if page else None,
-        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
-    )
+def is_known(library: Library, section_id: str) -> bool:
+    """Return whether an id is that of a section or of the whole library."""
+    return section_id in library or section_id == library.root_id
 
 
 def resolve_name(library: Library, text: str) -> str | None:
@@ -122,7 +98,7 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
         titles += document.columns.titles[first:last]
         if len(ids) == _CANDIDATES_MAX:
             break
-    by_id = _rank_similar(wanted.lower(), ids) if _ID_LIKE.match(wanted.lower()) else []
+    by_id = _rank_similar(wanted.lower(), ids) if looks_like_id(wanted.lower()) else []
     by_title = _rank_similar(wanted, titles)
     suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
     suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]

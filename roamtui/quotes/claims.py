@@ -11,19 +11,20 @@ A person writes a quote with a link to its file, and to its section, in the same
 
 import json
 import re
-from bisect import bisect_right
+from operator import attrgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
+from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
 _CITATION_LINE = re.compile(
-    r"^\d+\.(?: [✓!✗])? \[(?P<id>[0-9a-f]{8})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
+    rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
 _CELL_LINE = re.compile(
@@ -35,8 +36,6 @@ _CELL_LINE = re.compile(
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
-_LINK_MASK = "[xxxxxxxx]"
-"""Stands for a link. It has the length of an id in square brackets."""
 _VERIFIED = (QuoteState.EXACT.label, QuoteState.SAME.label, PASSAGE_LABEL, CHANGED_LABEL)
 """Labels in exports of quotes that were found."""
 
@@ -86,46 +85,26 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
             if match["state"] in (None, *_VERIFIED)
         ]
         return tuple(sorted(claims, key=lambda claim: claim.line))
-    # A link inside a quote is part of its words. Every other link becomes an id, so that a quote binds to it.
-    # Both forms have the same length: quotes, whose length may be limited, are the same in both readings.
-    masked = _LINK.sub(_LINK_MASK, markdown)
-    quotes = [quote for quote in read_answer(masked).quotes if not quote.is_block]
-    is_quoted = bytearray(len(masked))
-    for quote in quotes:
-        is_quoted[quote.start : quote.end] = b"\1" * (quote.end - quote.start)
-    links: dict[str, re.Match[str]] = {}
-    ends: list[int] = []
-    shifts = [0]
-
-    def replace_link(link: re.Match[str]) -> str:
-        start = link.start() - shifts[-1]
-        ends.append(start + len(_LINK_MASK))
-        shifts.append(link.end() - ends[-1])
-        if is_quoted[start]:
-            return _LINK_MASK
-        placeholder_id = f"{len(links):08x}"
-        links[placeholder_id] = link
-        return f"[{placeholder_id}]"
-
+    links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(markdown))}
+    marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
+    without_links = _LINK.sub(lambda link: " " * len(link[0]), markdown)
+    marks += find_marks(without_links, (), lambda _: True)
+    marks.sort(key=attrgetter("start"))
     claims = []
-    with_ids = _LINK.sub(replace_link, markdown)
-    for quotation in read_answer(with_ids).quotes:
+    for quotation in read_answer(markdown, tuple(marks)).quotes:
         if quotation.is_code or quotation.is_block or not quotation.marks:
             continue
         section_id = quotation.marks[0].section_id
         source = ""
         anchor = ""
-        if section_id in links:
-            source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
+        if (link := links.get(section_id)) is not None:
+            source, _, anchor = (link["wide"] or link["target"]).partition("#")
             section_id = ""
-        first = with_ids.index(quotation.text, quotation.start)
-        places = (quotation.start, first, first + len(quotation.text))
-        mark, start, end = (offset + shifts[bisect_right(ends, offset)] for offset in places)
         claims.append(
             Claim(
-                quote=markdown[start:end],
+                quote=quotation.text,
                 place=name,
-                line=_get_line_number(markdown, mark),
+                line=_get_line_number(markdown, quotation.start),
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),

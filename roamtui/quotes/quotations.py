@@ -1,16 +1,18 @@
 """Read every quotation of any text, so that each can be looked up in a document.
 
-Such a text has no ids, so all of its quotations are claims: block quotes, and words between quotation marks.
+Such a text may have no ids, so all of its quotations are claims: block quotes, and words between quotation
+marks.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Sequence
 
+from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
+from roamtui.outline.ids import Mark, find_marks
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.read import MARK, Quotation, read_answer, read_ids
+from roamtui.quotes.read import read_answer
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
@@ -23,33 +25,45 @@ _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[^\n]*\Z")
 """A last line that names the source of a block quote."""
 
 
-def read_quotations(text: str, name: str) -> tuple[Claim, ...]:
+def read_quotations(text: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
     """Return the quotations of a Markdown or plain text called `name`, each once, in order.
 
-    If one names the id of a section, it is claimed to be from there.
+    If one names the id of a section, it is claimed to be from there. What looks like an id, but stands so in
+    the `library`, is none.
     """
-    quotes = [quote for quote in read_answer(text).quotes if not (quote.is_code or quote.is_block)]
+
+    def is_invented(mark: Mark) -> bool:
+        words = text[mark.start : mark.end]
+        return library is None or not any(words in document.text for document in library.documents)
+
+    marks = tuple(find_marks(text, () if library is None else library, is_invented))
+    quotes = [quote for quote in read_answer(text, marks).quotes if not (quote.is_code or quote.is_block)]
     starts = {quote.start for quote in quotes}
     is_block = bytearray(len(text))
-    blocks: list[Quotation] = []
+    found: list[tuple[int, str, str]] = []
     for start, end in _iter_block_quotes(read_markdown(text).blocks):
         first = _START.match(text, start, end)
         if first is not None and first.end() in starts:
             continue  # the block only sets off what is between quotation marks
         is_block[start:end] = b"\1" * (end - start)
-        words = _ATTRIBUTION.sub("", _PREFIX.sub("", text[start:end]).rstrip())
-        blocks.append(Quotation(words, start, end))
+        words = text[start:end]
+        ids: Sequence[str] = ()
+        for mark in reversed([mark for mark in marks if start <= mark.start < end]):
+            words = words[: mark.start - start] + words[mark.end - start :]
+            ids = mark.section_ids
+        found.append((start, _ATTRIBUTION.sub("", _PREFIX.sub("", words).rstrip()).strip(), "".join(ids[:1])))
+    for quote in quotes:
+        if not is_block[quote.start]:
+            section_id = next((mark.section_id for mark in quote.marks), "")
+            found.append((quote.start, quote.text, section_id))
     claims: dict[str, Claim] = {}
     line = 1
     position = 0
-    others = (quote for quote in quotes if not is_block[quote.start])
-    for quote in sorted([*blocks, *others], key=attrgetter("start")):
-        line += text.count("\n", position, quote.start)
-        position = quote.start
-        ids = [mark.section_id for mark in quote.marks] or read_ids(" ".join(MARK.findall(quote.text)))
-        words = MARK.sub("", quote.text).strip()
+    for start, words, section_id in sorted(found):
+        line += text.count("\n", position, start)
+        position = start
         if words not in claims and len(read_words(words)) >= _WORDS_MIN:
-            claims[words] = Claim(quote=words, place=name, line=line, section_id="".join(ids[:1]))
+            claims[words] = Claim(quote=words, place=name, line=line, section_id=section_id)
     return tuple(claims.values())
 
 

@@ -1,14 +1,13 @@
-"""Read an answer once: its quotes and the ids in square brackets, each with offsets in the answer.
+"""Read an answer once: its quotes, and to which of its marks each belongs, with offsets in the answer.
 
-A quotation may have the quotation marks of any language. It belongs to the ids directly after it, or else to
-the ids in its own sentence, the nearest first. Text after a colon that has no ids, such as list items, takes
-those of the sentence with the colon.
+A quotation belongs to the marks directly after it, or else to the marks in its own sentence, the nearest
+first. Text after a colon that has no marks, such as list items, takes those of the sentence with the colon.
 """
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 
@@ -16,40 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
-from roamtui.sentences import CLOSERS
+from roamtui.outline.ids import WORD, Mark
+from roamtui.quotes.quotation_marks import find_quoted
+from roamtui.sentences import FILLER, iter_sentence_ends
 
-_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_DECORATION = r"[\"'`*§#\s]*+"
-_NAME = r"(?:(?:[Ii][Dd]|[Ss]ections?|[Ss]ource)[:#\s]++)?"
-_NOTE = r"[,:;–—-]?\s[^\[\]\n✓✔✗✘!]{1,80}"
-"""What some models add to an id, such as the title of its section."""
-_IDS = rf"\[{_DECORATION}{_NAME}{_SECTION}(?>(?:[,;\"'`*§\s]++{_SECTION})*)"
-MARK = re.compile(rf"{_IDS}(?:{_DECORATION}|{_NOTE})\]")
-_IDS_OF_MARK = re.compile(_IDS)
-MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
-"""Ids in a mark, without page numbers and ranges."""
-_CLOSED_BY_STRAIGHT = r"(?<=[\w.,;:!?…%)’])\"(?!\w|(?<=\d\")[^“”„«»\"\n]*[”»])"
-"""A straight closing mark, but not the sign for inches in a quotation with typographic marks."""
-_TYPOGRAPHIC = (
-    # one typographic mark and one straight one
-    rf"[“„«](?P<mixed>[^“”„«»\"\n]+){_CLOSED_BY_STRAIGHT}|(?<!\w)\"(?P<mixed_end>[^“”„«»\"\n]+)”(?!\w)"
-    r"|“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
-    r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
-    r"|＂(?P<wide>[^＂\n]+)＂|❝(?P<heavy>[^❝❞]+)❞|‟(?P<high>[^‟”]+)”"
-    r"|(?<![^\s(\[])(?:”(?P<same>[^“”\n]+)[“”]|»(?P<same_guillemets>(?=\S)[^«»\n]+)»(?!\w))"
-    r"|‚(?P<low_single>[^‚‘]+)‘|‹(?P<single_guillemets>[^‹›]+)›|›(?P<single_reversed>[^‹›]+)‹"
-    # an apostrophe has a letter after it, or the end of a plural before it
-    r"|(?<!\w)‘(?P<single>(?:[^‘’]|’(?=\w))+)’(?!\w)"
-    r"|(?<![^\s(\[])'(?P<plain_single>(?=[^\W\d_])(?:[^'\n]|(?<=\w)'(?=\w)){2,600})'(?=[\s.,;:!?)\[]|\Z)"
-    r"(?!(?<=s') [a-z])"
-)
+_LINK = "\ufdd1"
+"""Stands for each character of a link that is a mark, as `FILLER` does for other marks. A noncharacter, which
+no text needs."""
+_ANY_MARK = rf"[{FILLER}{_LINK}]++"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_UNSPACED = 0x0E00
-"""First character of the scripts without spaces, in which a quotation mark may follow a letter."""
-_STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
-_IN_QUOTE, _IN_BLOCK = 1, 2
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _BLOCK_START = r"^ {0,3}>[ \t>]*+"
 _BLOCK_QUOTE = re.compile(
     rf"{_BLOCK_START}(?P<words>[^\s>][^\n]*(?:\n{_BLOCK_START}(?!(?:[-*+]|\d+[.)]) |[—–―]|--)[^\s>][^\n]*)*)",
@@ -61,28 +35,22 @@ _BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(
-    rf"[\s.!?…。！？()*_]*+{MARK.pattern}(?>(?:[\s,;&)]*+(?:and\s++)?{MARK.pattern})*)"
+    rf"[\s.!?…。！？()*_]*+{_ANY_MARK}(?:[\s,;&)]*+(?:\w{{1,3}}\s)?\s*+{_ANY_MARK})*+"
 )
-_MARKS = re.compile(rf"{MARK.pattern}(?>(?:\s*+{MARK.pattern})*)(?P<end>\s*+[.!?]?\Z)?")
-"""Marks side by side, perhaps at the end of a quote."""
+"""Marks directly after a quote. A short word, such as "and", may stand between them."""
+_FINAL_MARKS = re.compile(rf"(?:{FILLER}++\s*+)++[.!?]?\s*\Z")
+"""Marks at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
-_MARKS_AFTER = rf"(?>(?:\s*+\(?{MARK.pattern}\)?)*)"
-_SENTENCE_END = (
-    # Never match from the middle of a row of full stops: that would scan the row once for each of them.
-    rf"(?:(?<![.…])(?:(?<!\b[^\W\d_])|[.…](?=[.…]))[.…]++|(?<![!?])[!?]++)"
-    rf"{CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
-    rf"|[。！？]++{CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
-    r"|\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))"
-)
-"""End of a sentence, including the marks after its full stop. A full stop after an initial does not end a
-sentence, nor does one before a lower-case letter or a number, since it may belong to an abbreviation."""
-
-
+_BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:\||(?:[-*+#]|\d+[.)])[ \t#]))")
+"""A blank line, or the start of an item, row or heading."""
+_BLANK_QUOTE_LINE = re.compile(r"\n[ \t]*>[ \t>]*+(?=\n)")
+_IN_PARENTHESES = re.compile(rf"\({FILLER}++\)")
+_FINAL_STOPS = re.compile(r"[^\w\s]*\Z")
 _SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark"}
 _OWN_MARK = re.compile(
-    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{_SECTION})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
-    rf"|[✓✔✗✘](?=\s*{MARK.pattern})"  # a line of sources
+    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
+    rf"|[✓✔✗✘](?=\s*\[{WORD}\])"  # a line of sources
 )
 _LABELS = "|".join(
     (
@@ -101,12 +69,13 @@ _OWN_VERDICT = re.compile(
 
 
 class CitationMark(Struct, frozen=True):
-    """One id between square brackets."""
+    """One id in a mark."""
 
     section_id: str
     start: int
+    """Offset of the mark."""
     sentence: int
-    """Index of the sentence that contains the id."""
+    """Index of the sentence that contains the mark."""
 
 
 class Quotation(Struct, frozen=True):
@@ -132,150 +101,155 @@ class Quotation(Struct, frozen=True):
 
 
 class AnswerReading(Struct, frozen=True, kw_only=True):
-    """The quotes and the ids in square brackets of an answer, in order."""
+    """The quotes and the marks of an answer, in order."""
 
     quotes: tuple[Quotation, ...]
     marks: tuple[CitationMark, ...]
-    """Ids inside quotes cite nothing, and are left out."""
-
-
-def read_ids(marks: str) -> list[str]:
-    """Return the ids of some marks, without anything in their notes that looks like an id."""
-    return [each for ids in _IDS_OF_MARK.findall(marks) for each in MARKED_ID.findall(ids)]
+    """Marks inside quotes cite nothing, and are left out."""
 
 
 @lru_cache(maxsize=8)
-def read_answer(answer: str) -> AnswerReading:
-    """Find an answer's quotes and marks. Each quote gets the marks that may be its source, best first."""
-    quotes = _extract_quotations(answer)
-    is_quoted = bytearray(len(answer))
-    for quote in quotes:
-        start, end = (quote.start, quote.end) if quote.is_block else (quote.start + 1, quote.end - 1)
-        is_quoted[start:end] = bytes([_IN_BLOCK if quote.is_block else _IN_QUOTE]) * (end - start)
-    ends = [
-        match.end()
-        for match in re.finditer(_SENTENCE_END, answer)
-        # a sentence ends inside a quote only before marks that follow the quote, or with a block
-        if not is_quoted[match.start()]
-        or ((match["marks"] or match["wide_marks"]) and not is_quoted[match.end() - 1])
-        or (is_quoted[match.start()] == _IN_BLOCK and _BLANK_LINE.search(match[0]))
-    ]
-    marks = defaultdict[int, list[CitationMark]](list)
-    for match in MARK.finditer(answer):
-        if not is_quoted[match.start()]:
-            sentence = bisect_right(ends, match.start())
-            for section_id in read_ids(match[0]):
-                marks[sentence].append(CitationMark(section_id, match.start(), sentence))
-    unplaced = defaultdict[int, list[Quotation]](list)
+def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
+    """Find an answer's quotes. Each gets those of the answer's `marks` that may be its source, best first."""
+    masked = _mask(answer, marks)
+    quotes = _extract_quotations(answer, masked)
+    ends = _list_sentence_ends(masked, quotes)
+    starts = [quote.start for quote in quotes]
+    marks_by_sentence = defaultdict[int, list[CitationMark]](list)
+    for mark in marks:
+        before = bisect_right(starts, mark.start) - 1
+        if before < 0 or mark.start >= quotes[before].end:
+            sentence = bisect_right(ends, mark.start)
+            for section_id in mark.section_ids:
+                marks_by_sentence[sentence].append(CitationMark(section_id, mark.start, sentence))
+    quotes_by_sentence = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
         sentence = bisect_right(ends, quote.start)
-        unplaced[sentence].append(replace(quote, sentence=sentence))
+        quotes_by_sentence[sentence].append(replace(quote, sentence=sentence))
     placed: list[Quotation] = []
     introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before
     for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
-        own = marks.get(sentence, [])
-        quoted = unplaced.get(sentence, ())
-        introduces = _FINAL_COLON.search(answer[start:end].rstrip()) is not None
-        if not (is_introduced or _ITEM.match(answer, start, end)):
+        own = marks_by_sentence.get(sentence, [])
+        if not (is_introduced or _ITEM.match(masked, start, end)):
             introduction = ()
-        placed += _bind(answer, quoted, own or introduction)
-        if introduces:
+        placed += _bind(masked, quotes_by_sentence.get(sentence, ()), own or introduction)
+        is_introduced = _FINAL_COLON.search(masked[start:end].rstrip()) is not None
+        if is_introduced:
             introduction = own
-        is_introduced = introduces
-    return AnswerReading(quotes=tuple(placed), marks=tuple(chain.from_iterable(marks.values())))
+    cited = tuple(chain.from_iterable(marks_by_sentence.values()))
+    return AnswerReading(quotes=tuple(placed), marks=cited)
 
 
-def _bind(answer: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
+def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
+    """List where the sentences of an answer end. A quote belongs to the sentence in which it begins.
+
+    A sentence may end inside a quote only before marks that follow the quote. The paragraphs of a block quote
+    are one sentence, because its source stands below the last.
+    """
+    parts: list[str] = []
+    position = 0
+    for quote in quotes:
+        end = quote.end
+        if _MARKS_AFTER_QUOTE.match(masked, end) is not None:
+            final = _FINAL_STOPS.search(masked, quote.start, end)
+            end = quote.end if final is None else final.start()
+        letter = _LETTER_OR_DIGIT.search(masked, quote.start, quote.end)
+        hidden = "x" if letter is not None and letter[0].islower() else "X"
+        parts += masked[position : quote.start], hidden * (end - quote.start)
+        position = end
+    text = "".join([*parts, masked[position:]]).replace(_LINK, FILLER)
+    text = _IN_PARENTHESES.sub(lambda match: FILLER * len(match[0]), text)
+    text = _BLANK_QUOTE_LINE.sub(lambda match: ">" * len(match[0]), text)
+    ends: list[int] = []
+    start = 0
+    for block in [*_BLOCK_END.finditer(text), None]:
+        piece = text[start:] if block is None else text[start : block.start()]
+        ends += (start + end for end in iter_sentence_ends(piece))
+        if block is not None:
+            start = block.end()
+            ends.append(start)
+    return ends
+
+
+def _mask(answer: str, marks: Iterable[Mark]) -> str:
+    """Return an answer of the same length, with `FILLER` or `_LINK` for each character of a mark."""
+    answer = answer.replace(FILLER, " ").replace(_LINK, " ")
+    parts: list[str] = []
+    position = 0
+    for mark in marks:
+        parts += answer[position : mark.start], (_LINK if mark.is_link else FILLER) * (mark.end - mark.start)
+        position = mark.end
+    return "".join([*parts, answer[position:]])
+
+
+def _bind(masked: str, quotes: Sequence[Quotation], marks: Sequence[CitationMark]) -> Iterator[Quotation]:
     """Yield a sentence's quotes with the marks that may be their source: directly after, or nearest."""
     # it names its section before it quotes
     leads = bool(quotes and marks) and marks[0].start < quotes[0].start
+    starts = [mark.start for mark in marks]
     chosen: Sequence[CitationMark] = ()
     position = 0
     for quote in quotes:
-        following = [mark for mark in marks if mark.start >= quote.start]
-        adjacent = _MARKS_AFTER_QUOTE.match(answer, quote.end)
+        index = bisect_left(starts, quote.start)
+        following = marks[index : index + _CANDIDATES_MAX]
+        adjacent = _MARKS_AFTER_QUOTE.match(masked, quote.end)
         chosen_before = chosen
         chosen = [mark for mark in following if adjacent and mark.start < adjacent.end()]
         if not chosen:
-            before = [mark for mark in reversed(marks) if position <= mark.start < quote.start]
-            preceding = before or chosen_before
+            first = max(bisect_left(starts, position), index - _CANDIDATES_MAX)
+            preceding = marks[first:index][::-1] or chosen_before
             chosen = preceding if leads else following or preceding
-        chosen = chosen[:_CANDIDATES_MAX]
         yield replace(quote, marks=chosen)
         position = quote.end
 
 
-def _extract_quotations(answer: str, *, with_blocks: bool = True) -> list[Quotation]:
-    """Return the outermost quotations and code spans of an answer, in order, without id marks at their ends.
+def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -> list[Quotation]:
+    """Return the outermost quotations and code spans of an answer, in order, without marks at their ends.
 
     String literals inside code do not count, nor do quotations without a letter or digit, such as a dash from
     a table.
     """
-    quotations = [*_extract_straight_quotations(answer)]
-    for match in re.finditer(_TYPOGRAPHIC, answer):
-        text = next(group for group in match.groups() if group is not None)
-        if match.lastgroup == "plain_single" and " " not in text.strip():
-            continue  # a name, or letters left out of a word
-        quotations.append(Quotation(text.strip(), match.start(), match.end()))
-    for match in _CODE.finditer(answer):
-        inside = match.group().strip("`")
-        if match.group().startswith("```") and "\n" in inside:
-            inside = inside.partition("\n")[2]  # below the line with its language
-        quotations.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
+    quotations: list[Quotation] = []
+    for start, end, is_code in find_quoted(masked):
+        if is_code:
+            inside = answer[start:end].strip("`")
+            if masked.startswith("```", start) and "\n" in inside:
+                inside = inside.partition("\n")[2]  # below the line with its language
+            quotations.append(Quotation(inside.strip(), start, end, is_code=True))
+        else:
+            last = _find_last_word(masked, start + 1, end - 1)
+            words = answer[start + 1 : last].strip()
+            quotations.append(Quotation(words, start, end if last == end - 1 else last))
     if with_blocks:
         starts = sorted(quote.start for quote in quotations if not quote.is_code)
-        quotations += _extract_block_quotes(answer, starts)
+        quotations += _extract_block_quotes(answer, masked, starts)
     kept: list[Quotation] = []
     position = 0
     for quote in sorted(quotations, key=lambda quote: (quote.start, -quote.end)):
-        if quote.start < position or not _LETTER_OR_DIGIT.search(quote.text):
-            continue
-        position = quote.end
-        before = answer[max(0, quote.start - 3) : quote.start].rstrip()
-        if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
-            continue  # an id in quotation marks, as in the arguments of a tool call
-        runs = [*_MARKS.finditer(quote.text)]
-        words = quote.text[: runs[-1].start()].rstrip() if runs and runs[-1]["end"] is not None else ""
-        if words:  # some models put the marks before the closing quotation mark
-            quote = replace(quote, text=words, end=answer.index(words, quote.start) + len(words))  # noqa: PLW2901
-        if not (quote.is_block and MARK.search(quote.text)):  # the model's own words, with their sources
+        if quote.start >= position and _LETTER_OR_DIGIT.search(masked, quote.start, quote.end):
+            position = quote.end
             kept.append(quote)
     return kept
 
 
-def _extract_block_quotes(answer: str, starts: Sequence[int]) -> Iterator[Quotation]:
-    """Yield block quotes, but not those that only set off a quotation, which begins at one of `starts`."""
-    for match in _BLOCK_QUOTE.finditer(answer):
-        start, end = match.span("words")
-        sets_off = bisect_left(starts, start) < bisect_left(starts, end)
-        if not (sets_off or _BLOCK_LABEL.match(match["words"])):
-            yield Quotation(match["words"].strip(), start, end, is_block=True)
+def _find_last_word(masked: str, start: int, end: int) -> int:
+    """Return the end of a quote's words, after which some models put marks before the closing one."""
+    final = _FINAL_MARKS.search(masked, start, end)
+    return end if final is None else start + len(masked[start : final.start()].rstrip())
 
 
-def _extract_straight_quotations(answer: str) -> Iterator[Quotation]:
-    """Yield quotations in straight marks, inner ones first.
+def _extract_block_quotes(answer: str, masked: str, starts: Sequence[int]) -> Iterator[Quotation]:
+    """Yield block quotes, but not those that only set off a quotation, which begins at one of `starts`.
 
-    The characters next to a mark decide whether it opens or closes.
+    A block with a mark before its end has the model's own words, with their sources.
     """
-    opened: list[int] = []
-    for match in _STRAIGHT.finditer(answer):
-        position = match.start()
-        if match.group() != '"':
-            opened.clear()
-            continue
-        before = answer[position - 1 : position] if position else ""
-        after = answer[position + 1 : position + 2]
-        follows_letter, precedes_letter = (
-            each.isalnum() and ord(each) < _UNSPACED for each in (before, after)
-        )
-        can_open = bool(after.strip()) and not follows_letter
-        can_close = bool(before.strip()) and not precedes_letter
-        if opened and (can_close or not can_open):
-            start = opened.pop()
-            yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
-        elif can_open or not can_close:
-            opened.append(position)
+    for match in _BLOCK_QUOTE.finditer(masked):
+        start, end = match.span("words")
+        last = _find_last_word(masked, start, end)
+        sets_off = bisect_left(starts, start) < bisect_left(starts, end)
+        if not (sets_off or _BLOCK_LABEL.match(match["words"]) or FILLER in masked[start:last]):
+            yield Quotation(answer[start:last].strip(), start, last, is_block=True)
 
 
 def replace_signs(answer: str) -> str:
@@ -287,7 +261,7 @@ def replace_signs(answer: str) -> str:
         return answer
     parts: list[str] = []
     position = 0
-    quotes = _extract_quotations(answer, with_blocks=False)
+    quotes = _extract_quotations(answer, answer, with_blocks=False)
     for quote in (*quotes, Quotation("", len(answer), len(answer))):
         own_words = _OWN_MARK.sub(_spell_sign, answer[position : quote.start])
         parts += _OWN_VERDICT.sub(r"the model says: \g<0>", own_words), answer[quote.start : quote.end]

@@ -12,7 +12,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
-from roamtui.outline.expansion import strip_ids
+from roamtui.outline.ids import strip_marks
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
@@ -78,16 +78,20 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
 def _find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[FoundQuote | None, bool]:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
-    Return where it is, and whether it is in the section. Without a section, all documents are searched.
+    Return where it is, and whether it is in the section. Without a section, all documents are searched. The
+    quote is looked up as it stands, then without the ids that a model copied with it.
     """
-    find = partial(find_in_span, quote, library)
     spans = _list_texts(library)
-    if section_id is not None:
-        section = library.node(section_id).content_span
-        if (found := find(section)) is not None:
-            return found, True
+    section = None if section_id is None else library.node(section_id).content_span
+    if section is not None:
         spans.sort(key=lambda span: span.doc != section.doc)
-    return next(filter(None, map(find, spans)), None), False
+    for words in dict.fromkeys((quote, strip_marks(quote, library))):
+        find = partial(find_in_span, words, library)
+        if section is not None and (found := find(section)) is not None:
+            return found, True
+        if (found := next(filter(None, map(find, spans)), None)) is not None:
+            return found, False
+    return None, False
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -186,13 +190,13 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
     # A word of the quote may be part of a longer one now.
-    found = None if span is None else find_in_context(strip_ids(quote), library, span)
+    found = None if span is None else find_in_context(quote, library, span)
     is_in_own = False
     if found is not None and section_id is not None:
         section = library.node(section_id).span
         is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
     if found is None or (citation.is_verified and not is_in_own):
-        found, is_in_own = _find_anywhere(strip_ids(quote), library, section_id)
+        found, is_in_own = _find_anywhere(quote, library, section_id)
     span = found.span if found else None
     again = citation
     if section_id is not None:

@@ -6,8 +6,9 @@ deliveries or excerpts, even if the section is closed now. A part of an answer t
 the same way as a finished answer.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from itertools import chain
 
@@ -18,10 +19,10 @@ from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
-from roamtui.outline.expansion import strip_ids
+from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
-from roamtui.quotes.read import MARK, CitationMark, Quotation, read_answer, read_ids
+from roamtui.quotes.read import CitationMark, Quotation, read_answer
 from roamtui.text import Bounds, Span, merge_bounds
 
 _FROM_WORST_TO_BEST = (
@@ -61,7 +62,24 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     """The mark of each link, or None if the link leads to a page."""
 
 
-def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
+def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[Mark]:
+    """List the marks of an answer: those of its citations, and other known ids outside of its quotes."""
+    cited = {(citation.section_id, start) for citation in citations for start in citation.marks}
+
+    def is_cited(mark: Mark) -> bool:
+        return (mark.section_ids[0], mark.start) in cited
+
+    quoted = sorted((citation.start, citation.end) for citation in citations)
+    marks: list[Mark] = []
+    for mark in find_marks(answer, known, is_cited):
+        index = bisect_right(quoted, (mark.start, len(answer))) - 1
+        is_in_quote = index >= 0 and mark.start < quoted[index][1]
+        if not is_in_quote:
+            marks.append(mark)
+    return marks
+
+
+def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]) -> AnswerProof:
     """Put the verdicts of an answer, or its beginning, into its text. Citations may come from a log."""
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
@@ -70,15 +88,15 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
         for start in citation.marks:
             numbers_of[citation.section_id, start].append(number)
     marks: list[JudgedMark] = []
-    for match in MARK.finditer(answer):
-        for section_id in dict.fromkeys(read_ids(match[0])):
-            numbers = numbers_of.get((section_id, match.start()), [])
+    for mark in list_marks(answer, citations, known):
+        for section_id in mark.section_ids:
+            numbers = numbers_of.get((section_id, mark.start), [])
             states = (citations[number - 1].state for number in numbers)
             verdict = min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE)
             marks.append(
                 JudgedMark(
-                    start=match.start(),
-                    end=match.end(),
+                    start=mark.start,
+                    end=mark.end,
                     section_id=section_id,
                     numbers=tuple(numbers),
                     label=f"[{','.join(map(str, numbers)) or '→'} {verdict.sign}".rstrip() + "]",
@@ -86,7 +104,7 @@ def make_proof(answer: str, citations: Sequence[Citation]) -> AnswerProof:
                 )
             )
     quoted = [(citation.start, citation.end) for citation in citations]
-    labels = [(mark.start, mark.end, mark.label) for mark in marks]
+    labels = [(judged.start, judged.end, judged.label) for judged in marks]
     markdown = read_markdown(answer, groups=quoted, marks=labels)
     of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
     return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=of_links)
@@ -103,6 +121,7 @@ class QuoteChecker:
         """The text that the model got, by document: deliveries and excerpts."""
         for doc, bounds in self._excerpts.items():
             self._read[doc] = [*self._read.get(doc, ()), *bounds]
+        self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
@@ -111,7 +130,11 @@ class QuoteChecker:
         A mark shows the citations of its own quotes. Without a quote, it shows those of its section in its
         sentence.
         """
-        reading = read_answer(answer)
+
+        def is_invented(mark: Mark) -> bool:
+            return not self._has_read(answer[mark.start : mark.end])
+
+        reading = read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
             key = quote.text, quote.is_code, *(mark.section_id for mark in quote.marks)
@@ -141,25 +164,41 @@ class QuoteChecker:
         numbered = zip(placed, shown, strict=True)
         return tuple(replace(citation, marks=tuple(sorted(starts))) for (citation, _), starts in numbered)
 
+    def _has_read(self, words: str) -> bool:
+        """Return whether exactly these words stand in the text that the model got."""
+        texts = ((self._library.documents_by_key[doc].text, bounds) for doc, bounds in self._read.items())
+        return words in self._question or any(
+            text.find(words, *each) >= 0 for text, bounds in texts for each in bounds
+        )
+
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return a quote's citation, or None if neither it nor its sentence has an id.
 
-        It cites the first of its marks whose section contains it, or else its first mark.
+        It is looked up as it stands, then without the ids that the model copied with it. It cites the first
+        of its marks whose section contains it, or else its first mark.
         """
-        make = partial(make_citation, library=self._library, quote=quote.text)
-        for mark in quote.marks:
-            if (found := self._find_in_section(quote, mark.section_id)) is not None:
-                state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-                return make(mark.section_id, state=state, span=found.span)
-        if quote.is_code or not quote.marks:
+        if not quote.marks:
             return None
-        in_sections = (self._find_in_section(quote, section_id) for section_id in self._open_ids)
-        in_excerpts = (self._find_in(quote, doc, bounds) for doc, bounds in self._excerpts.items())
-        found = next(filter(None, chain(in_sections, in_excerpts)), None)
-        state = QuoteState.NOT_FOUND if found is None else QuoteState.ELSEWHERE
-        return make(quote.marks[0].section_id, state=state, span=found.span if found else None)
+        for words in dict.fromkeys((quote.text, strip_marks(quote.text, self._library))):
+            make = partial(make_citation, library=self._library, quote=words)
+            for mark in quote.marks:
+                if (found := self._find_in_section(words, mark.section_id)) is not None:
+                    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
+                    return make(mark.section_id, state=state, span=found.span)
+            if not quote.is_code and (found := self._find_elsewhere(words)) is not None:
+                return make(quote.marks[0].section_id, state=QuoteState.ELSEWHERE, span=found.span)
+        if quote.is_code:
+            return None
+        section_id = quote.marks[0].section_id
+        return make_citation(section_id, self._library, quote=quote.text, state=QuoteState.NOT_FOUND)
 
-    def _find_in_section(self, quote: Quotation, section_id: str) -> FoundQuote | None:
+    def _find_elsewhere(self, words: str) -> FoundQuote | None:
+        """Find the words of a quote in any text that the model got."""
+        in_sections = (self._find_in_section(words, section_id) for section_id in self._open_ids)
+        in_excerpts = (self._find_in(words, doc, bounds) for doc, bounds in self._excerpts.items())
+        return next(filter(None, chain(in_sections, in_excerpts)), None)
+
+    def _find_in_section(self, words: str, section_id: str) -> FoundQuote | None:
         """Find a quote in the text of a section that the model got, and in its title."""
         library = self._library
         if section_id not in library:
@@ -167,22 +206,21 @@ class QuoteChecker:
         own = library.node(section_id).span
         for span in dict.fromkeys((library.node(section_id).content_span, own)):
             read = [*self._read.get(span.doc, ())]
-            if span == own and find_quote(quote.text, library.node(section_id).title):
+            if span == own and find_quote(words, library.node(section_id).title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
                 # a model that has the id has read the title
                 read.append((own.start, own.end if end < 0 else end))
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
-            if (place := self._find_in(quote, span.doc, pieces)) is not None:
+            if (place := self._find_in(words, span.doc, pieces)) is not None:
                 return place
         return None
 
-    def _find_in(self, quote: Quotation, doc: str, pieces: Sequence[Bounds]) -> FoundQuote | None:
-        """Find a quote in pieces of a document, each read with the sections around it.
+    def _find_in(self, words: str, doc: str, pieces: Sequence[Bounds]) -> FoundQuote | None:
+        """Find the words of a quote in pieces of a document, each read with the sections around it.
 
-        The model reads a version of the text with ids after headings and without page footers, and may quote
-        from that. An exact place comes before one where the words are written otherwise.
+        The model reads a version of the text without page footers, and may quote from that. An exact place
+        comes before one where the words are written otherwise.
         """
-        words = strip_ids(quote.text)
         written_otherwise: FoundQuote | None = None
         for start, end in pieces:
             if start >= end:

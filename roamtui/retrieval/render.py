@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.outline.expansion import find_opened_span, insert_marks, list_id_marks
-from roamtui.outline.labels import PLAIN_PATH_STEP, escape, format_node_title, format_size
+from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title, format_size
 from roamtui.outline.structure import get_canonical_id
+from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
 from roamtui.retrieval.limits import find_limits
@@ -26,10 +27,6 @@ _TITLE_LENGTH_MAX = 60
 _GAP = "[…]"
 _LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
-_ID_SIGN = "\ufdd0"
-"""Replaces the brackets of an id mark while the text is escaped. A noncharacter, which no text needs."""
-_MARKED_ID = re.compile(r"\[([0-9a-f]{8})\]")
-_SIGNED_ID = re.compile(rf"{_ID_SIGN}([0-9a-f]{{8}})")
 _REPEATED = " (lines shown above are left out)"
 _REPEATED_LENGTH_MIN = 200
 """Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of
@@ -176,15 +173,12 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
             text += f"{before if text else ''}{_GAP}{after}"
         elif text:
             text += "\n"
-        marks = {
-            at: _MARKED_ID.sub(rf"{_ID_SIGN}\1", mark) for at, mark in list_id_marks(library, span).items()
-        }
-        text += insert_marks(library.clean_text(span).replace(_ID_SIGN, " "), marks)
+        text += insert_marks(library.clean_text(span), list_id_marks(library, span))
         position = span.end
     quoted = []
     for line in filter(str.strip, text.splitlines()):
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
-        quoted.append(_INDENT + indent + _SIGNED_ID.sub(r"[\1]", escape(line)))
+        quoted.append(_INDENT + indent + sanitise_line(line))
     return quoted
 
 

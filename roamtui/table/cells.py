@@ -10,7 +10,7 @@ from roamtui.conversation.events import Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.visible import read_visible_line
 from roamtui.plain import sanitise_line
-from roamtui.quotes.read import MARK
+from roamtui.quotes.verdicts import list_marks
 from roamtui.retrieval.passages import find_statement
 from roamtui.table.columns import Column
 
@@ -105,7 +105,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
         value = find_statement(exchange.question, [quote]) or read_visible_line(quote)
     else:
         citations = exchange.citations
-        value = _parse_value(exchange.answer)
+        value = _parse_value(exchange)
     if not value:
         return replace(cell, state=CellState.FAILED, note="The answer contains no value for this cell.")
     faults = [] if column.fits(value) else [f"not {column.type_description}"]
@@ -120,8 +120,12 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
     return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
 
 
-def _parse_value(answer: str) -> str:
+def _parse_value(exchange: Exchange) -> str:
     """Return the first line of an answer without markup and citation marks."""
+    answer = exchange.answer
+    cited = {citation.section_id for citation in exchange.citations}
+    for mark in reversed(list_marks(answer, exchange.citations, cited)):
+        answer = answer[: mark.start] + answer[mark.end :]
     first = next((line for line in answer.splitlines() if line.strip()), "")
-    value = MARK.sub("", first).strip(_STRIPPED_CHARACTERS)
+    value = first.strip(_STRIPPED_CHARACTERS)
     return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()

@@ -62,7 +62,7 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     await asyncio.wait({asking})
     exchange = agent.conversation.state.exchanges[-1]
     assert exchange.stopped is (StopReason.ERROR if error else StopReason.CANCELLED)
-    assert [mark.label for mark in make_proof(exchange.answer, exchange.citations).marks] == ["[1 ✓]", "[2 ✗]"]
+    assert [mark.label for mark in make_proof(exchange.answer, exchange.citations, ()).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
 async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(store: ConversationStore) -> None:

@@ -177,7 +177,7 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     assert citation.state is QuoteState.EXACT
     assert answer.answer[citation.start : citation.end] == citation.quote
     assert not {*"“”"} & {*answer.answer}
-    proof = match_proof(talk.agent.conversation.state.exchanges[-1])
+    proof = match_proof(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library)
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 
 

@@ -120,7 +120,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     line, excerpt, note = results(agent)[0].split("\n")
     assert note == "(1 of 3 shown: no other section matches well.)"
     assert line.startswith(f"- [{fees}] Lending > Fees (")
-    assert excerpt == " Late returns cost 2 euros a day (deadbeef) <!-- x -->."
+    assert excerpt == " Late returns cost 2 euros a day [deadbeef] <!-- x -->."
     searched = next(event for event in events if isinstance(event, SectionsSearched))
     assert searched.query == "late fees"
     assert searched.hits == (

@@ -17,7 +17,8 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.search_models import parse_choice
-from roamtui.outline.expansion import render_section, strip_ids
+from roamtui.outline.expansion import render_section
+from roamtui.outline.ids import disguise_marks, find_marks, strip_marks
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.plain import strip_anchor
@@ -122,7 +123,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "Markdown": read_markdown,
     "layout": _lay_out,
     "HTML": lambda text: read_markdown(f"<div>\n{text}"),
-    "names": lambda text: (strip_anchor(f"a{text}{{}}"), LINK.sub("", text), strip_ids(text), escape(text)),
+    "names": lambda text: (strip_anchor(f"a{text}{{}}"), LINK.sub("", text), escape(text)),
+    "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),
     "outline and sections": _render,
     "pages": split_pages,
     "footers": _clean,

@@ -9,7 +9,7 @@ ANSWER = (
     'It costs "2 euros a day" [{Fees}], and "9 dollars" [{Fees}].\n\n'
     '- Elsewhere: "Open daily" [{Lost books}].\n'
     '- Of two sentences: "Books can … for more" [{Lending}].\n\n'
-    "See [{Hours}]. In code: `[{Hours}]`."
+    "See [{Hours}]. In code: `x[{Hours}]`."
 )
 LABELS = ["[1 ✓]", "[2 ✗]", "[3 !]", "[4 ✗]", "[5]"]
 

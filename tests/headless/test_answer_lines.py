@@ -16,12 +16,12 @@ _STRUCK_RED, _GREEN, _YELLOW = "9;31", "4;32", "4;33"
 
 
 def write(answer: str, *, width: int = 80, is_styled: bool = False) -> str:
-    return render_answer(make_proof(answer, ()), width=width, is_styled=is_styled)
+    return render_answer(make_proof(answer, (), ()), width=width, is_styled=is_styled)
 
 
 def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     exchange = answer_question().exchanges[-1]
-    proof = make_proof(exchange.answer, exchange.citations)
+    proof = make_proof(exchange.answer, exchange.citations, ())
     text = render_answer(proof, width=80, is_styled=True)
     styled = re.findall(r"\x1b\[([\d;]+)m([^\x1b]*)\x1b\[0m", text)
     assert [(codes, words) for codes, words in styled if words.startswith('"')] == [

@@ -103,15 +103,6 @@ def test_wikilinks_are_links_to_a_name() -> None:
     assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
 
 
-def test_a_mark_of_an_answer_that_continues_on_an_indented_line_is_text() -> None:
-    text = "- It is [a1b2,\n  c3d4] so.\n"
-    (block,) = read_markdown(text, marks=[(text.index("["), text.index("]") + 1, "[1]")]).blocks
-    assert isinstance(block, List)
-    (paragraph,) = block.items[0].blocks
-    assert isinstance(paragraph, Paragraph)
-    assert "".join(run.text for run in paragraph.words) == "It is [a1b2, c3d4] so."
-
-
 def test_underscores_in_the_words_of_an_image_are_read() -> None:
     (block,) = read_markdown("See ![The HTTP_HOST header](x.png).\n").blocks
     assert isinstance(block, Paragraph)

@@ -107,7 +107,7 @@ def _show_chat(text: str, width: int) -> str:
 
 
 def _show_answer(text: str, width: int) -> str:
-    return render_answer(make_proof(text, ()), width=width, is_styled=False)
+    return render_answer(make_proof(text, (), ()), width=width, is_styled=False)
 
 
 _LAID_OUT: dict[str, Callable[[str, int], str]] = {

@@ -54,7 +54,7 @@ def flatten_blocks(blocks: Sequence[Block]) -> Inline:
 
 def read(answer: str, state: ConversationState = STATE) -> Markdown:
     answer = answer.replace("{Fees}", FEES).replace("{Hours}", HOURS)
-    return make_proof(answer, QuoteChecker(state).cite(answer)).markdown
+    return make_proof(answer, QuoteChecker(state).cite(answer), state.library).markdown
 
 
 def show(markdown: Markdown) -> str:

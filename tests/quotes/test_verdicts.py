@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.events import Citation, ExpandStatus, Origin, QuestionsRewound, QuoteState
 from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
 from tests.agent.asking import MANUAL
@@ -36,6 +37,7 @@ def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
 _EXACT = QuoteState.EXACT
 _ELSEWHERE = QuoteState.ELSEWHERE
 _NOT_FOUND = QuoteState.NOT_FOUND
+_NO_QUOTE = QuoteState.NO_QUOTE
 
 
 def _open(*titles: str, text: str = MANUAL) -> ConversationState:
@@ -147,6 +149,56 @@ def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationS
     assert (false.state, false.start_line, false.end_line, false.span) == (_NOT_FOUND, 0, 0, None)
 
 
+_ENTRIES = "# Log\n\n## Entries\n\nThe entry [20240101] was added in commit deadbeef.\n\n## Rent\n\nThree.\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            'It says "The entry [20240101] was added" [{Entries}].',
+            [("Entries", "The entry [20240101] was added", _EXACT)],
+        ),
+        (
+            'It says "The entry [20240101]" [{Entries}], in commit `deadbeef`.',
+            [("Entries", "The entry [20240101]", _EXACT), ("Entries", "deadbeef", _EXACT)],
+        ),
+        ("It was added as [20240101] in commit deadbeef (20240101).", []),
+        ('Before "The entry" [{Entries}] is [20231231].', [("Entries", "The entry", _EXACT), ("?", "", _NO_QUOTE)]),
+        (
+            'It is "The entry [20231231]" [{Entries}].',
+            [("?", "The entry", _ELSEWHERE), ("Entries", "", _NO_QUOTE)],
+        ),
+        (
+            'It is "The entry [20231231] was added" [{Entries}].',
+            [("Entries", "The entry [20231231] was added", _NOT_FOUND)],
+        ),
+        (
+            '"Entries [{Entries}] The entry [20240101] was" [{Entries}].',
+            [("Entries", "Entries The entry [20240101] was", _EXACT)],
+        ),
+    ],
+)
+def test_what_stands_in_the_text_is_no_id(answer: str, expected: list[tuple[str, str, str]]) -> None:
+    state = _open("Entries", "Rent", text=_ENTRIES)
+    assert _list_found(answer, state) == expected
+    proof = make_proof(_fill(answer, state), _cite(answer, state), state.library)
+    assert ("20240101" in render_answer(proof, width=80, is_styled=False)) == ("20240101" in answer)
+
+
+@pytest.mark.parametrize("form", ["({})", "【{}】", "\\[{}\\]", "`[{}]`", "[{}, {}]", "[{} – Fees]", "section {}"])
+def test_an_id_in_another_form_is_a_mark_if_its_section_exists(form: str, state: ConversationState) -> None:
+    fees = find(state, "Fees")
+    for section_id in (fees, fees.upper()):
+        answer = f'It costs "2 euros a day" {form.replace("{}", section_id)}.'
+        (citation,) = QuoteChecker(state).cite(answer)
+        assert (citation.section_id, citation.state) == (fees, _EXACT)
+        proof = make_proof(answer, [citation], state.library)
+        assert [mark.label for mark in proof.marks] == ["[1 ✓]"]
+        assert section_id not in render_answer(proof, width=80, is_styled=False)
+    assert QuoteChecker(state).cite(f'It costs "2 euros a day" {form.replace("{}", "deadbeef")}.') == ()
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_citation_has_the_lines_of_its_quote(newline: str) -> None:
     text = MANUAL.replace("\n", newline)
@@ -195,7 +247,7 @@ def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: Conver
     answer = _fill('It costs "2 euros a day" [{Hours}]. Or "9 euros a day" [{Fees}].', state)
 
     def judge(end: int) -> list[tuple[str, str]]:
-        citations = make_proof(answer[:end], checker.cite(answer[:end])).citations
+        citations = make_proof(answer[:end], checker.cite(answer[:end]), state.library).citations
         return [(answer[one.start : one.end], one.state.sign) for one in citations if one.quote is not None]
 
     closed = answer.index('day"') + 4

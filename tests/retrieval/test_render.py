@@ -107,7 +107,6 @@ def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     assert head == f"- [{id_of(library, 'B')}] B"
     assert excerpt
     assert all(line.startswith(" ") for line in excerpt)
-    assert "[0123abcd]" not in "".join(excerpt)
 
 
 def test_missing_names_are_said_even_if_nothing_was_found() -> None:

@@ -1,6 +1,7 @@
 """What a cell becomes: the value of an answer, and what is wrong with it."""
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import Exchange
@@ -13,6 +14,9 @@ _COLUMN = Column(question="What does it cost?")
 
 def _cite(quote: str | None, state: QuoteState = QuoteState.EXACT) -> Citation:
     return Citation(section_id="a8a96034", quote=quote, state=state)
+
+
+_SECTION = replace(_cite(None), marks=(0,))
 
 
 def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReason.ANSWERED, error: str = "") -> Cell:
@@ -43,6 +47,8 @@ def test_a_value_is_found_only_if_all_its_quotes_are(
     ("answer", "value"),
     [
         ('\n**Two euros.** [a8a96034]\n\n"2 euros" [a8a96034]', "Two euros"),
+        ("Two euros (a8a96034)", "Two euros"),
+        ("Release [20240101]", "Release [20240101]"),
         ("5 p.m.", "5 p.m."),
         ("3.5\x1b[31m", "3.5␛[31m"),
     ],
@@ -57,7 +63,7 @@ def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> No
         (_complete("Not found: no.\n\nMore.", stopped=StopReason.NOT_FOUND), CellState.NOT_FOUND, "Not found: no."),
         (_complete("2 euros", error="It broke."), CellState.FAILED, "It broke."),
         (_complete("2 euros", stopped=StopReason.CANCELLED), CellState.FAILED, "The question was stopped."),
-        (_complete("[a8a96034]"), CellState.FAILED, "The answer contains no value for this cell."),
+        (_complete("[a8a96034]", _SECTION), CellState.FAILED, "The answer contains no value for this cell."),
     ],
 )
 def test_a_cell_without_a_value_says_why(cell: Cell, state: CellState, note: str) -> None:

@@ -13,13 +13,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
-from roamtui.outline.references import resolve_name
+from roamtui.outline.ids import has_only_ids, list_ids
+from roamtui.outline.references import is_known, resolve_name
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Searcher
 from roamtui.text import Span
 
-_ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
-"""A section id as models write it, with an optional page number or range."""
 _ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")
 _UNKNOWN_LENGTH_MAX = 200
 """Maximum number of characters of a name that no section has. Several events repeat it."""
@@ -94,30 +93,36 @@ def parse_section_ids(
 ) -> tuple[tuple[str, ...], int]:
     """Return the ids that a list, a string or broken JSON requests, and how many were left out.
 
-    If a path or title refers to exactly one section, it is replaced by its id. Words around an id are left
-    out. Any other text is split at separators, and the parts are returned without brackets around them, so
-    that the tool can explain what is wrong with them. If no argument has a known name, only ids are returned.
-    Names may be looked up in the whole library, but not those after the first `ids_max`, so call this in a
-    thread.
+    If a path or title refers to exactly one section, it is replaced by its id. Words around the id of a
+    section are left out. Any other text is split at separators, and the parts are returned without brackets
+    around them, so that the tool can explain what is wrong with them. If no argument has a known name, only
+    ids are returned. Names may be looked up in the whole library, but not those after the first `ids_max`, so
+    call this in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
     section_ids: list[str] = []
     left_out = 0
+
+    def is_full() -> bool:
+        return ids_max is not None and len(section_ids) >= ids_max
+
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
-        is_full = ids_max is not None and len(section_ids) >= ids_max
-        ids = _ID.findall(text)
-        if (
-            not (ids or is_full)
-            and (section_id := resolve_name(library, _BRACKETS_AROUND.sub("", text))) is not None
-        ):
-            ids = [section_id]
-        for part in ids or filter(None, (_BRACKETS_AROUND.sub("", part) for part in _SEPARATOR.split(text))):
-            if ids_max is not None and len(section_ids) >= ids_max:
-                left_out += 1
-                continue
-            reference = part if ids else resolve_name(library, part) or part[:_UNKNOWN_LENGTH_MAX]
-            if named or _ID.fullmatch(reference):
-                section_ids.append(reference)
+        name = _BRACKETS_AROUND.sub("", text)
+        has_ids = any(is_known(library, section_id[:8]) for section_id in list_ids(text))
+        if not (has_ids or is_full()) and (section_id := resolve_name(library, name)) is not None:
+            section_ids.append(section_id)
+            continue
+        for part in _SEPARATOR.split(text):
+            ids = list_ids(part)
+            known = [section_id for section_id in ids if is_known(library, section_id[:8])]
+            requested = ids if has_only_ids(part) else known or [_BRACKETS_AROUND.sub("", part)]
+            for reference in filter(None, requested):
+                if is_full():
+                    left_out += 1
+                    continue
+                resolved = reference if reference in known else resolve_name(library, reference)
+                if resolved is not None or reference in ids or named:
+                    section_ids.append(resolved or reference[:_UNKNOWN_LENGTH_MAX])
     return tuple(section_ids), left_out
 
 

@@ -9,8 +9,9 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.models.written_calls import READ_TOOL
+from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.outline.references import parse_reference, suggest_ids
+from roamtui.outline.references import is_known, suggest_ids
 from roamtui.text import format_tokens
 
 IDS_MAX = 20
@@ -54,9 +55,7 @@ def _resolve_requested(
     nearest: dict[str, tuple[str, ...]] = {}
     for requested in ids:
         reference = parse_reference(requested)
-        if reference is None or (
-            reference.section_id != library.root_id and reference.section_id not in library
-        ):
+        if reference is None or not is_known(library, reference.section_id):
             nearest[requested] = suggest_ids(library, requested)
     return ids, left_out, nearest
 

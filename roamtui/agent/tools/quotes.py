@@ -40,7 +40,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     if within is None or (within and library.node(within).kind is NodeKind.FOLDER):
         words = f'"{shorten(sanitise_line(name), 60)}" is no document or section. Name its path or id.'
         return ToolResponse(text=words, is_refused=True)
-    claims = read_quotations(text, "")
+    claims = read_quotations(text, "", library)
     lines: list[str] = []
     counts: Counter[str] = Counter()
     for number, claim in enumerate(claims[:_QUOTES_MAX], start=1):

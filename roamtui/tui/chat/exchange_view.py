@@ -96,6 +96,7 @@ class ExchangeView(ContentView):
         self._actions: list[Notice] = []
         self._is_folded = False
         """Whether only a summary of the actions is shown."""
+        self._library = library
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
         self._sources: list[Content] = []
@@ -132,6 +133,7 @@ class ExchangeView(ContentView):
         Text that the model wrote before an action is one of its actions, as it continues to work.
         """
         self.exchange = exchange
+        self._library = library
         notices = [notice for event in exchange.events for notice in make_notices(event, library)]
         actions = [notice for notice in notices if notice.slot is NoticeSlot.ACTIVITY]
         has_ended = exchange.stopped is not None
@@ -259,7 +261,7 @@ class ExchangeView(ContentView):
         """Draw the answer. Quotes have the colours of their verdicts. Marks and links can be followed."""
         answer = replace_signs(self.answer)
         citations = self.exchange.citations if self._checker is None else self._checker.cite(answer)
-        proof = make_proof(answer, citations)
+        proof = make_proof(answer, citations, self._library)
         first = len(self.targets)
         first_id = citations[0].section_id if citations else None
         for link, mark in zip(proof.markdown.links, proof.link_marks, strict=True):

@@ -1,0 +1,115 @@
+"""The one grammar of ids, in what a model asks for, in the marks of an answer, and in lines that we write.
+
+An id is eight hexadecimal digits, perhaps with one of the section's pages (``07f3277d:2``) or a range of its
+children (``07f3277d:c2.5``). So is a date or a hash: only the sections that exist tell them from an id.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterator
+
+from msgspec import Struct
+
+ID = r"[0-9a-f]{8}"
+_PART = r":(?:\d{1,6}|c\d{1,6}(?:\.\d{1,6})*)"
+_REFERENCE = re.compile(rf"({ID})(?::(?:(\d{{1,6}})|c(\d{{1,6}}(?:\.\d{{1,6}})*)))?\Z", re.ASCII)
+WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
+"""An id of any form and case, as a word."""
+_WORD = re.compile(WORD, re.ASCII)
+_AROUND = " \t\r\n[]`\"'§"
+_ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
+_ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
+_OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
+_NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
+"""Words beside an id, such as the title of its section, but no quotation."""
+_SQUARE = rf"{_OPENING}(?={_NOTE}{WORD}){_NOTE}{_CLOSING}"
+_BESIDE = r"[^\w()<>{}（）\[\]\n]*+"
+_ROUND = rf"[(<{{（]{_BESIDE}(?:{WORD}{_BESIDE})+[)>}}）]"
+_BARE = rf"(?<![/.:@#=&?+%$€£-]){WORD}(?![/@%]|[.,-]\w)(?!(?<=[\[(【（].{{8}})\Z)"
+_MARK = re.compile(rf"(?P<tick>`?)(?:{_SQUARE}|{_ROUND}|{_BARE})(?P=tick)")
+_PLAIN_MARK = re.compile(rf" ?\[({ID})(?:{_PART})?\]", re.ASCII)
+"""The form in which we put ids into texts."""
+_BRACKETED = re.compile(rf"\[((?=[^\[\]]*{WORD})[^\[\]]*)\]", re.ASCII)
+
+
+class Reference(Struct, frozen=True, kw_only=True):
+    """A parsed id from a tool call."""
+
+    section_id: str
+    page: int | None = None
+    """1-based page of the section's own text."""
+    steps: tuple[int, ...] = ()
+    """1-based number of a range of the section's children, then of a range within that range, and so on."""
+
+
+class Mark(Struct, frozen=True):
+    """The ids of sections in a text, with the brackets and the words in these."""
+
+    start: int
+    end: int
+    section_ids: tuple[str, ...]
+    is_link: bool = False
+    """Whether it is a link to a section. Then its name stands in place of an id."""
+
+
+def parse_reference(text: str) -> Reference | None:
+    """Parse an id of any form, or return None if `text` does not look like one."""
+    match = _REFERENCE.match(text.strip(_AROUND).lower())
+    if match is None:
+        return None
+    section_id, page, steps = match.groups()
+    return Reference(
+        section_id=section_id,
+        page=int(page) if page else None,
+        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
+    )
+
+
+def list_ids(text: str, start: int = 0) -> list[str]:
+    """List what looks like an id in a text, each with its page or range."""
+    return [word.lower() for word in _WORD.findall(text, start)]
+
+
+def starts_with_id(text: str) -> bool:
+    """Return whether a text begins with what looks like an id, perhaps in brackets."""
+    return _WORD.match(text.lstrip(" [")) is not None
+
+
+def has_only_ids(text: str) -> bool:
+    """Return whether a text has no words but ids."""
+    return _ONLY_IDS.fullmatch(text) is not None
+
+
+def looks_like_id(text: str) -> bool:
+    """Return whether a text has about the form of an id."""
+    return _ID_LIKE.match(text) is not None
+
+
+def find_marks(
+    text: str, known: Container[str], accepts: Callable[[Mark], bool] | None = None
+) -> Iterator[Mark]:
+    """Yield the marks of a text: `known` ids in brackets of any form, or in none.
+
+    An id that is not known is a mark only in plain square brackets, and only if `accepts` says so.
+    """
+    if _WORD.search(text) is None:
+        return
+    for match in _MARK.finditer(text):
+        section_ids = (word[:8] for word in list_ids(match[0]))
+        named = tuple(dict.fromkeys(section_id for section_id in section_ids if section_id in known))
+        mark = Mark(match.start(), match.end(), named)
+        if not named and accepts is not None and (plain := _PLAIN_MARK.fullmatch(match[0])) is not None:
+            unknown = Mark(match.start(), match.end(), (plain[1],))
+            if accepts(unknown):
+                yield unknown
+        elif named:
+            yield mark
+
+
+def strip_marks(text: str, known: Container[str]) -> str:
+    """Remove the ids of `known` sections that we put into a text."""
+    return _PLAIN_MARK.sub(lambda match: "" if match[1] in known else match[0], text)
+
+
+def disguise_marks(text: str) -> str:
+    """Write what looks like a mark in round brackets, so that no title passes for an id of ours."""
+    return _BRACKETED.sub(r"(\1)", text)
