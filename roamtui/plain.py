@@ -18,6 +18,7 @@ _UNSAFE_IN_JSON = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-
 """The unsafe characters that JSON may contain as they are."""
 _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _LINE_END = re.compile("\r\n?")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _WHITE_SPACE = re.compile(r"\s+")
 _ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
 _REPLACEMENTS = (
@@ -40,6 +41,11 @@ def sanitise_text(text: str) -> str:
     if _UNSAFE.search(text) is None:
         return text
     return _LINE_END.sub("\n", text).translate(_REPLACEMENTS)
+
+
+def sanitise_paste(text: str) -> str:
+    """Take the control characters out of a pasted text, where a person did not see them, and sanitise it."""
+    return sanitise_text(_CONTROLS.sub("", text))
 
 
 def sanitise_line(text: str) -> str:

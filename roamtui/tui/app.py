@@ -10,8 +10,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
-from textual import events, on, work
+from textual import _xterm_parser, events, on, work
 from textual.app import App
+from textual.driver import Driver
 from textual.notifications import Notify
 from textual.screen import Screen
 from textual.theme import Theme
@@ -27,6 +28,7 @@ from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
+from roamtui.tui.paste_parser import PasteParser
 from roamtui.tui.status_line import MessageLine
 from roamtui.tui.themes import derive_defaults, load_themes
 
@@ -83,6 +85,11 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(first, AppContext):
             self._pages[self.DEFAULT_MODE] = _Page()
             self.documents[self.DEFAULT_MODE] = self._make_screen(first)
+
+    @override
+    def get_driver_class(self) -> type[Driver]:
+        _xterm_parser.XTermParser = PasteParser  # type: ignore[misc]  # the module of the driver imports it from there
+        return super().get_driver_class()
 
     @override
     def get_default_screen(self) -> Screen[None]:

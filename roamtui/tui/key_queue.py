@@ -17,7 +17,7 @@ from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
 from textual.widgets import Input, TextArea
 
-from roamtui.plain import sanitise_text
+from roamtui.plain import sanitise_paste
 
 TYPING_SECONDS = 1.0
 """People who type seldom pause longer than this between two keys."""
@@ -56,7 +56,7 @@ class KeyQueue:
     def put(self, event: TypedEvent) -> None:
         """Handle an event once all earlier events are handled."""
         if isinstance(event, events.Paste):
-            event.text = sanitise_text(event.text)
+            event.text = sanitise_paste(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
             event = events.Key("enter", "\r")
         elif event.key == "escape":

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import signal
 import socket
 import subprocess
@@ -159,6 +160,15 @@ def evaluate(browser: Chromium, script: str) -> Any:  # noqa: ANN401 - any value
     return answer["result"]["value"]
 
 
+def wait_for_words(browser: Chromium, *words: bytes) -> None:
+    """Wait until the app has written these words to the page."""
+    shown = b""
+    while any(word not in shown for word in words):
+        frame = browser.wait_for(lambda message: message.get("method") == "Network.webSocketFrameReceived")
+        response = frame["params"]["response"]
+        shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
+
+
 HAS_SCREEN = """new Promise(done => { const look = () => {
     const is_shown = document.body.classList.contains("-first-byte");
     is_shown && document.querySelector("#terminal canvas, #terminal .xterm-rows") ? done(true)
@@ -195,11 +205,7 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         browser.call("Network.enable")
         browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
         browser.call("Page.navigate", url=f"{address}/?token={served.token}")
-        shown = b""
-        while TITLE not in shown or b"offline" not in shown:
-            frame = browser.wait_for(lambda message: message.get("method") == "Network.webSocketFrameReceived")
-            response = frame["params"]["response"]
-            shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
+        wait_for_words(browser, TITLE, b"offline")
         assert evaluate(browser, HAS_SCREEN)
         assert evaluate(browser, "document.title") == "handbook.md · roamtui"
         assert evaluate(browser, HAS_KEYBOARD)
@@ -224,6 +230,33 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
     finally:
         browser.close()
+
+
+PASTE = """(() => {
+    const pasted = new DataTransfer();
+    pasted.setData("text/plain", %s);
+    const keyboard = document.querySelector("#terminal textarea");
+    keyboard.dispatchEvent(new ClipboardEvent("paste", {clipboardData: pasted, bubbles: true}));
+})()"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_a_paste_in_a_browser_neither_asks_a_question_nor_quits(serve: Serve, tmp_path: Path, home_dir: Path) -> None:
+    served = serve(HANDBOOK)
+    browser = Chromium(find_chromium() or "", tmp_path / "browser")
+    try:
+        browser.call("Network.enable")
+        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        browser.call("Page.navigate", url=served.url)
+        wait_for_words(browser, TITLE, b"offline")
+        assert evaluate(browser, HAS_SCREEN)
+        for text, last in (("fee\x1b[201~\r\x11\nafter\x1b\x11wards", b"afterwards"), (", and more", b", and more")):
+            browser.call("Runtime.evaluate", expression=PASTE % json.dumps(text))
+            wait_for_words(browser, last)
+    finally:
+        browser.close()
+    assert not list(home_dir.rglob("*.jsonl"))
 
 
 def list_colours(picture: Image.Image) -> set[Any]:
