@@ -97,6 +97,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import make_unique_id, read_reply
+from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
@@ -335,7 +336,7 @@ class Agent:
         budget = self._make_budget(run)
         whole = list_whole_document(state.library, budget.hits_max) if self._sends_hits else ()
         if whole and {*whole} <= {*state.open_sections, *opened}:
-            outline = WHOLE_NOTE
+            outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         elif self.searcher is None or not self._sends_hits:
             tokens = compute_outline_budget(state.library, budget.outline_max)
             outline = render_outline(state.library, budget_tokens=tokens)

@@ -8,7 +8,6 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import groupby
 from operator import attrgetter
 
@@ -30,11 +29,12 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.visible import read_visible_line
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.outline.references import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.choose import complete_follow_up, search_question
-from roamtui.retrieval.missing import list_missing_words
+from roamtui.retrieval.missing import format_quoted, list_missing, state_missing
 from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.passages import is_in_code
@@ -46,8 +46,7 @@ _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 8
 _PAGES_MAX = 3
-_WORDS_MAX = 6
-"""Maximum number of words of the question that an answer names."""
+_NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
@@ -60,22 +59,27 @@ async def read_offline(
 
     Args:
         conversation: The conversation with the question.
-        searcher: Proposes sections. Without one, and if it fails, nothing is found.
+        searcher: Proposes sections. Without one, and if it fails, the answer says that nothing was searched.
         needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
 
     Returns:
         The answer, and a citation of each passage.
     """
     question = complete_follow_up([exchange.question for exchange in conversation.state.exchanges])
+    error = "" if searcher is not None else _NO_SEARCH
     is_answer = False
     passages: Sequence[FoundPassage] = ()
     for number, may_load in enumerate((True, False), start=1):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
-        hits, passages, is_answer = await asyncio.to_thread(
-            _find_passages, state, question, searcher, needs_certainty=needs_certainty
-        )
+        try:
+            hits, passages, is_answer = await asyncio.to_thread(
+                _find_passages, state, question, searcher, needs_certainty=needs_certainty
+            )
+        except RoamtuiError as failure:
+            error = str(failure)
+            break
         if hits:
             conversation.apply_unsaved(make_search_event(state.library, question, hits))
         pages: tuple[str, ...] = ()
@@ -87,7 +91,10 @@ async def read_offline(
             await _open_sections(conversation, searcher, opened, call_id=f"offline_{number}")
         if not pages:
             break
-    lead = await asyncio.to_thread(_write_lead, question, conversation.state, is_answer=is_answer)
+    if error:
+        lead = f"Not found: nothing was searched. {error}"
+    else:
+        lead = await asyncio.to_thread(_write_lead, question, conversation.state, is_answer=is_answer)
     answer, citations = _write_passages(question, passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     return answer, citations
@@ -107,49 +114,39 @@ async def _open_sections(
 
 
 def _write_lead(question: str, state: ConversationState, *, is_answer: bool) -> str:
-    """Say why the passages are no answer, or which words are missing. It may be empty."""
-    if not is_answer:
-        return f"Not found: {_explain_miss(question, state.library)}"
-    return _name_missing_words(state.exchanges[-1].question, state.library)
-
-
-def _explain_miss(question: str, library: Library) -> str:
-    """Say why no passage answers a question, with its words as the person spelt them."""
+    """Say why the passages are no answer, or which names stand nowhere. It may be empty."""
+    library = state.library
+    exchange = state.exchanges[-1]
+    if is_answer:
+        missing = state_missing(list_missing(exchange.question, library))
+        return write_absence(measure_coverage(library), *missing) if missing else ""
     matcher = TermMatcher.for_question(question)
-    if not len(library):
-        return "the document is empty."
     if not matcher.terms:
-        return "the question has no words to look for."
+        return "Not found: the question has no words to look for."
     spellings = {term: question[start:end] for start, end, term in reversed(matcher.locate(question))}
-    looked = ", ".join(f"“{spellings.get(term, term)}”" for term in matcher.terms[:_WORDS_MAX])
-    missing = _name_missing_words(question, library)
-    return f"no passage has enough of the question's words. Looked for {looked}. {missing}".rstrip()
-
-
-def _name_missing_words(question: str, library: Library) -> str:
-    words = list_missing_words(question, library)
-    return (
-        f"The document does not contain {' or '.join(f'“{word}”' for word in words[:_WORDS_MAX])}."
-        if words
-        else ""
-    )
+    looked = format_quoted([spellings.get(term, term) for term in matcher.terms])
+    reason = f"no passage has enough of {looked}"
+    missing = state_missing(list_missing(question, library))
+    return f"Not found: {write_absence(measure_coverage(library, exchange.within), reason, *missing)}"
 
 
 def _find_passages(
     state: ConversationState, question: str, searcher: Searcher | None, *, needs_certainty: bool
 ) -> tuple[tuple[Hit, ...], Sequence[FoundPassage], bool]:
-    """Return the hits of a search for a question, their best passages, and whether these answer it."""
+    """Return the hits of a search for a question, their best passages, and whether these answer it.
+
+    Raises:
+        RoamtuiError: The search failed.
+    """
     if searcher is None or not extract_query_terms(question):
         return (), (), False
-    hits: tuple[Hit, ...] = ()
-    with suppress(RoamtuiError):  # an embedder may fail
-        hits = search_question(
-            searcher,
-            [exchange.question for exchange in state.exchanges],
-            earlier=list_history_texts(state.exchanges[:-1]),
-            within=state.exchanges[-1].within,
-            limit=_HITS_MAX,
-        )
+    hits = search_question(
+        searcher,
+        [exchange.question for exchange in state.exchanges],
+        earlier=list_history_texts(state.exchanges[:-1]),
+        within=state.exchanges[-1].within,
+        limit=_HITS_MAX,
+    )
     return hits, *choose_passages(state.library, question, hits, needs_certainty=needs_certainty)
 
 

@@ -14,6 +14,7 @@ from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import FinishReason
+from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
@@ -87,8 +88,13 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
             answer = f"{answer}\n\n{_REPEATED_NOTE}"
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
-            if not (citations and replies_with_passages(state.exchanges[-1])):
-                answer = f"{answer}\n\n{_format_nearest(state, searcher)}".rstrip()
+            exchange = state.exchanges[-1]
+            parts = [answer]
+            if not replies_with_passages(exchange):  # else its first sentence says so
+                parts.append(measure_coverage(state.library, exchange.within).gaps)
+            if not (citations and replies_with_passages(exchange)):
+                parts.append(_format_nearest(state, searcher))
+            answer = "\n\n".join(filter(None, parts))
     return QuestionAnswered(
         answer=answer, stopped=stopped, citations=citations, usage=run.usage, steps=run.steps, error=error
     )

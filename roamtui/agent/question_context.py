@@ -13,6 +13,7 @@ from roamtui.conversation.events import SearchHit, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.render import compute_outline_budget, render_outline
@@ -23,9 +24,8 @@ from roamtui.search.base import Hit, Searcher
 from roamtui.text import Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
-NOTHING_LEAD = "Search finds nothing for it. The outline:"
-FAILED_LEAD = "Search failed. The outline:"
-NO_ROOM_LEAD = "There is no room for what search finds. The outline:"
+FAILED_LEAD = "Search failed."
+NO_ROOM_LEAD = "There is no room for what search finds."
 _NEAR_SHARE = 0.1
 """Share of the room for the outline near the hits, if the context window is small."""
 
@@ -99,11 +99,16 @@ async def retrieve_context(
     with suppress(RoamtuiError):
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
         hits = drop_weak_hits(hits, view.policy)
-    return await asyncio.to_thread(_choose_context, view, hits, question, outline_max)
+    coverage = await asyncio.to_thread(measure_coverage, view.library, within)
+    return await asyncio.to_thread(_choose_context, view, hits, question, coverage, outline_max)
 
 
 def _choose_context(
-    view: ModelView, found: Sequence[Hit] | None, question: str, outline_max: int | None
+    view: ModelView,
+    found: Sequence[Hit] | None,
+    question: str,
+    coverage: Coverage,
+    outline_max: int | None,
 ) -> QuestionContext:
     """Choose the section that opens with a question, the hits sent with it, and the outline around them.
 
@@ -121,18 +126,20 @@ def _choose_context(
     if opened:
         others = others[: view.policy.beside_opened_max]
     listed = render_hits(view, others, question, opened=opened)
+    missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
     if opened or listed.section_ids:
         parts = [HITS_LEAD, listed.text] if listed.text else []
-        parts.append(render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens))
+        parts += [missing, render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)]
     else:
         tokens = compute_outline_budget(library, outline_max)
         if found is None:
-            lead = FAILED_LEAD
+            leads = [FAILED_LEAD, missing]
         elif hits:
-            lead = NO_ROOM_LEAD
+            leads = [NO_ROOM_LEAD, missing]
         else:
-            lead = NOTHING_LEAD
-        parts = [lead, render_outline(library, budget_tokens=tokens).rstrip(), listed.text]
+            leads = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
+        lead = " ".join(filter(None, [*leads, "The outline:"]))
+        parts = [lead, render_outline(library, budget_tokens=tokens).rstrip()]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened
     )

@@ -34,7 +34,7 @@ from roamtui.text import format_token_count
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""
 _STOP_TEXTS = {
-    StopReason.NOT_FOUND: "not found in the document",
+    StopReason.NOT_FOUND: "not found",
     StopReason.STEP_LIMIT: "stopped at the step limit",
     StopReason.CANCELLED: "stopped",
     StopReason.COST: "stopped at the spending limit",
@@ -65,7 +65,7 @@ _EXPANSION_WORDS = {
     ExpandStatus.PINNED: ("Pinned {}", "◆", Severity.INFO),
     ExpandStatus.UNPINNED: ("Unpinned {}", "◆", Severity.INFO),
     ExpandStatus.ALREADY_OPEN: ("Already open: {}", "◆", Severity.INFO),
-    ExpandStatus.UNKNOWN: ("Not in this document: {}", "?", Severity.WARNING),
+    ExpandStatus.UNKNOWN: ("Unknown: {}", "?", Severity.WARNING),
     ExpandStatus.NO_ROOM: ("The model has no room left to open {}", "!", Severity.WARNING),
     ExpandStatus.FAILED: ("Could not open {}", "✗", Severity.ERROR),
 }

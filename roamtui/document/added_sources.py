@@ -46,17 +46,20 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
     root = library.root
     row_count = len(library.root.columns)
     sources = (*library.sources, source)
-    notes = added.root.notes if added.root.columns.has_files else ()
+    is_listing = added.root.columns.has_files
+    notes = added.root.notes if is_listing else ()
+    left_out = added.root.left_out if is_listing else ()
     grown_root = replace(
         root,
         title=format_names([part.title for part in sources]),
         columns=build_columns([*root.columns.list_rows(), *_make_source_rows(source, added)], 0),
         notes=tuple(dict.fromkeys((*root.notes, *notes))),
+        left_out=tuple(dict.fromkeys((*root.left_out, *left_out))),
     )
     grown = replace(
         library, root=grown_root, sources=sources, summaries={**library.summaries, **added.summaries}
     )
-    if added.root.columns.has_files:
+    if is_listing:
         ids = grown_root.ids[row_count + bool(source.key) :]
     else:
         host = grown_root.ids[row_count]

@@ -145,6 +145,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     url: str | None = None
     notes: tuple[str, ...] = ()
     """One sentence for each replacement or guess made while reading."""
+    left_out: tuple[str, ...] = ()
+    """Each kind of text that the source has and `text` lacks, in a few words."""
     salt: str = ""
     """Hashed into all ids of this document if another document would have one of them too; usually empty."""
     page_starts: tuple[int, ...] = ()

@@ -301,7 +301,14 @@ def open_sources(
         NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
         for path, is_folder in listing.list_entries()
     ]
-    root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+    root = Document(
+        key="",
+        title=listing.name,
+        text="",
+        columns=build_columns(rows, 0),
+        notes=listing.notes,
+        left_out=listing.left_out,
+    )
     return Library(source=listing.source, root=root), Loader(options, files=listing.files)
 
 

@@ -92,6 +92,7 @@ def parse_source_text(
     document = parse_document(
         text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
+    document = replace(document, left_out=raw.left_out)
     if raw.page_starts:
         # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
         document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)

@@ -86,11 +86,19 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | N
         "Pages are fetched when you open them."
     )
     notes = [note]
+    left_out = [f"all pages after {count}"] if len(shown) < len(urls) else []
     if files.is_cut:
         notes.append(files.explain_cut("some may be missing"))
+        left_out.append("pages that the site listed too slowly")
     if robots.is_cut:
         notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
-    return RawText(text="\n".join(lines) + "\n", source=sitemaps[0], name="llms.txt", notes=tuple(notes))
+    return RawText(
+        text="\n".join(lines) + "\n",
+        source=sitemaps[0],
+        name="llms.txt",
+        notes=tuple(notes),
+        left_out=tuple(left_out),
+    )
 
 
 def _fetch_body(files: SiteFiles, url: str) -> bytes:

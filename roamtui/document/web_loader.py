@@ -13,7 +13,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
-from roamtui.sources.convert.conversion import convert, detect_format
+from roamtui.sources.convert.conversion import OFF_PAGE, convert, detect_format
 from roamtui.sources.convert.converted import ConvertedText, PageReport
 from roamtui.sources.convert.converters import Format
 from roamtui.sources.decode import decode_html, decode_text, normalise_charset
@@ -56,6 +56,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
         name=make_title_from_url(page.final_url),
         is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
         notes=(*page.notes, *(f"{page.url}: {note}" for note in converted.notes)),
+        left_out=converted.left_out,
         page_starts=converted.page_starts,
         is_converted=page_format not in (None, Format.HTML),
     )
@@ -70,7 +71,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
 
         converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
         if converted.text.strip():
-            return ConvertedText(text=converted.text, title=converted.title)
+            return replace(converted, left_out=(OFF_PAGE,))
         raise SourceError(
             f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
         )
@@ -162,6 +163,7 @@ def open_web_source(
         SourceError: There is no text at the URL. The message says what is there.
     """
     notes: list[str] = []
+    left_out: list[str] = []
     parts = urlsplit(url)
     is_site = parts.path in ("", "/") and not parts.query
     files = SiteFiles(fetch, url, on_progress, seconds_max)
@@ -175,9 +177,12 @@ def open_web_source(
             result = "only this page is shown"
             missing = f"{page.url} has no llms.txt, so {result}."
             notes.append(files.explain_cut(result) if files.is_cut else missing)
+            left_out.append("the other pages of the site")
         page = TwinFinder().prefer(files.fetch, page)
     document = parse_page(page)
-    return Library(source=url, root=replace(document, notes=(*notes, *document.notes)))
+    notes += document.notes
+    left_out += document.left_out
+    return Library(source=url, root=replace(document, notes=tuple(notes), left_out=tuple(left_out)))
 
 
 def _open_outline(files: SiteFiles, url: str, home: FetchedPage) -> Library | None:

@@ -9,6 +9,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
 from roamtui.headless.answer_lines import get_terminal_form, wrap_line
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
 from roamtui.outline.references import (
@@ -72,8 +73,14 @@ def search_with_pages(
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
     """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal wrapped."""
+    advice = "Try other words, or `roamtui outline`."
+    absence = "" if hits else f"{write_absence(measure_coverage(library), 'Nothing was found')} {advice}"
     if as_json:
         write_json({"mode": mode, "hits": [_describe_hit(library, hit) for hit in hits]})
+        write_notice(*filter(None, [absence]))
+        return
+    if absence:
+        write_text(f"{absence}\n")
         return
     is_terminal = sys.stdout.isatty()
     width, _ = get_terminal_form()
@@ -87,7 +94,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
             lines.append(wrap_line(hit.snippet, width, _HIT_INDENT))
         else:
             lines.append(f"{path}, {place}: {hit.snippet} [{hit.section_id}]")
-    write_text("\n".join(lines or ["Nothing found. Try other words, or `roamtui outline`."]) + "\n")
+    write_text("\n".join(lines) + "\n")
 
 
 def _describe_hit(library: Library, hit: Hit) -> dict[str, object]:
@@ -131,7 +138,7 @@ def find_reference(library: Library, name: str) -> Reference:
         similar = suggest_ids(library, name, only_near=True)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
         hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
-        raise UsageError(f"{explain_unresolved(library, name)}.{hint}")
+        raise UsageError(f"{explain_unresolved(library, name)}{hint}")
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:
         raise UnknownSectionError(name)

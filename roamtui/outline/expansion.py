@@ -96,7 +96,7 @@ def render_section(
     if reference is None or reference.section_id not in library:
         suggested = "; ".join(f"[{i}] {format_path(library, i)}" for i in nearest if i in library)
         reason = explain_unresolved(library, requested)
-        problem = f"{reason[:1].upper()}{reason[1:]}."
+        problem = reason[:1].upper() + reason[1:]
         return ExpandedBlock(text=f"{problem} Nearest: {suggested}." if suggested else problem)
     reference = replace(reference, section_id=library.current_id(reference.section_id))
     node = library.node(reference.section_id)

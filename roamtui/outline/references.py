@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.ids import Reference, looks_like_id, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
@@ -46,11 +49,14 @@ def resolve_name(library: Library, text: str) -> str | None:
 
 
 def explain_unresolved(library: Library, name: str) -> str:
-    """Say how many sections have a name that does not resolve to one."""
+    """Say in a sentence that several sections have a name, or none of those that were read."""
     count = len(_list_named(library, name))
-    subject = f"{count} sections are" if count > 1 else "no section is"
-    rest = " …" if count > 1 and _split_name(name)[-1] not in library.ids_by_name else ""
-    return f'{subject} called "{shorten(sanitise_line(name), 80)}{rest}"'
+    shown = shorten(sanitise_line(name), 80)
+    if count <= 1:
+        coverage = replace(measure_coverage(library), left_out=())  # which has no sections
+        return write_absence(coverage, f'no section is called "{shown}"')
+    rest = "" if _split_name(name)[-1] in library.ids_by_name else " …"
+    return f'{count} sections are called "{shown}{rest}".'
 
 
 def _split_name(text: str) -> list[str]:

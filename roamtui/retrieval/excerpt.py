@@ -207,7 +207,8 @@ def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -
 def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
     """Return whether some of a span is delivered, and the rest has only headings."""
     left = subtract_delivered(span, delivered)
-    return left != [(span.start, span.end)] and not any(
+    is_delivered = span.start < span.end and left != [(span.start, span.end)]
+    return is_delivered and not any(
         end - start > _HEADINGS_LENGTH_MAX or has_text(library, Span(doc=span.doc, start=start, end=end))
         for start, end in left
     )

@@ -1,121 +1,133 @@
-"""Find the words, names, numbers and quoted phrases of a query that stand nowhere in a library."""
+"""Find the names, numbers, codes and quoted words of a query that stand nowhere in the text of a library.
+
+Other words are never said to be missing: a text can say the same in other forms and words.
+"""
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+import unicodedata
+from collections.abc import Iterator, Sequence
+from html import unescape
 
 from roamtui.document.library import Library
-from roamtui.search.lexicon import LIGHT_WORDS_BY_LANGUAGE, Language, get_synonyms, reduce_word
-from roamtui.search.terms import TermMatcher, find_quoted_phrases, fold_term
+from roamtui.search.lexicon import STOP_WORDS, Language
+from roamtui.search.terms import detect_language, find_quoted_phrases, fold_term
 
 _SCANNED_LENGTH_MAX = 20_000_000
-"""Maximum length, in characters, of a library in which missing names are looked for."""
+"""Maximum length, in characters, of a library in which words are looked for."""
 _PIECE_LENGTH = 200_000
-_NAME = re.compile(r"(?P<inside>(?<=[\w,;:)] )(?=[A-Z]))?(?P<word>[^\W_]+(?:[-_.]?[^\W_]+)*)")
-"""A word, number or identifier. The group `inside` matches before a capital letter inside a sentence."""
+_NAMED_MAX = 6
+"""Maximum number of words that a sentence names."""
 _WORD = re.compile(r"[^\W_]+")
-_CAMEL_CASE = re.compile("[a-z][A-Z]")
-_NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
-"""A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
+_NAME = re.compile(
+    r"(?P<inside>(?<=[\w,;)] )(?=[A-Z]))?(?P<word>\d{1,3}(?:,\d{3})+(?:\.\d+)?|[^\W_]+(?:[-_.]?[^\W_]+)*)"
+)
+"""A number, word or identifier. The group `inside` matches before a capital letter inside a sentence."""
+_CODE = re.compile(r"[\d_.]|[a-z][A-Z]")
+"""What no ordinary word has in it."""
+_AMOUNT = re.compile(r"\d{1,3}(?:-?[a-z]+)?")
+"""A number below 1,000, perhaps with a unit, such as `2nd` or `30-day`. Texts also write it in words."""
 _UNIT = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?|FY|USD|EUR|GBP|CHF|JPY")
 """A part of a year or a currency, which texts name in many ways, such as `$`."""
-_ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
-_GROUPED_MIN = 1_000
 _PLACEHOLDER = re.compile(r"(?:(?<=[={<])|(?=(?:my|your)[-_]))[^\W\d]+(?!\w)", re.IGNORECASE)
 """A word that the person made up: a value such as `batch_size=number_of_rows`, `<name>` or `your_key`."""
+_NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
+"""A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
+_ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
+_DIGITS_FROM_RIGHT = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)")
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
+_TAG_IN_WORD = re.compile(rf"\w{_TAG.pattern}\w")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_HYPHENS = "\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}"
+_HYPHEN = re.compile(r"-(?:(?<!\d-)|(?!\d))(?:\s*\n\s*)?")
+"""A hyphen inside a word or at the end of a line, but not between two numbers."""
+_MARKS = "\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}*_`\\"
+"""What may stand inside a word: Markdown's marks, and what nobody sees."""
 
 
-def list_missing_names(query: str, language: Language, library: Library) -> list[str]:
-    """Return the names, numbers and quoted phrases of a query that no text of the library contains.
+def format_quoted(words: Sequence[str]) -> str:
+    """Join the first words, each in quotation marks."""
+    *others, last = [f"“{word}”" for word in words[:_NAMED_MAX]]
+    return f"{', '.join(others)} and {last}" if others else last
 
-    Case, hyphens and the endings of words are ignored. The list is empty if the library is not fully loaded
-    or too long to scan. It scans the whole library, so call it in a thread.
+
+def state_missing(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the statement for `write_absence` that some words are missing; none without words."""
+    return (f"{format_quoted(words)} {'do' if len(words) > 1 else 'does'} not occur",) if words else ()
+
+
+def list_missing(query: str, library: Library) -> list[str]:
+    """Return the names, numbers, codes and quoted words of a query that no text of a library contains.
+
+    Case, accents, hyphens, the endings of words and the form of numbers make no difference. The list is empty
+    if the library is too long to scan. It scans all texts, so call it in a thread.
     """
-    texts = _list_texts(library)
-    if not texts:
+    texts = [document.text for document in library.documents]
+    if sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
-    is_english = language is Language.ENGLISH  # German nouns have capitals too
-    missing = {f'"{phrase}"': _compile_phrase(phrase) for phrase in find_quoted_phrases(query)}
-    for match in _NAME.finditer(query):
-        word = match["word"]
-        is_name = (
-            not word.isalpha() or _CAMEL_CASE.search(word) or (is_english and match["inside"] is not None)
-        )
-        is_spelt_otherwise = _UNIT.fullmatch(word) or _PLACEHOLDER.match(query, match.start())
-        if is_name and not is_spelt_otherwise:
-            missing[word] = _compile_name(word)
-    for piece in chain.from_iterable(map(_iter_pieces, texts)):
-        if not missing:
-            break
-        folded = _fold(piece)
-        missing = {word: pattern for word, pattern in missing.items() if not pattern.search(folded)}
+    titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
+    missing = _compile_words(query)
+    for text in ("\n".join((library.source, *titles)), *texts):
+        for piece in _iter_pieces(text) if missing else ():
+            missing = {word: pattern for word, pattern in missing.items() if not pattern.search(piece)}
     return [*missing]
 
 
-def list_missing_words(question: str, library: Library) -> list[str]:
-    """Return the words of a question that no text of the library contains, as the question spells them.
-
-    Words that say little of a subject, such as "happens", are left out. A word is not missing if a text has a
-    synonym of it, or a German compound that contains it. The list is empty if the library is not fully loaded
-    or too long to scan. Call it in a thread: it scans all texts.
-    """
-    asked = TermMatcher.for_question(question)
-    light = {reduce_word(word, asked.language) for word in LIGHT_WORDS_BY_LANGUAGE[asked.language]}
-    missing = {
-        term: question[start:end]
-        for start, end, term in asked.locate(question)
-        if reduce_word(term, asked.language) not in light or not question[start:end].isalpha()
-    }
-    # "flies" and "fly" have different stems
-    words = {term: {term, re.sub("ies$", "y", term), *get_synonyms(term, asked.language)} for term in missing}
-    matcher = TermMatcher(sorted(set().union(*words.values())), asked.language)
-    texts = _list_texts(library)
-    for piece in chain.from_iterable(map(_iter_pieces, texts)):
-        if not missing:
-            break
-        folded = fold_term(piece) if matcher.language is Language.GERMAN else ""
-        found = {term for *_, term in matcher.locate(piece)}
-        missing = {
-            term: word
-            for term, word in missing.items()
-            if words[term].isdisjoint(found) and reduce_word(term, matcher.language) not in folded
-        }
-    return [*missing.values()] if texts else []
-
-
-def _list_texts(library: Library) -> list[str]:
-    """Return all texts of a library, or none if it is not fully loaded or too long to scan."""
-    texts = [document.text for document in library.documents]
-    is_scanned = not library.unloaded_files and sum(map(len, texts)) <= _SCANNED_LENGTH_MAX
-    return texts if is_scanned else []
-
-
-def _compile_phrase(phrase: str) -> re.Pattern[str]:
-    return re.compile(r"[\W_]*".join(_WORD.findall(phrase.casefold())))
+def _compile_words(query: str) -> dict[str, re.Pattern[str]]:
+    """Return each word of a query that may be said to be missing, with a pattern of its forms."""
+    quoted = find_quoted_phrases(query, words_min=1)
+    patterns = {phrase: re.compile(r"[\W_]*".join(_WORD.findall(_fold(phrase)))) for phrase in quoted}
+    for phrase in quoted:
+        query = query.replace(phrase, " ")
+    matches = [*_NAME.finditer(query)]
+    inside = [match["word"] for match in matches if match["inside"] is not None]
+    # German nouns have capitals too, and in a headline such as "What Is a Fee?" each word has one
+    is_headline = query.isupper() or any(word.istitle() and fold_term(word) in STOP_WORDS for word in inside)
+    has_names = not is_headline and detect_language(query) is Language.ENGLISH
+    for match in matches:
+        word = match["word"]
+        is_name = has_names and match["inside"] is not None and fold_term(word) not in STOP_WORDS
+        is_varied = _AMOUNT.fullmatch(word) or _UNIT.fullmatch(word)
+        if (is_name or _CODE.search(word)) and not is_varied and not _PLACEHOLDER.match(query, match.start()):
+            patterns[word] = _compile_name(word)
+    return patterns
 
 
 def _compile_name(word: str) -> re.Pattern[str]:
     """Compile a pattern for all forms in which a folded text may have a name."""
-    forms = [re.escape(_ENDING.sub("", _fold(word))), *map(re.escape, _NAME_PARTS.findall(word))]
+    folded = _fold(word)
+    forms = [re.escape(_ENDING.sub("", folded)), *map(re.escape, _NAME_PARTS.findall(word))]
     if word.isupper() and word.isalpha():  # EBIT is not EBITDA, and PPNE is PP&E
-        forms = [
-            rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (word.lower(), word.lower().replace("n", "&"))
-        ]
-    elif word.isdecimal() and int(word) >= _GROUPED_MIN:
-        forms.append(f"{int(word):,}")
+        forms = [rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (folded, folded.replace("n", "&"))]
+    elif re.fullmatch(r"[\d,]+(?:\.\d+)?", word):
+        whole, point, decimals = word.replace(",", "").partition(".")
+        digits = _DIGITS_FROM_RIGHT.sub(r"[,.'’\\s]?", whole)
+        forms = [f"{digits}[.,]{decimals}" if point else digits]
     elif word[0].isdigit() and word[-1].isdigit():  # a clause such as 2.5.1
-        forms[0] = rf"(?<![\d.]){forms[0]}(?!\d)"
+        forms[0] = rf"(?<!\d)(?<!\d\.){forms[0]}(?!\d)"
     return re.compile("|".join(forms))
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces that end with a line. No other thread could run while a long text is folded."""
+    """Yield a text, folded, in pieces that end with a line. No other thread could run while all of it is."""
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)
-        yield text[start:end]
+        piece = unescape(text[start:end])
+        yield _fold(piece)
+        if _TAG_IN_WORD.search(piece):  # what looks like a tag may be code, and so a name itself
+            yield _fold(_TAG.sub("", piece))
         start = end
 
 
 def _fold(text: str) -> str:
-    return text.casefold().replace("-", "")
+    """Fold a text so that case, accents, hyphens and marks make no difference. 10 MB take half a second."""
+    folded = text.casefold()
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFKD", folded)
+        if not unicodedata.is_normalized("NFC", folded):
+            folded = _ACCENTS.sub("", folded)
+        for hyphen in _HYPHENS:
+            folded = folded.replace(hyphen, "-")
+    for mark in _MARKS:
+        folded = folded.replace(mark, "")
+    return _HYPHEN.sub("", folded)

@@ -17,7 +17,7 @@ from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
 from roamtui.retrieval.limits import find_limits
-from roamtui.retrieval.missing import list_missing_names
+from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
@@ -46,12 +46,14 @@ class HitList(Struct, frozen=True, kw_only=True):
     """Sections that have a line in the list, in order."""
     left_out: tuple[str, ...] = ()
     """Hits without a line: there was no room, or all their text stands above."""
+    missing: tuple[str, ...] = ()
+    """The statement for `write_absence` that words of the query stand nowhere, if any do."""
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
     """Render hits as lines with excerpts. What the model has already is not repeated.
 
-    Run this in a thread, because names are looked for in the whole library.
+    Run this in a thread, because words are looked for in the whole library.
 
     Args:
         view: What the model has and can get.
@@ -87,14 +89,12 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
-    missing = list_missing_names(query, matcher.language, library)
-    if missing:
-        lines.append(f"(Nowhere in the text: {', '.join(missing)}.)")
     return HitList(
         text="\n".join(lines),
         excerpts=tuple(excerpts),
         section_ids=tuple(chosen),
         left_out=tuple(hit_id for hit_id in hits_by_id if hit_id not in chosen),
+        missing=state_missing(list_missing(query, library)),
     )
 
 

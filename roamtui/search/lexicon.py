@@ -73,8 +73,6 @@ class Language(StrEnum):
 STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
-LIGHT_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"light {language}")) for language in Language}
-"""Words that say little about the subject of a question. A text may lack them and still answer it."""
 ROOT_LENGTH_MIN = 4
 """Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")

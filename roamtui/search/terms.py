@@ -120,10 +120,10 @@ def detect_language(text: str) -> Language:
     )
 
 
-def find_quoted_phrases(text: str) -> tuple[str, ...]:
-    """Return the phrases of several words that stand in double quotation marks, as written, each once."""
+def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
+    """Return the phrases of some words that stand in double quotation marks, as written, each once."""
     phrases = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
-    return tuple(phrase for phrase in phrases if 1 < len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
+    return tuple(phrase for phrase in phrases if words_min <= len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
 
 
 def extract_phrases(text: str) -> tuple[str, ...]:

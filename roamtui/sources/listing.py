@@ -32,6 +32,7 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
+_FULL = f"all files after the first {FILES_MAX:,}"
 _FULL_NOTE = "The folder has more than {:,} files, so the rest was skipped. Open a smaller folder."
 _REPLACED = "was replaced after it was listed. Read it again."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
@@ -68,6 +69,8 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of skipped file."""
+    left_out: tuple[str, ...] = ()
+    """Each kind of skipped file, in a few words."""
     folders: tuple[Path, ...] = ()
     """Folders that were walked. If one is written to, the listing is out of date."""
 
@@ -129,13 +132,18 @@ def list_folder(folder: Path) -> Listing:
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
         )
     skipped = {"links that lead outside the folder": outside, "folders that cannot be read": unreadable}
-    notes = [f"Skipped: {format_names(sorted(names))} ({why})." for why, names in skipped.items() if names]
+    left_out = [f"{format_names(sorted(names))} ({why})" for why, names in skipped.items() if names]
+    notes = [f"Skipped: {each}." for each in left_out]
+    if len(files) > FILES_MAX:
+        left_out.append(_FULL)
+        notes.append(_FULL_NOTE.format(FILES_MAX))
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
-        notes=(*notes, *([_FULL_NOTE.format(FILES_MAX)] if len(files) > FILES_MAX else [])),
+        notes=tuple(notes),
+        left_out=tuple(left_out),
         folders=tuple(folders),
     )
 
@@ -267,11 +275,13 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     files: dict[str, ListedFile] = {}
     folders: list[Path] = []
     notes: list[str] = []
+    left_out: list[str] = []
     listed: set[Path] = set()
     for name, path in name_paths(absolute).items():
         if path.is_dir():
             listing = list_folder(path)
             notes.extend(listing.notes)
+            left_out.extend(listing.left_out)
             folders.extend(listing.folders)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
@@ -282,11 +292,13 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:
         notes.append(_FULL_NOTE.format(FILES_MAX))
+        left_out.append(_FULL)
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),
         files=dict(islice(files.items(), FILES_MAX)),
         notes=tuple(notes),
+        left_out=tuple(left_out),
         folders=tuple(folders),
     )
 

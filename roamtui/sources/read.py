@@ -38,6 +38,8 @@ class RawText(Struct, frozen=True, kw_only=True):
     """False for tables and logs, in which `#` does not start a heading."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of replaced character or lost content, which begins with the name."""
+    left_out: tuple[str, ...] = ()
+    """Each kind of text that the source has and `text` lacks, in a few words."""
     title: str = ""
     """Title in the metadata of a converted file; empty if there is none."""
     page_starts: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.visible import read_visible_line
+from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
 from roamtui.quotes.verdicts import list_marks
 from roamtui.retrieval.passages import find_statement
@@ -88,14 +89,16 @@ class Cell(Struct, frozen=True, kw_only=True):
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
-def complete_cell(cell: Cell, exchange: Exchange, column: Column) -> Cell:
+def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Coverage) -> Cell:
     """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
 
-    The value must have the type of `column`. If there is no answer, `exchange` says why.
+    The value must have the type of `column`. If there is no answer, `exchange` says why, and `coverage` what
+    was not read.
     """
     if exchange.stopped is StopReason.NOT_FOUND:
-        note = sanitise_line(exchange.answer.partition("\n\n")[0])
-        return replace(cell, state=CellState.NOT_FOUND, note=note)
+        reason = exchange.answer.partition("\n\n")[0]
+        gaps = coverage.gaps if coverage.gaps not in reason else ""
+        return replace(cell, state=CellState.NOT_FOUND, note=sanitise_line(f"{reason} {gaps}"))
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
     passages = list_passages(exchange)

@@ -19,6 +19,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
+from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
@@ -240,7 +241,8 @@ class _Filler:
             self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return
         cell = replace(cell, conversation=conversation.state.id, usage=exchange.usage)
-        self._finish_cell(complete_cell(cell, exchange, column))
+        coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
+        self._finish_cell(complete_cell(cell, exchange, column, coverage))
 
     def _finish_cell(self, cell: Cell) -> None:
         run = self._run

@@ -152,7 +152,7 @@ async def test_missing_names_are_looked_for_beside_the_event_loop() -> None:
     searcher = FakeSearcher(_hit(library, "B"))
     question = "Which bricks are red, says Fabrikam?"
     found, turns = await count_turns(retrieve_context(searcher, view, question, None))
-    assert "(Nowhere in the text: Fabrikam.)" in found.text
+    assert "(“Fabrikam” does not occur in the document.)" in found.text
     assert turns > 100, "the event loop went on meanwhile"
 
 

@@ -51,7 +51,7 @@ async def test_a_search_is_limited_by_id_path_or_title_and_not_limited_by_the_id
     for named in (fees, f"[{fees}]", "Fees", "Lending > Fees", whole, f"[{whole}]", "Nonsense"):
         await _call(agent, "search_sections", {"query": "loan", "within": named})
     assert [within for query, _, within in searcher.searches if query == "loan"] == [fees] * 4 + [None] * 3
-    assert '(All sections were searched: no section is called "Nonsense".)' in results(agent)[0]
+    assert '(All sections were searched: no section is called "Nonsense" in the document.)' in results(agent)[0]
 
 
 async def test_a_search_whose_section_is_unknown_says_that_it_stayed_in_the_section_of_the_question() -> None:
@@ -61,7 +61,7 @@ async def test_a_search_whose_section_is_unknown_says_that_it_stayed_in_the_sect
     call = ("search_sections", {"query": "loan", "within": "Nonsense"})
     await ask(agent, "How much?", ScriptedReply(calls=(call,)), ScriptedReply(text="Not found: no."), within=fees)
     assert ("loan", fees) in [(query, within) for query, _, within in searcher.searches]
-    assert f'(Only [{fees}] was searched: no section is called "Nonsense".)' in results(agent)[0]
+    assert f'(Only [{fees}] was searched: no section is called "Nonsense" in the document.)' in results(agent)[0]
 
 
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:

@@ -55,7 +55,11 @@ def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSea
 async def test_a_wrong_call_is_answered_in_words() -> None:
     async with Client(make_mcp_server(open_served())) as client:
         for name, arguments, words in (
-            ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, 'No section is called "ffffffff".'),
+            (
+                "expand_sections",
+                {"section_ids": ["ffffffff", {"a": 7}]},
+                'No section is called "ffffffff" in the document.',
+            ),
             ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
             ("search_sections", {"query": "fee", "within": "ffffffff"}, "no section is called"),
             ("outline", {"budget": "much"}, "About the library"),
@@ -99,9 +103,13 @@ PLACE = "[87920c79] The Tallow Street Tool Library Handbook > Borrowing > Loan l
         (f"> {LOANS}", "Fees and deposits", f'1. elsewhere: "{LOANS}"\n   {PLACE}'),
         (f'"{LOANS}" [00000000].', "", "1 quote: 1 elsewhere."),
         ('"Loans last from 3 to 15 days according to class"', "", f'   nearest: "{LOANS}" in {PLACE}'),
-        ("“Purple cows fly to Mars”", "", "   nothing like it is in the text"),
+        ("“Purple cows fly to Mars”", "", "1 not_found in the document."),
         ('"Too short" \0 \ud800 "', "", "No quote to check"),
-        ("".join(f'"the quote with number {number}" ' for number in range(61)), "", "not_found. 1 quote left out"),
+        (
+            "".join(f'"the quote with number {number}" ' for number in range(61)),
+            "",
+            "not_found in the document. 1 quote left out",
+        ),
     ],
 )
 async def test_quotes_of_another_assistant_are_checked(text: str, document: str, expected: str) -> None:

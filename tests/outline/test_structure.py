@@ -37,8 +37,8 @@ def test_a_path_names_a_file_and_an_ambiguous_title_names_nothing(tmp_path: Path
     uses = [one for one in library.walk() if library.node(one).title == "Use"]
     assert resolve_name(library, "first.md > Use") in uses
     assert resolve_name(library, "Use") is None
-    assert explain_unresolved(library, "Use") == '2 sections are called "Use"'
-    assert explain_unresolved(library, "third.md > Use") == 'no section is called "third.md > Use"'
+    assert explain_unresolved(library, "Use") == '2 sections are called "Use".'
+    assert explain_unresolved(library, "third.md > Use") == 'no section is called "third.md > Use" in the 2 files.'
 
 
 def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> None:
@@ -60,7 +60,7 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
         assert resolve_name(library, name) == id_of(library, title)
     for name in ("Art", "§ 4", "Lat", "Late", "[]", "Section 2"):
         assert resolve_name(library, name) is None
-    assert explain_unresolved(library, "Late") == '2 sections are called "Late …"'
+    assert explain_unresolved(library, "Late") == '2 sections are called "Late …".'
     late = id_of(library, "Late fees"), id_of(library, "Late books")
     assert suggest_ids(library, "Late", only_near=True) == late
     digits = id_of(library, "Law")[2:6]

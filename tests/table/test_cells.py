@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import Exchange
+from roamtui.outline.coverage import Coverage
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 
@@ -23,7 +24,7 @@ def _complete(answer: str, *citations: Citation, stopped: StopReason = StopReaso
     exchange = Exchange(
         number=1, question="Why?", answer=answer, stopped=stopped, citations=citations, error=error, model="m"
     )
-    return complete_cell(_EMPTY, exchange, _COLUMN)
+    return complete_cell(_EMPTY, exchange, _COLUMN, Coverage())
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
@@ -58,14 +59,18 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     note = ""
     if left > 0:
         note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
-    heading = f"{format_count(counts.total(), 'quote')}: {summary}.{note}"
-    return ToolResponse(text="\n".join([heading, *lines]))
+    heading = f"{format_count(counts.total(), 'quote')}: {summary}"
+    if counts[_NOT_FOUND]:
+        heading = write_absence(measure_coverage(library, within or None), heading)
+    else:
+        heading = f"{heading}."
+    return ToolResponse(text="\n".join([f"{heading}{note}", *lines]))
 
 
 def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
     """Format where a quote is, or the nearest words and where these are."""
     if finding.span is None:
-        return finding.message or "nothing like it is in the text"
+        return finding.message or "nothing is like it"
     section_id = finding.section_id or library.root_id
     lines = make_citation(section_id, library, span=finding.span).place
     place = f"[{section_id}] {format_path(library, section_id)}, {lines}"

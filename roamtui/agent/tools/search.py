@@ -7,6 +7,7 @@ from roamtui.agent.question_context import list_history_texts, make_search_event
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.plain import sanitise_line
@@ -47,7 +48,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             within = library.current_id(reference.section_id)
         elif reference is None or reference.section_id != library.root_id:
             searched = f"Only [{within}] was" if within is not None else "All sections were"
-            note = f"({searched} searched: {explain_unresolved(library, named)}.)"
+            note = f"({searched} searched: {explain_unresolved(library, named)})"
     limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
     hits = await asyncio.to_thread(
@@ -58,8 +59,15 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     view = make_view(state, shown=context.excerpts, room_tokens=room)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in listed.section_ids)
-    parts = [] if results else [await asyncio.to_thread(_format_no_hits, library, query)]
-    parts.append(listed.text)
+    coverage = await asyncio.to_thread(measure_coverage, library, within)
+    if results:
+        parts = [listed.text]
+        if listed.missing:
+            parts.append(f"({write_absence(coverage, *listed.missing)})")
+    else:
+        absence = write_absence(coverage, "Nothing was found", *listed.missing)
+        parts = [f"{absence} Try other words, or choose from the outline."]
+        parts += await asyncio.to_thread(_list_similar_pages, library, query)
     if "limit" in arguments and results and listed.left_out:
         parts.append(_format_left_out(library, listed.left_out))
     elif "limit" in arguments and 0 < len(hits) < limit:
@@ -77,14 +85,11 @@ def _format_left_out(library: Library, section_ids: Sequence[str]) -> str:
     return f"(No room for these, or they only repeat text above: {'; '.join(titles)}.)"
 
 
-def _format_no_hits(library: Library, query: str) -> str:
-    """Say that nothing was found, and name unread pages with similar titles, which search cannot read."""
-    message = "Nothing found. Try other words, or choose from the outline."
-    lines = [
-        f"- [{node_id}] {format_path(library, node_id)} (page)"
-        for node_id in find_unread_pages(library, query)
-    ]
-    return "\n".join((message, "Pages that were not read:", *lines)) if lines else message
+def _list_similar_pages(library: Library, query: str) -> list[str]:
+    """List the unread pages with similar titles, which search cannot read."""
+    pages = find_unread_pages(library, query)
+    lines = [f"- [{page_id}] {format_path(library, page_id)} (page)" for page_id in pages]
+    return ["Pages that were not read:", *lines] if lines else []
 
 
 TOOL = Tool(

@@ -33,6 +33,12 @@ SLOW_SUFFIXES = frozenset(each for each in CONVERTED_SUFFIXES if FORMATS_BY_NAME
 """Suffixes of the formats that are no text. They are always converted in a subprocess."""
 _OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
 _PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
+OFF_PAGE = "menus, footers and hidden text"
+"""What is left out of a web page."""
+_LEFT_OUT = {
+    **dict.fromkeys(_OFFICE_FORMATS, "charts, comments, hidden text and most pictures"),
+    **dict.fromkeys((Format.HTML, Format.EPUB), OFF_PAGE),
+}
 
 
 def convert(
@@ -64,9 +70,10 @@ def convert(
             f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
             " in a browser, save it from there as a text file."
         )
-    loss = ", without charts, comments and most pictures" if source_format in _OFFICE_FORMATS else ""
+    left_out = (*filter(None, [_LEFT_OUT.get(source_format)]), *converted.left_out)
+    loss = f", without {left_out[0]}" if source_format in _OFFICE_FORMATS else ""
     note = f"converted from {source_format.value}{loss}; line numbers refer to the converted text."
-    return replace(converted, notes=(note, *converted.notes))
+    return replace(converted, notes=(note, *converted.notes), left_out=left_out)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

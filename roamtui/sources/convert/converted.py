@@ -42,6 +42,8 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """Offset of each page in the text; empty if the format has no pages."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
+    left_out: tuple[str, ...] = ()
+    """Each kind of text that the file has and `text` lacks, in a few words."""
 
 
 def has_tesseract() -> bool:

@@ -44,6 +44,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     """Convert a workbook to Markdown."""
     texts: list[str] = []
     notes: list[str] = []
+    left_out: list[str] = []
     package = ZipPackage(data, name, part_bytes_max=BYTES_MAX) if data.startswith(ZIP_START) else None
     extras: dict[str, SheetExtras] = {}
     with contextlib.suppress(*ZIP_ERRORS):  # calamine reads the cells of some damaged files
@@ -56,6 +57,7 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         row_count = _CELLS_MAX // max(1, sheet.total_width)
         if sheet.total_height > row_count:
             notes.append(f"only the first {row_count:,} rows of {entry.name} were read.")
+            left_out.append(f"all rows of {entry.name} after the first {row_count:,}")
         grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
         extra = extras.get(entry.name, SheetExtras())
         _add_extras(grid, extra)
@@ -80,7 +82,10 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     if areas:
         texts += [write_heading(1, "Named areas"), "\n".join(areas)]
     return ConvertedText(
-        text="\n\n".join(texts) + "\n", title=package.read_title() if package else "", notes=tuple(notes)
+        text="\n\n".join(texts) + "\n",
+        title=package.read_title() if package else "",
+        notes=tuple(notes),
+        left_out=tuple(left_out),
     )
 
 

@@ -36,7 +36,7 @@ _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 _DRAWING_SECONDS_MAX = 30
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder."""
-_OUTPUT_VERSION = 32
+_OUTPUT_VERSION = 33
 """Increment this when the output of a converter changes."""
 
 

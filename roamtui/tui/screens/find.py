@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
+from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.find import find_in_span
@@ -84,6 +85,8 @@ class FindResults(Struct, frozen=True, kw_only=True):
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
+
+    NO_MATCH = ""
 
     def __init__(self, agent: Agent, query: str) -> None:
         """Search the document of `agent`, first for the last `query`."""
@@ -158,7 +161,10 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         else:
             self.show()
         self._reader.set_class(not outcome.results, "-empty")
-        self.show_message("" if outcome.is_complete else "Searching…")
+        message = "" if outcome.is_complete else "Searching…"
+        if outcome.is_complete and outcome.query and not outcome.results:
+            message = write_absence(measure_coverage(outcome.library), "No match")
+        self.show_message(message)
         is_awaited = self._awaited == outcome.query == self.typed
         if is_awaited and (outcome.is_complete or outcome.results):
             self.action_choose()

@@ -47,7 +47,7 @@ def convert_pdf(
     """
     file = PdfFile(data, name)
     languages = ocr_languages if has_tesseract() else ()
-    pages, notes = _read_pages(file, on_progress, languages)
+    pages, notes, left_out = _read_pages(file, on_progress, languages)
     rows = [page.rows for page in pages]
     if not pages:
         raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
@@ -82,13 +82,14 @@ def convert_pdf(
         title=compute_source_title(pages, file.title, chapters),
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
+        left_out=tuple(left_out),
     )
 
 
 def _read_pages(
     file: PdfFile, on_progress: PageReport | None, ocr_languages: Sequence[str]
-) -> tuple[list[PageText], list[str]]:
-    """Read all pages, within limits. Also return one sentence for each kind of missing text."""
+) -> tuple[list[PageText], list[str], list[str]]:
+    """Read all pages, within limits. Also return notes on missing text, and its kinds in a few words."""
     pages: list[PageText] = []
     without_text: list[int] = []
     deadline = time.monotonic() + _SECONDS_MAX
@@ -108,12 +109,15 @@ def _read_pages(
         if on_progress is not None:
             on_progress(number + 1, file.page_count)
     notes = []
+    left_out = []
     if without_text:
         shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
         notes.append(f"pages without text: {shown}. {_SCAN_ADVICE}")
+        left_out.append(f"pages without text ({shown}; try `--ocr`)")
     if len(pages) < file.page_count:
         notes.append(f"only the first {len(pages):,} of {file.page_count:,} pages were read.")
-    return pages, notes
+        left_out.append(f"all pages after the first {len(pages):,}")
+    return pages, notes, left_out
 
 
 def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:

@@ -1,0 +1,28 @@
+"""Which words of a question are said to stand nowhere: names, numbers, codes and quoted words."""
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.retrieval.missing import list_missing, state_missing
+from tests.case_files import read_rows
+
+_TEXT = (
+    "# A\n\n## B\n\nRed.\n\n## C\n\nThe bricks of 2022: readUnits, T-1103, 8-K, $5, new. PP&E, EBITDA, 12,000, clause "
+    "12.5.1 of FY22. max\\_tokens of Fabri-\nkam, **un**known, H<sub>2</sub>O4, Caf&eacute;, 2019–2021, `List<Foo>`.\n"
+)
+
+
+@pytest.mark.parametrize(("query", "missing"), read_rows("retrieval/missing", "missing"))
+def test_only_names_numbers_codes_and_quoted_words_are_said_to_be_missing(query: str, missing: str) -> None:
+    library = Library(source="/d/notes.md", root=parse_document(_TEXT, name="notes.md"))
+    assert ", ".join(list_missing(query, library)) == missing
+
+
+@pytest.mark.parametrize(
+    ("count", "statement"),
+    [(0, ()), (1, ("“a0” does not occur",)), (3, ("“a0”, “a1” and “a2” do not occur",))],
+)
+def test_missing_words_are_one_statement(count: int, statement: tuple[str, ...]) -> None:
+    assert state_missing([f"a{number}" for number in range(count)]) == statement
+    assert "a6" not in "".join(state_missing([f"a{number}" for number in range(9)]))
