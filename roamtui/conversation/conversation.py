@@ -42,11 +42,11 @@ from roamtui.document.added_sources import SourceOpener
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import StoreError
+from roamtui.plain import shorten
 
 Subscriber = Callable[[ConversationEvent], None]
-_REPLACED = (
-    "Another program has changed or removed the file of this conversation, so you are now in a copy of it."
-)
+_REPLACED = "Another program has changed or removed the file of “{}”, so this conversation is now a copy."
+_TITLE_LENGTH_MAX = 60
 
 
 class _Opened(NamedTuple):
@@ -166,30 +166,34 @@ class Conversation:
 
     async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
         async with self._saving:
-            before = self.save_failure
             warning = await self._save()
             self.publish(*events)
-            if self.save_failure and not before:
-                self.publish(WarningRaised(message=self.save_failure))
             if warning:
                 self.publish(WarningRaised(message=warning))
 
     async def _save(self) -> str:
-        """Write what is not on disk yet, into a copy if something has replaced the log. Then, say so."""
+        """Write what is not on disk yet. If something has replaced the log, write a copy, and say so.
+
+        A failure is published. The caller holds `_saving`.
+        """
+        before = self.save_failure
         warning = ""
         if self.store is not None:
             await asyncio.to_thread(self.flush)
             if warning := self._move_to_copy():
                 await asyncio.to_thread(self.flush)
+        if self.save_failure and not before:
+            self.publish(WarningRaised(message=self.save_failure))
         return warning
 
     def _move_to_copy(self) -> str:
         """If something has replaced the log, continue in a copy that is not written yet, and say so."""
         if not self._log.is_replaced:
             return ""
+        title = shorten(self.state.title, _TITLE_LENGTH_MAX)
         self._log.close()
         self._log, self.state = self._log.start_copy(self.state)
-        return _REPLACED
+        return _REPLACED.format(title)
 
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
@@ -269,19 +273,20 @@ class Conversation:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
             await self.library_loader.load_all()
-            await self._save_and_publish(())
+            async with self._saving:
+                replaced = await self._save()
             opened = await asyncio.to_thread(make)
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
                 opened.log.close()
-                raise StoreError(self.save_failure)
+                raise StoreError(f"{replaced} {self.save_failure}".lstrip())
             self._log.close()
             self._log, self.state, self.library_loader.source_loader, warning = opened
             self._identified = None
             self.switch_count += 1
             self.publish(self._log.events[0])
-            if warning:
-                self.publish(WarningRaised(message=warning))
+            for message in filter(None, (replaced, warning)):
+                self.publish(WarningRaised(message=message))
 
     def _resume(self, conversation_id: str) -> _Opened:
         """Continue a log with the current library and options, after loading the pages that it had."""

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, QuestionReceived, Usage
+from roamtui.conversation.events import ConversationEvent, QuestionReceived, Usage, WarningRaised
 from roamtui.conversation.progress import ReplyProgress
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -159,19 +159,33 @@ class MessageLine(Static):
         self.screen.query(HintLine).remove_class("-replaced")
 
 
-class SaveFailureLine(Static):
-    """Says that nothing is saved, and why, as long as that is so."""
-
-    failure: reactive[str] = reactive("", init=False)
+class WarningLine(Static):
+    """Says what an answer would push out of view: that nothing is saved, or what went wrong meanwhile."""
 
     def __init__(self) -> None:
         super().__init__()
         self.display = False
+        self._failure = ""
+        self._warning = ""
 
-    def watch_failure(self) -> None:
-        """Take room only if there is something to say."""
-        self.display = bool(self.failure)
-        self.update(Content(f"{sanitise_line(self.failure)} The next question tries again."))
+    def show_event(self, event: ConversationEvent, failure: str, *, is_asking: bool) -> bool:
+        """Show why nothing is saved, as long as that is so, and a warning of a question until the next one.
+
+        Return whether the event is shown here.
+        """
+        before = self._failure, self._warning
+        self._failure = failure
+        is_shown = isinstance(event, WarningRaised) and (is_asking or event.message == failure)
+        if isinstance(event, QuestionReceived):
+            self._warning = ""
+        elif isinstance(event, WarningRaised) and is_shown and event.message != failure:
+            self._warning = event.message
+        if before != (self._failure, self._warning):
+            advice = "The next question tries again." if failure else ""
+            words = " ".join(filter(None, (failure, advice, self._warning)))
+            self.display = bool(words)
+            self.update(Content(sanitise_line(words)))
+        return is_shown
 
 
 class HeaderLine(ClickableLine):

@@ -16,7 +16,8 @@ from roamtui.models.base import ModelRequest
 from tests.agent.asking import make_agent, script
 from tests.fakes.scripted_model import ScriptedReply
 
-COPY_SAID = "Another program has changed or removed the file of this conversation, so you are now in a copy of it."
+COPY_SAID = "Another program has changed or removed the file of “First?”, so this conversation is now a copy."
+AGAIN_SAID = COPY_SAID.replace("First?", "First? (copy)")
 
 
 def remove(path: Path, _earlier: bytes) -> None:
@@ -186,7 +187,7 @@ async def test_a_copy_that_is_removed_is_copied_again(store: ConversationStore, 
     await changing.ask("Third?")
     (folder / f"{changing.conversation.state.id}.jsonl").unlink()
     await changing.ask("Fourth?")
-    assert changing.told == [COPY_SAID] * 2
+    assert changing.told == [COPY_SAID, AGAIN_SAID]
     changing.check(store, "First?", "Second?", "Third?", "Fourth?")
 
 

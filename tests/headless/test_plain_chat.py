@@ -127,7 +127,7 @@ def test_a_conversation_whose_file_was_removed_is_saved_as_a_copy(
         return ScriptedReply(text="No.")
 
     chat.run("Is it loud?", "And now?", "And then?", replies=("Yes.", remove, "Yes."))
-    assert chat.err.count("so you are now in a copy of it.") == 1
+    assert chat.err.count("so this conversation is now a copy.") == 1
     (saved,) = store.list()
     assert saved.questions == 3
 

@@ -338,7 +338,7 @@ def test_the_last_line_says_what_became_of_a_conversation_that_something_else_ch
     assert run_until_exit(app) == 0
     lines = capsys.readouterr().err.splitlines()
     if change == "removed":
-        assert "you are now in a copy of it" in lines[0]
+        assert "so this conversation is now a copy." in lines[0]
         assert lines[1:] == [f"To continue this conversation: roamtui --conversation {conversation.state.id}"]
         assert conversation.state.id != first_id
     else:

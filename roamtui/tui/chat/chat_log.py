@@ -240,8 +240,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._show_change(event)
         notices = [*make_notices(event, state.library)]
         for notice in notices:
-            # the screen says as long as nothing is saved, also where this log is scrolled away
-            if notice.slot is NoticeSlot.CHAT and notice.text != self._conversation.save_failure:
+            if notice.slot is NoticeSlot.CHAT:
                 self.add_notice(notice.format(), notice.severity)
         status = "; ".join(notice.text for notice in notices if notice.slot is NoticeSlot.STATUS)
         if status or isinstance(event, NodesLoaded):  # no longer "Loading 3 documents"

@@ -48,7 +48,7 @@ from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.section_commands import make_section_command
-from roamtui.tui.status_line import HeaderLine, HintLine, SaveFailureLine, StatusLine
+from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, WarningLine
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
@@ -96,7 +96,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line = StatusLine(state, self.agent.model.name, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
-        self._save_failure = SaveFailureLine()
+        self._warning_line = WarningLine()
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
@@ -117,7 +117,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         yield self.header
         yield self.panes
-        yield self._save_failure
+        yield self._warning_line
         yield self.status_line
         yield self._hints
 
@@ -218,7 +218,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self.is_attached:
             return
         state = self.conversation.state
-        self._save_failure.failure = self.conversation.save_failure
+        failure = self.conversation.save_failure
+        is_told = self._warning_line.show_event(event, failure, is_asking=self.is_asking)
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             self._shown_state = state
             self._show_window()
@@ -230,7 +231,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._embed_ahead()
         if isinstance(event, DocumentReloaded | ConversationStarted):
             self._check_quotes()
-        for part in (self.status_line, self.chat_log, self.tree_pane.outline, self.panes):
+        parts = () if is_told else (self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
+        for part in parts:
             part.show_event(event)
 
     @on(CommandRequested)
