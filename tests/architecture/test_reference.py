@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec.structs import replace
 
 from docs.list_messages import list_messages
 from docs.write_reference import fill_blocks, list_pages
 from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
-from roamtui.settings import list_keys, load_settings
+from roamtui.models.base import ModelOptions
+from roamtui.settings import Settings, list_keys, load_settings
 from roamtui.tui.actions import ACTIONS, format_keys
+from roamtui.tui.themes import DEFAULT_THEME
 from tests.cli.conftest import list_flags
 from tests.real_documents import PROJECT_DIR
 
@@ -23,6 +26,7 @@ _PAGES = sorted([*PROJECT_DIR.glob("*.md"), *(PROJECT_DIR / "docs").glob("*.md")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 _FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|md|toml|jsonl?|txt|sqlite3|tcss|yml)")
+_ID = re.compile(r"[0-9A-Fa-f]{8}")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?:\([\w, .=()]*\))?")
 _SETTING = re.compile(r"(?:\[(\w+)\] )?(\w+) = \S.*")
 _COMMENTED_SETTING = re.compile(r"^# (?=\w+ = )", re.MULTILINE)
@@ -121,7 +125,8 @@ def _is_path(path: str, test: str = "") -> bool:
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
 def test_every_name_on_a_page_is_in_the_code(page: Path) -> None:
-    names = [span for span in _list_spans(page) if _NAME.fullmatch(span) and not _FILE.fullmatch(span)]
+    spans = [span for span in _list_spans(page) if not _ID.fullmatch(span) and not _FILE.fullmatch(span)]
+    names = [span for span in spans if _NAME.fullmatch(span)]
     sources = _read_sources("roamtui", "tests", "docs") + (PROJECT_DIR / "pyproject.toml").read_text("utf-8")
     known = _OF_OTHERS.union(re.findall(r"\w+", sources), EVENT_NAMES.values())
     assert [name for name in names if not known.issuperset(re.findall(r"[A-Za-z_]\w+", name))] == []
@@ -182,6 +187,17 @@ def test_every_setting_is_in_the_reference() -> None:
     keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
     top = {name for name in table if not isinstance(table[name], dict)}
     assert (keys | top) - {"keys.section.open"} == set(list_keys()) - {"keys", "models"}
+
+
+def test_a_setting_has_the_default_that_the_reference_shows(tmp_path: Path) -> None:
+    page = (PROJECT_DIR / "docs" / "using.md").read_text("utf-8")
+    lines = next(block for kind, block in _FENCE.findall(page) if kind == "toml").splitlines()
+    defaults = [line for line in lines if "# example" not in line]
+    (tmp_path / "config.toml").write_text("\n".join(defaults), "utf-8")
+    seconds = ModelOptions().get_first_token_timeout(None)
+    assert load_settings(path=tmp_path / "config.toml") == replace(
+        Settings(), theme=DEFAULT_THEME, first_token_seconds=seconds
+    )
 
 
 _HOLDER = re.compile(r": `([\w/]+\.py)(?:::(\w+))?`$", re.MULTILINE)

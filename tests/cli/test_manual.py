@@ -131,6 +131,7 @@ def desk(run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         yield desk
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("forked_models")
 @pytest.mark.parametrize("place", _LINES)
 def test_every_command_of_the_manual_runs(place: str, run: RunCommand, desk: Desk) -> None:
