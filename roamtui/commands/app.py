@@ -7,12 +7,12 @@ from roamtui.commands.arguments import (
     MISSING_EXTRA,
     Command,
     CommandParser,
+    NumberRange,
     add_answering_arguments,
     add_conversation_arguments,
     add_source,
     make_bootstrap,
     open_sources,
-    parse_count,
 )
 from roamtui.errors import RoamtuiError, UsageError
 
@@ -49,7 +49,7 @@ def _run_demo(args: Namespace) -> int:
 
 
 def _add_port(parser: CommandParser) -> None:
-    parser.add_argument("--port", type=parse_count, default=8000, metavar="N", help="port on this machine")
+    parser.add_number("--port", "port on this machine", NumberRange(1, 65_535), default=8000)
 
 
 def _run_serve(args: Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 
@@ -26,6 +27,26 @@ _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 """What `shtab.FILE` says, without importing shtab."""
 
 
+class NumberRange:
+    """The numbers that an option accepts. If the least one is whole, all are."""
+
+    def __init__(self, least: float, most: float) -> None:
+        self.least = least
+        self.most = most
+        self.words = f"{least:,} to {most:,}"
+
+    def __call__(self, text: str) -> float:
+        """Parse a number of the range."""
+        try:
+            number = type(self.least)(text)
+        except ValueError:
+            number = math.nan
+        if self.least <= number <= self.most:
+            return number
+        kind = "whole number" if isinstance(self.least, int) else "number"
+        raise ArgumentTypeError(f'"{text}" is not a {kind} from {self.words}')
+
+
 class CommandParser(ArgumentParser):
     """A parser that reports wrong use as a `UsageError`."""
 
@@ -43,6 +64,20 @@ class CommandParser(ArgumentParser):
     def add_flag(self, name: str, help_text: str) -> None:
         """Add an option without a value."""
         self.add_argument(name, action="store_true", help=help_text)
+
+    def add_number(
+        self,
+        name: str,
+        help_text: str,
+        accepted: NumberRange,
+        *,
+        default: float | None = None,
+        metavar: str = "N",
+    ) -> None:
+        """Add an option whose value is a number, with its range and its default in the help."""
+        default_text = f" (default {default})" if default is not None else ""
+        help_text = f"{help_text}, {accepted.words}{default_text}"
+        self.add_argument(name, type=accepted, default=default, metavar=metavar, help=help_text)
 
     def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
         """Add an argument that a shell completes with the names of files."""
@@ -129,7 +164,7 @@ def add_conversation_arguments(parser: CommandParser) -> None:
 def add_max_cost(parser: CommandParser) -> None:
     """Add the spending limit."""
     help_text = "spending limit of the conversation or table"
-    parser.add_argument("--max-cost", type=float, metavar="USD", help=help_text)
+    parser.add_number("--max-cost", help_text, NumberRange(0.0001, 1_000_000), metavar="USD")
 
 
 def add_reading_arguments(parser: CommandParser) -> None:
@@ -154,7 +189,7 @@ def add_search_arguments(parser: CommandParser) -> None:
     parser.add_argument("--embedder", metavar="S", help=embedders)
     databases = "a LanceDB database for vectors: a folder, s3://… or db://…"
     parser.add_argument("--index", metavar="URI", help=databases)
-    parser.add_argument("--limit", type=parse_count, metavar="N", help="maximum number of search results")
+    parser.add_number("--limit", "maximum number of search results", NumberRange(1, 10_000))
 
 
 def add_answering_arguments(parser: CommandParser) -> None:
@@ -162,13 +197,6 @@ def add_answering_arguments(parser: CommandParser) -> None:
     add_reading_arguments(parser)
     add_model_arguments(parser)
     add_search_arguments(parser)
-
-
-def parse_count(text: str) -> int:
-    """Parse a whole number of 1 or more."""
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise ArgumentTypeError(f'"{text}" is not a whole number of 1 or more')
 
 
 def decode(text: str) -> str:

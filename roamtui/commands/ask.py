@@ -6,6 +6,7 @@ from argparse import Namespace
 from roamtui.commands.arguments import (
     Command,
     CommandParser,
+    NumberRange,
     add_answering_arguments,
     add_conversation_arguments,
     add_max_cost,
@@ -14,7 +15,6 @@ from roamtui.commands.arguments import (
     decode,
     make_bootstrap,
     open_sources,
-    parse_count,
 )
 from roamtui.errors import UsageError
 
@@ -60,8 +60,7 @@ def _add_table_arguments(parser: CommandParser) -> None:
     )
     parser.add_path("--questions", "a TOML file of more questions", dest="file", metavar="FILE")
     parser.add_path("-o", "write FILE.csv, .md or .json", dest="output", metavar="FILE")
-    jobs_help = "questions to ask at a time (default 1)"
-    parser.add_argument("--jobs", type=parse_count, default=1, metavar="N", help=jobs_help)
+    parser.add_number("--jobs", "questions to ask at a time", NumberRange(1, 100), default=1)
     parser.add_path("--folder", "where to keep the table (default: by its sources)", metavar="DIR")
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.cli import COMMANDS, make_parser
+from roamtui.commands.arguments import NumberRange
 from roamtui.paths import config_path
 from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
@@ -32,6 +34,25 @@ def test_wrong_use_is_one_sentence(
     assert result.err.startswith("roamtui: ")
     assert words in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_every_number_has_a_range_and_others_are_refused_in_one_sentence(run: RunCommand, name: str) -> None:
+    parser = make_parser(name)
+    plain = [action.dest for action in parser._actions if action.type in (int, float)]
+    assert plain == [], "add_number gives a number its range"
+    required = ["x.md" for action in parser._actions if action.required]
+    for action in parser._actions:
+        if isinstance(action.type, NumberRange):
+            least, most = action.type.least, action.type.most
+            assert f"{least:,} to {most:,}" in (action.help or "")
+            assert action.type(str(least)) == least
+            assert action.type(str(most)) == most
+            for wrong in (least - 1, most + 1, "nan", "inf", "1e999", "many", ""):
+                result = run(*([name] if name else []), *required, f"{action.option_strings[0]}={wrong}")
+                assert result.code == 2
+                assert result.err.startswith(f'roamtui: argument {action.option_strings[0]}: "{wrong}" is not a ')
+                assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("text", "word"), read_rows("cli/wrong_use", "broken_configuration"))
