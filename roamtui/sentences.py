@@ -13,18 +13,27 @@ from roamtui.text import Bounds
 FILLER = "\ufffc"
 """Write it over each character of a mark that is no word, such as the id of a source. After a full stop, such
 a mark belongs to the sentence that ends there."""
+LINE_END = "\u2028"
+"""A forced line end in visible text. In a source, it is written as two spaces before the end of the line."""
 CLOSERS = r"[\"'”’»)\]」』*_]*+"
 """Pattern of the marks that may stand between the end of a sentence and the space after it."""
 _NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
 """The mark of a note after a full stop."""
+_WIDE_STOPS = "。！？｡।॥؟۔։።။។"
+"""Stops that no abbreviation has, so that letters may follow directly."""
 _END = re.compile(
     # Full stops after a space leave words out. No match starts inside a row of full stops.
-    r"(?<![.!?…])(?P<stops>(?:(?<![\s(\[])[.…]|[!?])[.!?…]*+(?:[ \xa0][.!?…]++(?![^\W_]))*+)"
-    rf"(?P<closers>{CLOSERS})(?P<notes>(?:\s*{FILLER}++|{_NOTE})*+){CLOSERS}(?:(?=\s)|(?P<glued>(?=[^\W\d_])))"
-    rf"|(?P<wide>[。！？｡।॥؟۔։።။។]++[」』”’）】]*+(?:\s*{FILLER}++)*+)"
-    r"|(?P<line>(?:\n[ \t>]*|  )\n\s*+)"
+    r"(?<![.!?…])(?P<stops>(?:(?<![\s(\[])[.…]|[!?])[.!?…]*+(?>(?:[ \xa0][.!?…]++(?![^\W_]))*))"
+    rf"(?P<closers>{CLOSERS})(?P<notes>(?>(?:\s*{FILLER}++|{_NOTE})*)){CLOSERS}(?:(?=\s)|(?P<glued>(?=[^\W\d_])))"
+    rf"|(?P<wide>[{_WIDE_STOPS}]++[」』”’）】]*+(?>(?:\s*{FILLER}++)*))"
+    rf"|(?P<line>(?:\n[ \t>]*\n|  \n|{LINE_END})\s*+)"
 )
+_STOPPED = re.compile(rf"[.!?…{_WIDE_STOPS}]{CLOSERS}\s*\Z")
+_CONTINUATION = re.compile(r"[\s>*_\"'“‘«„]*(?!\w{1,4}[.)])(?=[^\W\d_])")
+"""The start of a line that continues a sentence, if it is in lower case. The next item of a list does not."""
 _OPENING = re.compile(r"[\s>*_\"'“‘«„‹「『(\[]*")
+_LOOK = 40
+"""Number of characters beside a paragraph's end that tell whether its sentence goes on."""
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """
@@ -67,14 +76,24 @@ def iter_sentence_ends(text: str) -> Iterator[int]:
             continue
         opening = _OPENING.match(text, end)
         following = "" if opening is None else text[opening.end() : opening.end() + 1]
-        if not following or (following.islower() and not match["wide"]):
+        if not following:
             continue
-        if not (match["line"] or match["wide"]) and _belongs_to_word(text, start, match):
+        if match["line"]:
+            is_inside = continues_sentence(text[max(start, stop - _LOOK) : stop], text[end : end + _LOOK])
+        else:
+            is_inside = not match["wide"] and (following.islower() or _belongs_to_word(text, start, match))
+        if is_inside:
             continue
         if not match["line"] or start < stop:
             yield stop if match["line"] else end
         start = end
         depth = 0
+
+
+def continues_sentence(before: str, after: str) -> bool:
+    """Return whether a paragraph continues the sentence of the one before, as after a page break."""
+    opening = _CONTINUATION.match(after)
+    return opening is not None and after[opening.end()].islower() and _STOPPED.search(before) is None
 
 
 def get_sentence(text: str, start: int, end: int) -> Bounds:

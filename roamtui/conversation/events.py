@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from msgspec import Struct, field
 
 from roamtui.document.library import LibrarySource
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.text import Span
 
 
@@ -157,6 +158,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     """First page of these lines, or None if the document has no pages."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
+    surroundings: Surroundings | None = None
+    """What stands around the quote, or None if that adds nothing."""
     start: int = 0
     end: int = 0
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""

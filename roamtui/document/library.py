@@ -138,6 +138,27 @@ class _Owners(dict[str, Document]):
         raise UnknownSectionError(section_id)
 
 
+def blank_footers(text: str, start: int, end: int) -> str:
+    """Return a part of a document's text, with page footers replaced by as many spaces.
+
+    Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
+    the page before ends with n - 1, or the page after with n + 1.
+    """
+    window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
+    footers = list(_FOOTER.finditer(text, *window))
+    page_numbers: set[int] = set()
+    for before, after in pairwise([footer for footer in footers if footer["number"]]):
+        is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
+        if is_page and int(after["number"]) == int(before["number"]) + 1:
+            page_numbers |= {before.start(), after.start()}
+    piece = text[start:end]
+    for footer in footers:
+        first, last = footer.start("line") - start, footer.end("line") - start
+        if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
+            piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+    return piece
+
+
 class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     """A tree of nodes over one or more documents, with their texts.
 
@@ -399,27 +420,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return self.documents_by_key[span.doc].text[span.start : span.end]
 
     def clean_text(self, span: Span) -> str:
-        """Return the text of a span, with page footers replaced by as many spaces.
-
-        Footers are part of the source, but not of its sentences. A line with only a number n is a footer if
-        the page before ends with n - 1, or the page after with n + 1.
-        """
-        text = self.documents_by_key[span.doc].text
-        start = span.start
-        end = span.end
-        window = max(0, start - _FOOTER_CONTEXT_LENGTH), min(len(text), end + _FOOTER_CONTEXT_LENGTH)
-        footers = list(_FOOTER.finditer(text, *window))
-        page_numbers: set[int] = set()
-        for before, after in pairwise([footer for footer in footers if footer["number"]]):
-            is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
-            if is_page and int(after["number"]) == int(before["number"]) + 1:
-                page_numbers |= {before.start(), after.start()}
-        piece = text[start:end]
-        for footer in footers:
-            first, last = footer.start("line") - start, footer.end("line") - start
-            if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
-                piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
-        return piece
+        """Return the text of a span, with page footers replaced by as many spaces."""
+        return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
 
     def widen_to_sections(self, span: Span) -> Span:
         """Return a span widened to whole sections, each with its own text."""

@@ -200,9 +200,9 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     span = found.span if found else None
     again = citation
     if section_id is not None:
-        again = make_citation(section_id, library, quote=quote, span=span)
+        again = make_citation(section_id, library, quote=quote, found=found)
     elif span is not None and (new_id := library.section_at(span.doc, span.start)) is not None:
-        again = make_citation(new_id, library, quote=quote, span=span)
+        again = make_citation(new_id, library, quote=quote, found=found)
         is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
@@ -212,6 +212,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         section_id=citation.section_id,
         state=state,
         span=span,
+        surroundings=again.surroundings if found else None,
         start=citation.start,
         end=citation.end,
         marks=citation.marks,

@@ -23,6 +23,7 @@ from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import UNTITLED, format_node_title
 from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
 from roamtui.quotes.read import CitationMark, Quotation, read_answer
+from roamtui.quotes.surroundings import find_surroundings
 from roamtui.text import Bounds, Span, merge_bounds
 
 _FROM_WORST_TO_BEST = (
@@ -184,9 +185,9 @@ class QuoteChecker:
             for mark in quote.marks:
                 if (found := self._find_in_section(words, mark.section_id)) is not None:
                     state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
-                    return make(mark.section_id, state=state, span=found.span)
+                    return make(mark.section_id, state=state, found=found)
             if not quote.is_code and (found := self._find_elsewhere(words)) is not None:
-                return make(quote.marks[0].section_id, state=QuoteState.ELSEWHERE, span=found.span)
+                return make(quote.marks[0].section_id, state=QuoteState.ELSEWHERE, found=found)
         if quote.is_code:
             return None
         section_id = quote.marks[0].section_id
@@ -240,8 +241,13 @@ def make_citation(
     quote: str | None = None,
     state: QuoteState = QuoteState.NO_QUOTE,
     span: Span | None = None,
+    found: FoundQuote | None = None,
 ) -> Citation:
-    """Make the citation of a section, or of a quote found at `span`, with its place in the library."""
+    """Make the citation of a section, of a passage at `span`, or of a quote that was found."""
+    surroundings = None
+    if found is not None:
+        span = found.span
+        surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=state)
     node = library.node(section_id)
@@ -256,6 +262,7 @@ def make_citation(
         end_line=last,
         page=page,
         span=span,
+        surroundings=surroundings,
     )
 
 

@@ -6,7 +6,6 @@ Other words are never said to be missing: a text can say the same in other forms
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from html import unescape
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language
@@ -109,6 +108,8 @@ def _compile_name(word: str) -> re.Pattern[str]:
 
 def _iter_pieces(text: str) -> Iterator[str]:
     """Yield a text, folded, in pieces that end with a line. No other thread could run while all of it is."""
+    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+
     start = 0
     while start < len(text):
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)

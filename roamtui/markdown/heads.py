@@ -1,0 +1,120 @@
+"""Find the column heads of a row of a table, or say that they are not known.
+
+Documents have heads in several rows, below an empty first row, or again in the middle of a table. A wrong
+head changes what a figure says, so in case of doubt there is none.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from roamtui.markdown.blocks import Table, Words
+from roamtui.plain import sanitise_line
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
+_FIGURES = re.compile(r"\d+")
+_LETTER = re.compile(r"[^\W\d_]")
+_DASHES = frozenset("-–—−")
+_UNIT = re.compile(r"\(|\Z")
+"""A row of heads has no label, or one such as "(in millions)"."""
+
+
+class TableHeads:
+    """The column heads of a table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def find(self, index: int) -> tuple[str, ...] | None:
+        """Return the head of each column for the row at an index, or None if one is not known.
+
+        It is empty if the row needs no heads: it is a row of heads itself, or a title. Heads in several rows
+        are joined.
+        """
+        cells = self._rows[index]
+        top, bottom = 0, self._top_count
+        if index < bottom or not any(cells[1:]) or (_has_only_years(cells) and _UNIT.match(cells[0])):
+            return ()
+        number = bisect_left(self._year_rows, index) - 1
+        if number >= 0:
+            top = self._year_rows[number]
+            bottom = top + 1
+            if not _UNIT.match(self._rows[top][0]):
+                return None  # these years may be heads, or the figures of a row
+            while top > 1 and _is_head_row(self._rows[top - 1]):
+                top -= 1
+        heads = _join(self._rows[top:bottom])
+        pairs = [*zip(heads, cells, strict=True)][1:]
+        is_known = all(head or not _has_content(cell) for head, cell in pairs)
+        return heads if is_known and not any(map(_is_figure, heads[1:])) else None
+
+    def find_period(self, index: int) -> str:
+        """Return the title above a row if such titles divide the table into periods, else an empty text."""
+        number = bisect_left(self._period_rows, index) - 1
+        return self._rows[self._period_rows[number]][0] if number >= 0 else ""
+
+    @cached_property
+    def _rows(self) -> list[list[str]]:
+        return [[_read_cell(cell) for cell in row.cells] for row in self._table.rows]
+
+    @cached_property
+    def _top_count(self) -> int:
+        """Number of rows of heads at the top: more than one until no two columns have the same."""
+        count = 1
+        while count < len(self._rows) and _is_head_row(self._rows[count]):
+            heads = _join(self._rows[:count])[1:]
+            if all(heads) and len(set(heads)) == len(heads):
+                break
+            count += 1
+        return count
+
+    @cached_property
+    def _year_rows(self) -> list[int]:
+        """Indices of the rows below the heads that have only years."""
+        below = range(self._top_count, len(self._rows))
+        return [index for index in below if _has_only_years(self._rows[index])]
+
+    @cached_property
+    def _period_rows(self) -> list[int]:
+        """Indices of the titles, such as "Year ended December 31, 2022", that differ only in figures."""
+        titles = {
+            index: _FIGURES.sub("", cells[0])
+            for index, cells in enumerate(self._rows)
+            if _YEAR.search(cells[0]) and not any(cells[1:])
+        }
+        counts = Counter(titles.values())
+        return [index for index, title in titles.items() if counts[title] > 1]
+
+
+def _read_cell(cell: Sequence[Words]) -> str:
+    return sanitise_line("".join(words.text for words in cell))
+
+
+def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Join heads by column. A head that spans several rows is repeated in each."""
+    columns = zip(*rows, strict=True)
+    return tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
+
+
+def _is_head_row(cells: Sequence[str]) -> bool:
+    has_heads = any(cells[1:]) and not any(map(_is_figure, cells[1:]))
+    return has_heads and _UNIT.match(cells[0]) is not None
+
+
+def _has_only_years(cells: Sequence[str]) -> bool:
+    heads = [*filter(None, cells[1:])]
+    return bool(heads) and all(_YEAR.search(head) and not _is_figure(head) for head in heads)
+
+
+def _is_figure(text: str) -> bool:
+    """Return whether a text is an amount, and not a head such as a year or "Level 1"."""
+    rest = _YEAR.sub("", text)
+    has_digit = any(map(str.isdigit, rest))
+    return _AMOUNT.search(text) is not None or (has_digit and _LETTER.search(rest) is None) or text in _DASHES
+
+
+def _has_content(text: str) -> bool:
+    return text in _DASHES or any(map(str.isalnum, text))

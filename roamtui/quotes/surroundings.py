@@ -1,0 +1,455 @@
+"""Find what a document says around a quote, as a person sees it: the sentence, and what governs it.
+
+A row of a table comes with its column heads, an item of a list with the line that leads the list in, and the
+answer of an FAQ with its question. A sentence goes on over the end of a page.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from operator import attrgetter
+from typing import NamedTuple
+
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library, blank_footers
+from roamtui.markdown.blocks import Emphasis
+from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.visible import Piece, UnitKind, VisibleText, VisibleUnit, list_units
+from roamtui.plain import format_count, sanitise_text
+from roamtui.sentences import continues_sentence
+from roamtui.text import Bounds, Span, merge_bounds, subtract_bounds
+
+_LENGTH_MAX = 2_000
+"""Maximum length of a sentence that is kept whole, in characters."""
+_LEAD_LENGTH_MAX = 300
+"""The same for the sentence that leads a list in."""
+_LEADS_MAX = 4
+_STEPS_MAX = 100
+"""Maximum number of units to look at before and after a quote."""
+_REACH_MIN = 100
+_LOOK = 40
+_PAGES_MAX = 3
+"""Maximum number of paragraphs over which a sentence goes on, in each direction."""
+_SKIPPED_MAX = 3
+"""Maximum number of units, such as footnotes, over which a sentence goes on."""
+_NO_HEADS = " [no column heads found]"
+_WHOLE_KINDS = frozenset({UnitKind.HEADING, UnitKind.ROW, UnitKind.CODE})
+_PROSE_KINDS = frozenset({UnitKind.PARAGRAPH, UnitKind.ITEM})
+_BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
+"""The start of a page's title, a page number, or a footnote."""
+_ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
+"""The start of a paragraph that is an item of a list to a person, as in a PDF."""
+_FIRST_LABELS = frozenset({"1", "a", "A", "i", "I"})
+_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+_ITEM_LABEL = re.compile(r"[.)\s]+\Z")
+_LINE_END = Piece(" ")
+_DIVIDED = re.compile(r"\w-\Z")
+"""The end of a line that divides a word."""
+_SOFT_HYPHEN = "\u00ad"
+_SPACE = re.compile(r"\s+")
+_START = attrgetter("start")
+
+
+class _Place(NamedTuple):
+    """Where a unit is: the bounds of its section, and its index in it."""
+
+    section: Bounds
+    number: int
+
+
+class _Segment(NamedTuple):
+    """A part of a visible text that is shown."""
+
+    text: VisibleText
+    start: int
+    end: int
+    quoted: tuple[Bounds, ...] = ()
+    """The bounds of the quote in the source of the text."""
+
+
+def find_surroundings(
+    library: Library, parts: Sequence[Span], *, is_exact: bool = True
+) -> Surroundings | None:
+    """Find what stands around the parts of a quote, or None if that adds nothing to an exact quote."""
+    segments = _Finder(library, parts).list_segments()
+    line = _Line()
+    length = sum(segment.end - segment.start for segment in segments)
+    edges = [edge for segment in segments for edge in _list_edges(segment)]
+    reach = length if length <= _LENGTH_MAX else max(_REACH_MIN, _LENGTH_MAX // max(1, len(edges)))
+    for segment in segments:
+        line.add(segment, reach)
+    return line.finish(is_exact=is_exact)
+
+
+def _list_edges(segment: _Segment) -> list[int]:
+    """List where the quote's words begin and end in a visible text."""
+    located = (segment.text.locate(*bounds) for bounds in segment.quoted)
+    return [edge for bounds in located if bounds is not None for edge in bounds]
+
+
+@lru_cache(maxsize=32)
+def _read_section(document: str, start: int, end: int) -> tuple[VisibleUnit, ...]:
+    """List the units of a section, with offsets from its start."""
+    from roamtui.markdown import parser  # noqa: PLC0415 - the first screen does not need it
+
+    text = blank_footers(document, start, end)
+    definitions = parser.parse_link_definitions(document) if "][" in text else None
+    return list_units(text, parser.read_markdown(text, definitions=definitions))
+
+
+class _Finder:
+    """Finds the parts of a document that stand around a quote."""
+
+    def __init__(self, library: Library, parts: Sequence[Span]) -> None:
+        self._document = library.documents_by_key[parts[0].doc]
+        self._parts = parts
+        self._shown: dict[_Place, VisibleText] = {}
+
+    def list_segments(self) -> list[_Segment]:
+        """List what is shown: the lines that lead in, and the whole sentences that the quote touches."""
+        touched = self._list_touched()
+        if not touched:
+            return []
+        first, last = touched[0], touched[-1]
+        start = self._find_start(first, _list_edges(self._make_segment(first))[0])
+        end = self._find_end(last, _list_edges(self._make_segment(last))[-1])
+        before = self._list_continued(first, -1) if start == 0 else []
+        after = self._list_continued(last, 1) if end == len(self._show(last).text) else []
+        leads = [place for place in self._list_leads(first) if place not in touched]
+        segments = [self._make_lead(place) for place in leads[-_LEADS_MAX:]]
+        segments += self._list_bold_questions(first, start)
+        for place in (*reversed(before), *touched, *after):
+            segment = self._make_segment(place)
+            if place == first:
+                segment = segment._replace(start=start)
+            elif before and place == before[-1]:
+                segment = segment._replace(start=self._find_start(place, segment.end))
+            if place == last:
+                segment = segment._replace(end=end)
+            elif after and place == after[-1]:
+                segment = segment._replace(end=self._find_end(place, 0))
+            segments.append(segment)
+        return segments
+
+    def _list_touched(self) -> list[_Place]:
+        """List the units that have words of the quote, in order."""
+        touched: list[_Place] = []
+        section = self._find_section(self._parts[0].start)
+        while section is not None and section[0] < self._parts[-1].end:
+            units = self._read(section)
+            for start, end in self._get_quoted(section):
+                index = bisect_left(units, end, key=_START)
+                found: list[_Place] = []
+                while index and units[index - 1].end > start:
+                    index -= 1
+                    if units[index].whole.locate(start, end) is not None:
+                        found.append(_Place(section, index))
+                touched += [place for place in reversed(found) if place not in touched[-1:]]
+            section = self._find_section(section[1])
+        return touched
+
+    def _get_quoted(self, section: Bounds) -> tuple[Bounds, ...]:
+        """Return the bounds of the quote in a section, from its start."""
+        low, high = section
+        return tuple(
+            (max(part.start, low) - low, min(part.end, high) - low)
+            for part in self._parts
+            if part.start < high and part.end > low
+        )
+
+    def _find_section(self, offset: int) -> Bounds | None:
+        """Return the bounds of the section at an offset, or None outside of the document.
+
+        Without headings, a section may begin inside a block. Sections that share a block are read as one.
+        """
+        starts = self._document.columns.starts
+        if not starts[0] <= offset < starts[-1]:
+            return None
+        first = bisect_right(starts, offset) - 1
+        last = first + 1
+        while self._is_in_block(first):
+            first -= 1
+        while self._is_in_block(last):
+            last += 1
+        return starts[first], starts[last]
+
+    def _is_in_block(self, row: int) -> bool:
+        """Return whether a section begins inside a block, so that no blank line is before it."""
+        columns = self._document.columns
+        if not 0 < row < len(columns) or columns.kinds[row] is not NodeKind.TEXT:
+            return False
+        start = columns.starts[row]
+        return bool(self._document.text[max(0, start - _LOOK) : start].splitlines()[-1].strip())
+
+    def _read(self, section: Bounds) -> tuple[VisibleUnit, ...]:
+        return _read_section(self._document.text, *section)
+
+    def _get(self, place: _Place) -> VisibleUnit:
+        return self._read(place.section)[place.number]
+
+    def _step(self, place: _Place, step: int) -> _Place | None:
+        """Return the place of the unit before or after one, perhaps in another section."""
+        section: Bounds | None = place.section
+        number = place.number + step
+        while section is not None:
+            units = self._read(section)
+            if 0 <= number < len(units):
+                return _Place(section, number)
+            section = self._find_section(section[0] - 1 if step < 0 else section[1])
+            number = 0 if step > 0 or section is None else len(self._read(section)) - 1
+        return None
+
+    def _make_segment(self, place: _Place) -> _Segment:
+        text = self._show(place)
+        return _Segment(text, 0, len(text.text), self._get_quoted(place.section))
+
+    def _show(self, place: _Place) -> VisibleText:
+        """Return the text of a unit as it is shown. A row has its column heads."""
+        unit = self._get(place)
+        if unit.kind is not UnitKind.ROW:
+            return unit.whole
+        if place not in self._shown:
+            heads = None if unit.heads is None else unit.heads.find(unit.row)
+            period = unit.heads.find_period(unit.row) if unit.heads is not None and heads else ""
+            self._shown[place] = VisibleText(tuple(_write_row(unit.cells, heads, period)))
+        return self._shown[place]
+
+    def _find_start(self, place: _Place, position: int) -> int:
+        """Return where the sentence at a position of a visible text starts."""
+        unit = self._get(place)
+        if unit.kind in _WHOLE_KINDS:
+            return 0
+        number = bisect_right(unit.whole.sentence_ends, position) - 1
+        start = unit.whole.sentence_ends[number] if number >= 0 else 0
+        number_length = len(unit.whole.pieces[0].text) if unit.kind is UnitKind.ITEM else 0
+        return number_length if start == 0 and position >= number_length else start
+
+    def _find_end(self, place: _Place, position: int) -> int:
+        """Return where the sentence at a position of a visible text ends."""
+        unit = self._get(place)
+        number = bisect_left(unit.whole.sentence_ends, position)
+        is_inner = unit.kind not in _WHOLE_KINDS and number < len(unit.whole.sentence_ends)
+        return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
+
+    def _list_continued(self, place: _Place, step: int) -> list[_Place]:
+        """List the paragraphs before or after one that have more of its sentence, the nearest first."""
+        found: list[_Place] = []
+        while len(found) < _PAGES_MAX:
+            neighbour = self._step(place, step)
+            for _ in range(_SKIPPED_MAX):
+                if neighbour is None or not _is_between_pages(self._get(neighbour)):
+                    break
+                neighbour = self._step(neighbour, step)
+            if neighbour is None:
+                break
+            upper, lower = (self._get(each) for each in sorted((place, neighbour)))
+            is_prose = upper.kind in _PROSE_KINDS and lower.kind is UnitKind.PARAGRAPH
+            if not is_prose or not continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK]):
+                break
+            found.append(neighbour)
+            place = neighbour
+            if self._get(place).whole.sentence_ends:
+                break
+        return found
+
+    def _list_leads(self, place: _Place) -> list[_Place]:
+        """List the units that lead one in, outermost first: a question, and the lines before its lists."""
+        unit = self._get(place)
+        if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
+            return []
+        leads = [_Place(place.section, index) for index in unit.leads]
+        while len(leads) < _LEADS_MAX:
+            lead = self._find_written_lead(leads[0] if leads else place)
+            if lead is None:
+                break
+            leads.insert(0, lead)
+        question = self._find_question(leads[0] if leads else place)
+        return leads if question is None else [question, *leads]
+
+    def _find_written_lead(self, place: _Place) -> _Place | None:
+        """Find the line that leads in a list whose items are paragraphs, as in a PDF: "(a) the fee"."""
+        label = _read_label(self._get(place))
+        if label is None:
+            return None
+        above = self._step(place, -1)
+        for _ in range(_STEPS_MAX):
+            if above is None or self._get(above).kind is UnitKind.HEADING:
+                break
+            unit = self._get(above)
+            text = unit.whole.text.rstrip()
+            other = _read_label(unit)
+            if other is not None and other in _list_labels_before(label):
+                label = other
+            elif not label or label in _FIRST_LABELS:
+                is_open = other is None and text[-1:] not in ".!?;"
+                return above if is_open or text.endswith((":", "—", "–")) else None
+            above = self._step(above, -1)
+        return None
+
+    def _find_question(self, place: _Place) -> _Place | None:
+        """Find the heading or bold line above a unit in its section, if that is a question."""
+        units = self._read(place.section)
+        for index in range(place.number - 1, max(-1, place.number - 1 - _STEPS_MAX), -1):
+            unit = units[index]
+            if unit.kind is UnitKind.HEADING or (unit.kind is UnitKind.PARAGRAPH and unit.is_bold):
+                return _Place(place.section, index) if unit.whole.text.rstrip().endswith("?") else None
+        return None
+
+    def _list_bold_questions(self, place: _Place, start: int) -> list[_Segment]:
+        """List the bold question at the start of a paragraph, if the quote is in the answer after it."""
+        unit = self._get(place)
+        if unit.kind not in _PROSE_KINDS:
+            return []
+        bold = list(takewhile(lambda piece: Emphasis.STRONG in piece.emphasis, unit.whole.pieces))
+        length = sum(len(piece.text) for piece in bold)
+        is_question = bool(bold) and bold[-1].text.rstrip().endswith("?")
+        return [_Segment(unit.whole, 0, length)] if is_question and length <= start else []
+
+    def _make_lead(self, place: _Place) -> _Segment:
+        """Make the segment of the last sentence of a line that leads in."""
+        text = self._show(place)
+        start = self._find_start(place, len(text.text))
+        return _Segment(text, max(start, len(text.text) - _LEAD_LENGTH_MAX), len(text.text))
+
+
+def _is_between_pages(unit: VisibleUnit) -> bool:
+    """Return whether a sentence goes on after a unit: the title or number of a page, or a footnote."""
+    is_text = unit.kind is UnitKind.HEADING or unit.kind is UnitKind.PARAGRAPH
+    return is_text and _BETWEEN_PAGES.match(unit.whole.text) is not None
+
+
+def _read_label(unit: VisibleUnit) -> str | None:
+    """Return the label of an item such as "(a) the fee", empty for a bullet, None if a unit is no item."""
+    if unit.kind is UnitKind.ITEM:
+        return _ITEM_LABEL.sub("", unit.whole.pieces[0].text)
+    match = _ENUMERATOR.match(unit.whole.text) if unit.kind is UnitKind.PARAGRAPH else None
+    return None if match is None else match["label"] or ""
+
+
+def _list_labels_before(label: str) -> tuple[str, ...]:
+    """List the labels that may stand before one: "b" before "c", and "iv" or "u" before "v"."""
+    if not label or label.isdigit():
+        return (str(int(label) - 1),) if label else ("",)
+    romans = [*_ROMANS, *map(str.upper, _ROMANS)]
+    before = romans[romans.index(label) - 1 :][:1] if label in romans else []
+    return (*before, *([chr(ord(label) - 1)] if len(label) == 1 else []))
+
+
+def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None, period: str) -> Iterator[Piece]:
+    """Yield the pieces of a row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out.
+
+    A currency sign in a cell of its own stays with its figure.
+    """
+    if period:
+        yield Piece(f"{period} | ")
+    last = ""
+    last_head = ""
+    for cell, head in zip(cells, heads or [""] * len(cells), strict=True):
+        if not cell.text.strip():
+            continue
+        is_apart = last and last_head == head and (_is_sign(last) or _is_sign(cell.text))
+        if last:
+            yield Piece(" " if is_apart else " | ")
+        if head and not is_apart:
+            yield Piece(f"{head} ")
+        yield from cell.pieces
+        last = cell.text
+        last_head = head
+    if heads is None and len(cells) > 1:
+        yield Piece(_NO_HEADS)
+
+
+def _is_sign(text: str) -> bool:
+    return not any(map(str.isalnum, text)) and text.strip() not in "-–—−"
+
+
+class _Line:
+    """The line that is written: the sentence, and which of its words are quoted and struck out."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._quoted: list[Bounds] = []
+        self._struck: list[Bounds] = []
+
+    def add(self, segment: _Segment, reach: int) -> None:
+        """Add a segment, and of a long one what is at most `reach` characters from the quote's ends."""
+        self._write(" ")
+        windows = [
+            (max(segment.start, edge - reach), min(segment.end, edge + reach))
+            for edge in _list_edges(segment)
+        ]
+        shown = [_narrow(segment, *window) for window in merge_bounds(windows)]
+        if not windows and segment.end - segment.start <= reach:
+            shown = [(segment.start, segment.end)]
+        position = segment.start
+        for start, end in (*shown, (segment.end, segment.end)):
+            if position < start:
+                words = segment.text.count_words(position, start)
+                self._write(f" [… {format_count(words, 'word')}] ")
+            for piece in segment.text.iter_pieces(start, end):
+                self._write_piece(piece, segment.quoted)
+            position = end
+
+    def _write_piece(self, piece: Piece, quoted: Sequence[Bounds]) -> None:
+        """Write a piece, divided where the quote begins and ends."""
+        if piece == _LINE_END and _DIVIDED.search(self._text):
+            return
+        is_whole = piece.end - piece.start != len(piece.text)
+        inside = [bounds for bounds in quoted if bounds[0] < piece.end and piece.start < bounds[1]]
+        if is_whole or not inside:
+            self._write(piece.text, is_quoted=bool(inside), emphasis=piece.emphasis)
+            return
+        edges = {edge for bounds in inside for edge in bounds if piece.start < edge < piece.end}
+        for start, end in pairwise((piece.start, *sorted(edges), piece.end)):
+            text = piece.text[start - piece.start : end - piece.start]
+            is_quoted = any(low <= start < high for low, high in inside)
+            self._write(text, is_quoted=is_quoted, emphasis=piece.emphasis)
+
+    def _write(self, text: str, *, is_quoted: bool = False, emphasis: Emphasis = Emphasis.NONE) -> None:
+        line = _SPACE.sub(" ", sanitise_text(text)).replace(_SOFT_HYPHEN, "")
+        if self._text.endswith(" ") or not self._text:
+            line = line.lstrip(" ")
+        bounds = (len(self._text), len(self._text) + len(line.rstrip(" ")))
+        self._text += line
+        if is_quoted:
+            self._quoted.append(bounds)
+        if Emphasis.STRUCK in emphasis:
+            self._struck.append(bounds)
+
+    def finish(self, *, is_exact: bool) -> Surroundings | None:
+        """Return what was written, or None if it has no words besides those of an exact quote."""
+        sentence = self._text.rstrip()
+        quoted = self._join(self._quoted)
+        outside = subtract_bounds(0, len(sentence), quoted)
+        is_bare = not any(any(map(str.isalnum, sentence[start:end])) for start, end in outside)
+        if not quoted or (is_exact and is_bare):
+            return None
+        return Surroundings(sentence=sentence, quoted=quoted, struck=self._join(self._struck))
+
+    def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:
+        """Join bounds between which there is only white space."""
+        joined: list[Bounds] = []
+        for start, end in bounds:
+            if start >= end:
+                continue
+            if joined and not self._text[joined[-1][1] : start].strip():
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((start, end))
+        return tuple(joined)
+
+
+def _narrow(segment: _Segment, start: int, end: int) -> Bounds:
+    """Move the bounds of a part of a segment to spaces, so that no word is cut."""
+    text = segment.text.text
+    if start > segment.start:
+        space = text.find(" ", start, start + _LOOK)
+        start = space + 1 if space >= 0 else start
+    if end < segment.end:
+        space = text.rfind(" ", end - _LOOK, end)
+        end = space if space >= 0 else end
+    return start, end

@@ -1,0 +1,66 @@
+"""The column heads of a row are those that a reader finds, or unknown, but never wrong."""
+
+import pytest
+
+from roamtui.markdown.blocks import Table
+from roamtui.markdown.heads import TableHeads
+from roamtui.markdown.parser import read_markdown
+
+_UNKNOWN = None
+_NONE_NEEDED = ()
+
+
+def _find(rows: str, heads: str = "||||") -> list[tuple[str, ...] | None]:
+    """Return the heads of each row, written with a bar after each cell, below a row of heads."""
+    columns = heads.count("|")
+    text = f"|{heads}\n|{'---|' * columns}\n" + "".join(f"|{row.strip()}\n" for row in rows.strip().split("\n"))
+    (table,) = read_markdown(text).blocks
+    assert isinstance(table, Table)
+    return [TableHeads(table).find(index) for index in range(1, len(table.rows))]
+
+
+def test_heads_are_those_above_the_row() -> None:
+    heads = ("(Millions)", "2022", "2021", "2020")
+    assert _find("Cash||||\nDebt|$5|—|(3)|", "|".join(heads) + "|") == [_NONE_NEEDED, heads]
+
+
+def test_heads_of_two_rows_are_joined_by_column() -> None:
+    found = _find(
+        """
+        |Three months|Three months|Nine months|Nine months|
+        |2022|2021|2022|2021|
+        Debt|5|6|7|8|
+        """,
+        "|||||",
+    )
+    joined = ("", "Three months 2022", "Three months 2021", "Nine months 2022", "Nine months 2021")
+    assert found == [_NONE_NEEDED, _NONE_NEEDED, joined]
+
+
+def test_years_in_the_middle_of_a_table_are_heads_of_what_is_below() -> None:
+    found = _find("Debt|5|6|\n(in %)|2019|2018|\nDebt|7|8|", "|2022|2021|")
+    assert found == [("", "2022", "2021"), _NONE_NEEDED, ("(in %)", "2019", "2018")]
+
+
+@pytest.mark.parametrize(
+    ("heads", "rows"),
+    [
+        ("|||", "Debt|5|6|"),
+        ("Owner|5|6|", "Debt|7|8|"),
+        ("Owner|$5 million|6|", "Debt|7|8|"),
+        ("|2022||", "Debt|7|8|"),
+        ("|2022|2021|", "Notes due|2030|2031|\nDebt|7|8|"),
+        ("|||", "Owner|Mr. X|Mr. Y|\nDebt|7|8|"),
+    ],
+    ids=["empty", "figures", "amounts", "one missing", "years with a label", "a first row with a label"],
+)
+def test_heads_in_doubt_are_unknown(heads: str, rows: str) -> None:
+    assert _find(rows, heads)[-1] is _UNKNOWN
+
+
+def test_a_title_of_a_period_belongs_to_the_rows_below() -> None:
+    rows = "| | A |\n|---|---|\n| Year 2021 | |\n| Cash | 1 |\n| Year 2022 | |\n| Debt | 3 |\n| Costs of 2020 | |\n"
+    (table,) = read_markdown(rows).blocks
+    assert isinstance(table, Table)
+    heads = TableHeads(table)
+    assert [heads.find_period(index) for index in (2, 4, 5)] == ["Year 2021", "Year 2022", "Year 2022"]

@@ -1,0 +1,122 @@
+"""Beside a quote stands the document's own sentence, and what governs it."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.markdown.lines import measure
+from roamtui.markdown.surroundings import Part, Surroundings
+from roamtui.plain import sanitise_line
+from roamtui.quotes.find import find_in_span
+from roamtui.quotes.surroundings import find_surroundings
+from roamtui.text import Span
+from tests.case_files import read_rows
+from tests.search.libraries import make_library
+
+
+def _look_up(text: str, quote: str) -> Surroundings | None:
+    library = make_library(text)
+    found = find_in_span(quote, library, Span(doc="", start=0, end=len(text)))
+    assert found is not None
+    return find_surroundings(library, found.parts, is_exact=found.is_exact)
+
+
+def _mark(parts: list[Part]) -> str:
+    """Write parts with marks around what is quoted and what is struck out."""
+    marks = [("⟦", "⟧") if part.is_quoted else ("~~", "~~") if part.is_struck else ("", "") for part in parts]
+    return "".join(f"{opening}{part.text}{closing}" for (opening, closing), part in zip(marks, parts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "expected"),
+    [row for table in ("sentences", "pages", "lists", "tables") for row in read_rows("quotes/surroundings", table)],
+)
+def test_the_sentence_is_shown_with_what_governs_it(text: str, quote: str, expected: str) -> None:
+    surroundings = _look_up(text, quote)
+    assert ("" if surroundings is None else _mark(surroundings.list_parts())) == expected
+
+
+_CLAUSE = (
+    "The licensee may not, except with prior written consent of the licensor, copy, modify, distribute or sell "
+    "the software to any third party unless the third party has agreed in writing to be bound by these terms."
+)
+_QUOTE = "copy, modify, distribute or sell the software to any third party"
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (50, "[… 12 words] ⟦copy, ⟧[… 9 words] ⟦party⟧ [… 14 words] "),
+        (90, "[… 10 words] the licensor, ⟦copy, modify, ⟧[… 7 words] ⟦third party⟧ unless the [… 12 words] "),
+        (
+            120,
+            (
+                "[… 8 words] consent of the licensor, ⟦copy, modify, distribute ⟧[… 5 words] "
+                "⟦any third party⟧ unless the third [… 11 words] "
+            ),
+        ),
+        (300, _CLAUSE.replace(_QUOTE, f"⟦{_QUOTE}⟧")),
+    ],
+)
+def test_a_line_has_what_stands_nearest_to_the_quote(width: int, line: str) -> None:
+    surroundings = _look_up(_CLAUSE, _QUOTE)
+    assert surroundings is not None
+    assert _mark(surroundings.cut(width)) == line
+
+
+@given(st.integers(20, 200), st.lists(st.sampled_from(["word", "a", "不", "longer", "…"]), min_size=3, max_size=90))
+def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[str]) -> None:
+    sentence = " ".join(words)
+    start = sentence.index(words[len(words) // 2])
+    surroundings = Surroundings(sentence=sentence, quoted=((start, start + 1),))
+    text = "".join(part.text for part in surroundings.cut(width)).rstrip()
+    hidden = [int(count) for count in re.findall(r"\[… (\d+) words?\]", text)]
+    shown = re.sub(r"\[… \d+ words?\]", "", text).split()
+    assert len(shown) + sum(hidden) == len(words)
+    assert measure(text) <= max(width, 2 * len("[… 80 words] ") + len("longer"))
+
+
+def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
+    text = f"No {'word ' * 30_000}one two three{' more' * 30_000}."
+    surroundings = _look_up(text, "one two three")
+    assert surroundings is not None
+    assert "[… 29,803 words] word" in surroundings.sentence
+    assert "more [… 29,802 words]" in surroundings.sentence
+    assert len(surroundings.sentence) < 2_200
+
+
+def test_a_wide_table_shows_the_cells_beside_the_quote() -> None:
+    heads, cells = (" | ".join(f"{name}{number}" for number in range(500)) for name in "hc")
+    surroundings = _look_up(f"| {heads} |\n|{'---|' * 500}\n| {cells} |\n", "c250")
+    assert surroundings is not None
+    assert "h249 c249 | h250 c250 | h251 c251" in surroundings.sentence
+    assert len(surroundings.sentence) < 2_200
+
+
+def test_every_block_of_unicode_is_shown_without_characters_that_act() -> None:
+    blocks = [block for block in range(0, 0x30000, 0x100) if not 0xD800 <= block < 0xE000]
+    texts = [f"Not {''.join(map(chr, range(block, block + 0x100)))} here." for block in blocks]
+    library = make_library("\n\n".join(texts))
+    shown = 0
+    end = -2
+    for text in texts:
+        end += len(text) + 2
+        surroundings = find_surroundings(library, [Span(doc="", start=end - 5, end=end - 1)])
+        if surroundings is not None:  # otherwise one of the characters ends the sentence
+            shown += 1
+            assert surroundings.sentence.endswith("here.")
+            assert sanitise_line(surroundings.sentence) == surroundings.sentence
+    assert shown > 0.9 * len(texts)
+
+
+@given(st.text(alphabet="ab1. |-*#>\n`~[]()<>/td", max_size=120), st.integers(0, 120), st.integers(1, 120))
+def test_any_text_has_its_words_in_order(text: str, start: int, length: int) -> None:
+    library = make_library(text)
+    start = min(start, len(text))
+    span = Span(doc="", start=start, end=min(start + length, len(text)))
+    surroundings = find_surroundings(library, [span])
+    if surroundings is not None:
+        assert sorted(surroundings.quoted) == list(surroundings.quoted)
+        assert "".join(part.text for part in surroundings.list_parts()) == surroundings.sentence
