@@ -100,6 +100,7 @@ from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.plain import shorten
+from roamtui.quotes.recheck import add_nearest
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Progress, Searcher
@@ -288,6 +289,8 @@ class Agent:
             else:
                 run.stopped = await self._run_steps(run)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.searcher)
+            citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
+            outcome = replace(outcome, citations=citations)
         except ModelError as error:
             run.stopped = StopReason.ERROR
             run.error = str(error)

@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.outline.ids import find_marks
 from roamtui.plain import format_count
 from roamtui.quotes.verdicts import AnswerProof, make_proof
-from roamtui.quotes.wording import PASSAGE_LABEL, format_source_line, format_verification
+from roamtui.quotes.wording import PASSAGE_LABEL, format_nearest, format_source_line, format_verification
 
 NEAREST_MAX = 3
 """Maximum number of sections that are named beside an answer."""
@@ -89,13 +89,15 @@ def format_proof(exchange: Exchange) -> str:
     return f"{format_count(count, 'passage')} · no model has read them" if count else ""
 
 
-def format_sources(exchange: Exchange) -> list[str]:
-    """Format the citations of an answer as lines that `recheck` reads again."""
+def format_sources(exchange: Exchange, library: Library) -> list[str]:
+    """Format the citations of an answer as lines that `recheck` reads again, with the nearest words below."""
     label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
-    return [
-        format_source_line(citation, number, label)
-        for number, citation in enumerate(exchange.citations, start=1)
-    ]
+    lines: list[str] = []
+    for number, citation in enumerate(exchange.citations, start=1):
+        lines.append(format_source_line(citation, number, label))
+        if nearest := format_nearest(citation, library):
+            lines.append(f"   {nearest}")
+    return lines
 
 
 def match_proof(exchange: Exchange, library: Library) -> AnswerProof:

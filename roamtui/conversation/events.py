@@ -142,6 +142,16 @@ class Step(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class Nearest(Struct, frozen=True, kw_only=True):
+    """The words of a document that are most similar to a quote that was not found."""
+
+    text: str
+    """In Markdown."""
+    span: Span
+    is_read: bool
+    """Whether the model had read them."""
+
+
 class Citation(Struct, frozen=True, kw_only=True):
     """The proof of a claim: a section and, if the answer has one, a quote from it."""
 
@@ -165,6 +175,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids in square brackets that show this citation."""
+    nearest: Nearest | None = None
+    """What the documents say instead of a quote that was not found, or None if nothing is similar."""
     is_changed: bool = False
     """Whether the quote was in the document when the model answered, but no longer is."""
 

@@ -6,7 +6,7 @@ All text from the document, the model or the person is escaped here. The page's 
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -36,7 +36,7 @@ from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
-from roamtui.quotes.wording import describe_source, simplify_quote
+from roamtui.quotes.wording import describe_nearest, describe_source, simplify_quote
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -126,7 +126,23 @@ class _ReplayPage:
         path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or citation.section_id)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
-        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small></li>'
+        nearest = "".join(self._render_nearest(citation))
+        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{nearest}</li>'
+
+    def _render_nearest(self, citation: Citation) -> Iterator[str]:
+        """Render where the words nearest to a false quote are, with what differs marked."""
+        place, parts = describe_nearest(citation, self._library)
+        if not place:
+            return
+        yield f"<br/><small>{escape(sanitise_line(place))}:"
+        for part in parts:
+            words = escape(sanitise_line(part.words))
+            if part.is_in_quote and part.is_in_text:
+                yield f" {words}"
+            else:
+                tag = "del" if part.is_in_quote else "ins"
+                yield f" <{tag}>{words}</{tag}>"
+        yield "</small>"
 
     def render_outline(self) -> str:
         """Render the outline of the touched sections, with the texts of those that answers cite."""

@@ -31,7 +31,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
     for exchange in state.exchanges:
         parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
-        parts.append("\n".join(format_sources(exchange)))
+        parts.append("\n".join(format_sources(exchange, state.library)))
         if summary := format_proof(exchange):
             parts.append(f"*{summary}*")
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"

@@ -28,7 +28,7 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
-from roamtui.quotes.wording import describe_source
+from roamtui.quotes.wording import describe_source, format_nearest
 from roamtui.retrieval.passages import find_statement
 
 _WIDTH_MIN = 20
@@ -119,6 +119,8 @@ def _list_sources(
         if width is not None:
             titles = fit_path(titles, width - len(_INDENT), len(start) + len(place))
         lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
+        if nearest := format_nearest(citation, library):
+            lines.append(f"{_INDENT}{nearest}")
     if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):

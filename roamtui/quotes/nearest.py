@@ -2,11 +2,12 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from heapq import nlargest
 from itertools import islice
-from operator import itemgetter
+from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
@@ -19,98 +20,91 @@ SIMILARITY_MIN = 0.65
 words that both have in the same order."""
 CITED_SIMILARITY_MIN = 0.4
 """If a model's words and a passage are less similar than this, they were not made from it."""
+_WORDS_MAX = 400
+"""Maximum number of words of a quote to compare. The time grows with the square of this number."""
+_SOUGHT_MAX = 8
+"""Number of words of a quote, the longest, whose places are looked for, and of the places that are read."""
+_OCCURRENCES_MAX = 2000
+_WORDS_BESIDE = 6
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
 _CLOSING = re.compile(r"(?:\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|\]\[[^\]\n]*\]|[*_~`])+")
 """Markup next to the words of a passage."""
-_WORDS_MAX = 400
-"""Maximum number of words of a quote to compare. The time grows with the square of this number."""
-_BESIDE = 3
-"""Number of words beside the most similar run that may belong to it."""
-_NEAREST_MAX = 3
-"""Number of places in long texts at which similar words are looked for."""
-_LONG = 1 << 16
-"""Texts of more characters are read only where they have rare words of a quote."""
-_SOUGHT_MAX = 8
-_OCCURRENCES_MAX = 2000
-_WORD_RUN = re.compile(r"[^\W_]{2,}")
 
 
-def find_nearest(quote: str, library: Library, spans: Sequence[Span], similarity_min: float) -> Span | None:
+class SimilarWords(NamedTuple):
+    """Words that are similar to a quote."""
+
+    similarity: float
+    """From 0 to 1."""
+    span: Span
+
+
+class DiffPart(NamedTuple):
+    """Words that a quote and a text share, or that only one of them has."""
+
+    words: str
+    is_in_quote: bool
+    is_in_text: bool
+
+
+def find_nearest(
+    quote: str, library: Library, spans: Sequence[Span], similarity_min: float
+) -> SimilarWords | None:
     """Return the words in some spans that are most similar to a quote, with those that replace its ends."""
-    nearest: Span | None = None
-    best = similarity_min
-    for span in _list_likely_places(quote, library, spans):
-        similar = _find_similar(quote, library, span)
-        if similar is not None and similar[0] > best:
-            best, nearest = similar
+    words = read_words(quote)
+    nearest: SimilarWords | None = None
+    for place in _list_likely_places(quote, words, library, spans):
+        similar = _find_similar(quote, words, library, place)
+        best = similarity_min if nearest is None else nearest.similarity
+        if similar is not None and similar.similarity > best:
+            nearest = similar
     return nearest
 
 
-def _list_likely_places(quote: str, library: Library, spans: Sequence[Span]) -> list[Span]:
-    """List the spans, and of long ones only the places that share most of the long words of a quote."""
-    runs = sorted(set(_WORD_RUN.findall(quote)), key=len)[-_SOUGHT_MAX:]
+def _list_likely_places(
+    quote: str, words: TextWords, library: Library, spans: Sequence[Span]
+) -> Iterator[Span]:
+    """Yield the stretches of some spans that share most of the long words of a quote."""
+    texts = {quote[start:end] for start, end in zip(words.starts, words.ends, strict=True)}
+    longest = nlargest(_SOUGHT_MAX, texts, key=len)
     width = 2 * len(quote) + 200
-    places: list[tuple[int, Span]] = []
-    short: list[Span] = []
-    for span in spans:
-        if span.end - span.start <= _LONG:
-            short.append(span)
-            continue
+    shared: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for number, span in enumerate(spans):
         text = library.documents_by_key[span.doc].text
-        hits: list[tuple[int, int]] = []
-        for number, run in enumerate(runs):
-            found = re.compile(re.escape(run)).finditer(text, span.start, span.end)
-            hits += ((match.start(), number) for match in islice(found, _OCCURRENCES_MAX))
-        if hits:
-            places.append(_find_best_window(sorted(hits), width, span))
-    places.sort(key=itemgetter(0), reverse=True)
-    return short + [place for _, place in places[:_NEAREST_MAX]]
+        for word in longest:
+            found = re.compile(re.escape(word)).finditer(text, span.start, span.end)
+            for match in islice(found, _OCCURRENCES_MAX):
+                stretch = (match.start() - span.start) // width
+                shared[number, stretch].add(word)
+                shared[number, max(0, stretch - 1)].add(word)
+    for number, stretch in nlargest(_SOUGHT_MAX, shared, key=lambda key: len(shared[key])):
+        span = spans[number]
+        start = span.start + max(0, stretch - 1) * width
+        yield Span(doc=span.doc, start=start, end=min(span.end, start + 4 * width))
 
 
-def _find_best_window(hits: Sequence[tuple[int, int]], width: int, within: Span) -> tuple[int, Span]:
-    """Return how many different words the best window has, and the window. A hit is an offset and a word."""
-    counts: Counter[int] = Counter()
-    first = 0
-    best_count, best_start = 0, 0
-    for offset, number in hits:
-        counts[number] += 1
-        while hits[first][0] < offset - width:
-            counts[hits[first][1]] -= 1
-            counts += Counter()  # drops those that are not there
-            first += 1
-        if len(counts) > best_count:
-            best_count, best_start = len(counts), hits[first][0]
-    start = max(within.start, best_start - width // 2)
-    end = min(within.end, best_start + width + width // 2)
-    return best_count, Span(doc=within.doc, start=start, end=end)
-
-
-def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Span] | None:
-    """Return a span's most similar words, with their similarity from 0 to 1, or None if none is shared."""
+def _find_similar(quote: str, quote_words: TextWords, library: Library, within: Span) -> SimilarWords | None:
+    """Return a span's most similar words, or None if none is shared."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
     around = library.widen_to_sections(within)
     text = library.clean_text(around)
-    quote_words = read_words(quote)
     words = read_words(text)
     first_row = bisect_left(words.starts, within.start - around.start)
-    keys = list(words.exact_keys[first_row : bisect_right(words.ends, within.end - around.start)])
-    wanted = list(quote_words.exact_keys[:_WORDS_MAX])
+    after_row = bisect_right(words.ends, within.end - around.start)
+    wanted = _list_keys(quote_words)[:_WORDS_MAX]
+    keys = _list_keys(words)[first_row:after_row]
     low, high = 0, len(keys)
-    if len(wanted) < high and (near := fuzz.partial_ratio_alignment(wanted, keys)) is not None:
+    near = fuzz.partial_ratio_alignment(wanted, keys) if len(wanted) < high else None
+    if near is not None:
         low, high = near.dest_start, near.dest_end
-        if keys[low] != wanted[0]:
-            low = max(0, low - _BESIDE)
-        if keys[high - 1] != wanted[-1]:
-            high = min(len(keys), high + _BESIDE)
     edits = distance.LCSseq.editops(wanted, keys[low:high])
     blocks = [block for block in edits.as_matching_blocks() if block.size]
     if not blocks:
         return None
     first = first_row + low + blocks[0].b
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
-    shared = sum(block.size for block in blocks)
-    similarity = 2 * shared / (len(wanted) + last - first + 1)
+    similarity = 2 * sum(block.size for block in blocks) / (len(wanted) + last - first + 1)
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
     start, end = get_sentence(text, words.starts[first], words.ends[last])
     for _ in range(blocks[0].a):
@@ -120,7 +114,7 @@ def _find_similar(quote: str, library: Library, within: Span) -> tuple[float, Sp
         if last + 1 < len(words) and words.ends[last + 1] <= end:
             last += 1
     bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)
-    return similarity, around.get_part(*bounds)
+    return SimilarWords(similarity, around.get_part(*bounds))
 
 
 def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: TextWords) -> Bounds:
@@ -141,16 +135,64 @@ def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: Te
     return start, end
 
 
+def _list_keys(words: TextWords) -> list[tuple[int, ...]]:
+    """List a key for each word. Words with the same letters and numbers have the same."""
+    keys: list[list[int]] = [[] for _ in words.starts]
+    for row, key in zip(words.loose.first_rows, memoryview(words.loose.keys).cast("q"), strict=True):
+        keys[row].append(key)
+    return [tuple(key) for key in keys]
+
+
+def compare_words(quote: str, text: str) -> list[DiffPart]:
+    """Compare a quote and a Markdown text word by word. What both have is written as in the text."""
+    shown = extract_words(text) if quote == extract_words(quote) else text
+    before, after = read_words(quote), read_words(shown)
+    parts: list[DiffPart] = []
+    matcher = SequenceMatcher(None, _list_keys(before), _list_keys(after), autojunk=False)
+    for kind, start, end, start_after, end_after in matcher.get_opcodes():
+        old = _cut(quote, before, start, end)
+        new = _cut(shown, after, start_after, end_after)
+        if kind == "equal":
+            parts.append(DiffPart(new, is_in_quote=True, is_in_text=True))
+        else:
+            parts.append(DiffPart(old, is_in_quote=True, is_in_text=False))
+            parts.append(DiffPart(new, is_in_quote=False, is_in_text=True))
+    return [part for part in parts if part.words]
+
+
+def _cut(text: str, words: TextWords, start: int, end: int) -> str:
+    """Return some words of a text with the punctuation beside them."""
+    if start == end:
+        return ""
+    first = words.starts[start] if start else 0
+    last = words.starts[end] if end < len(words) else len(text)
+    return text[first:last].strip()
+
+
+def shorten_equal_parts(parts: Sequence[DiffPart]) -> list[DiffPart]:
+    """Cut what a quote and a text share to the words beside what differs."""
+    shortened: list[DiffPart] = []
+    for part in parts:
+        words = part.words.split()
+        if part.is_in_quote and part.is_in_text and len(words) > 2 * _WORDS_BESIDE + 1:
+            words = [*words[:_WORDS_BESIDE], "…", *words[-_WORDS_BESIDE:]]
+        shortened.append(part._replace(words=" ".join(words)))
+    return shortened
+
+
 def format_word_diff(quote: str, text: str) -> str:
     """Format the differences of a text from a quote: ``for [-three-]{+four+} weeks``."""
-    before = quote.split()
-    after = (extract_words(text) if quote == extract_words(quote) else text).split()
-    parts: list[str] = []
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for kind, start, end, start_after, end_after in matcher.get_opcodes():
-        old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])
-        if kind == "equal":
-            parts.append(new)
+    return format_diff_parts(compare_words(quote, text))
+
+
+def format_diff_parts(parts: Sequence[DiffPart]) -> str:
+    """Format parts with brackets around the words that only one side has."""
+    line = ""
+    for part in parts:
+        if part.is_in_quote and part.is_in_text:
+            line += f" {part.words}"
+        elif part.is_in_quote:
+            line += f" [-{part.words}-]"
         else:
-            parts.append((f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else ""))
-    return " ".join(parts)
+            line += f"{'' if line.endswith('-]') else ' '}{{+{part.words}+}}"
+    return line.strip()

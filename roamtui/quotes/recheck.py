@@ -1,6 +1,7 @@
 """Find quotes, and what citations lead to, in the current version of the document."""
 
 import asyncio
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from itertools import chain
@@ -9,15 +10,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, QuoteState
+from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, Nearest, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.ids import strip_marks
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, format_word_diff
+from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
 from roamtui.quotes.verdicts import make_citation, resolve_citation
-from roamtui.text import Span
+from roamtui.text import Span, merge_bounds
+
+_NEAREST_MAX = 30
+"""Maximum number of false quotes of an answer whose nearest words are looked for."""
 
 
 class ClaimStatus(StrEnum):
@@ -66,7 +70,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if span is None:
         status = ClaimStatus.CHANGED
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-        span = find_nearest(claim.quote, library, similar_in, similarity_min)
+        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
+        span = None if similar is None else similar.span
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or ""
         return Finding(status=status, span=span, section_id=section_id)
@@ -105,51 +110,81 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
     section_id: str
     """Id of the section, which the document may no longer have."""
     span: Span | None = None
-    """Where the quote is or, if it was not found, the most similar words of the section. None for a citation
-    of a whole section, or if nothing is similar."""
+    """Where the quote is or, if it was not found, the most similar words. None for a citation of a whole
+    section, or if nothing is similar."""
+    is_quote: bool = True
+    """Whether the words are those of the quote."""
     warning: str = ""
-    """A short warning for the person if the quote is not in the text of its section that the model got."""
-    changes: str = ""
-    """How these words differ from a quote that the document had once."""
+    """A short warning for the person if they are not."""
 
 
 def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
-    """Find a citation's quote, or, if it is not in the text, the cited section's most similar words."""
+    """Find a citation's quote, or, if it is not in the text, the most similar words."""
     library = state.library
     section_id = citation.section_id
-    quote = citation.quote
     span = resolve_citation(citation, library)
+    nearest = None if span is not None else find_replacement(citation, state)
     warning = ""
-    if span is None and quote and citation.is_changed:
-        return _find_changed(citation, quote, library)
-    if span is None and quote and section_id in library:
-        section = library.node(section_id).content_span
-        if (found := find_in_span(quote, library, section)) is not None:
-            span = found.span
-            if not citation.is_verified:
-                warning = "The section has these words, but the model had not read them"
-        elif (span := find_nearest(quote, library, [section], CITED_SIMILARITY_MIN)) is not None:
-            warning = "This quote is not in its section, so the most similar passage is shown"
-        else:
-            warning = "Its section contains nothing like this quote"
+    if nearest is not None:
+        span = nearest.span
+        unread = "" if nearest.is_read else ", which the model had not read"
+        warning = f"The text does not have this quote, so the most similar passage{unread} is shown"
+        if citation.is_changed:
+            warning = "The text has changed since the answer, so the most similar passage is shown"
+    elif span is None and citation.quote is not None:
+        warning = "The text contains nothing like this quote"
+        if citation.is_changed:
+            warning = "The text has changed, and contains nothing like this quote now"
     if span is not None:
         section_id = library.section_at(span.doc, span.start) or section_id
-    return CitedPassage(section_id=section_id, span=span, warning=warning)
+    return CitedPassage(section_id=section_id, span=span, is_quote=nearest is None, warning=warning)
 
 
-def _find_changed(citation: Citation, quote: str, library: Library) -> CitedPassage:
-    """Find what replaced a quote that the document had once, in its section or else in its document."""
-    spans = [library.node(citation.section_id).content_span] if citation.section_id in library else []
-    if not spans and (document := library.documents_by_key.get(citation.doc)) is not None:
-        spans = [Span(doc=document.key, start=0, end=len(document.text))]
-    span = find_nearest(quote, library, spans, CITED_SIMILARITY_MIN)
-    if span is None:
-        warning = "The text has changed, and contains nothing like this quote now"
-        return CitedPassage(section_id=citation.section_id, warning=warning)
-    changes = format_word_diff(quote, library.clean_text(span))
-    section_id = library.section_at(span.doc, span.start) or citation.section_id
-    warning = "The text has changed since the answer, so the most similar passage is shown"
-    return CitedPassage(section_id=section_id, span=span, warning=warning, changes=changes)
+def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
+    """Find the words most similar to a quote that was not found.
+
+    They are those that the model has read, unless only others are near the quote.
+    """
+    library = state.library
+    if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
+        return None
+    if citation.nearest is not None and _is_current(citation.nearest, library):
+        return citation.nearest
+    read = state.collect_delivered()
+    for doc, bounds in state.collect_excerpts().items():
+        read[doc] = [*read.get(doc, ()), *bounds]
+    spans = [
+        Span(doc=doc, start=start, end=end)
+        for doc, bounds in read.items()
+        for start, end in merge_bounds(bounds)
+    ]
+    found = find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)
+    is_read = True
+    if found is None or found.similarity < SIMILARITY_MIN:
+        anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
+        is_read = anywhere is None
+        found = anywhere or found
+    if found is None:
+        return None
+    return Nearest(text=library.text_at(found.span), span=found.span, is_read=is_read)
+
+
+def _is_current(nearest: Nearest, library: Library) -> bool:
+    is_loaded = nearest.span.doc in library.documents_by_key
+    return is_loaded and library.text_at(nearest.span) == nearest.text
+
+
+def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tuple[Citation, ...]:
+    """Return citations with the words most similar to the first quotes that were not found."""
+    added: list[Citation] = []
+    left = _NEAREST_MAX
+    for citation in citations:
+        nearest = None
+        if citation.state is QuoteState.NOT_FOUND and left:
+            left -= 1
+            nearest = find_replacement(citation, state)
+        added.append(citation if nearest == citation.nearest else replace(citation, nearest=nearest))
+    return tuple(added)
 
 
 async def check_answers_again(conversation: Conversation) -> int:
@@ -168,7 +203,10 @@ def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:
     checked: list[CitationsChecked] = []
     for exchange in state.exchanges:
         citations = tuple(_update_citation(citation, state.library) for citation in exchange.citations)
-        if citations != exchange.citations:
+        found = [citation.nearest for citation in citations if citation.nearest is not None]
+        is_changed = citations != exchange.citations
+        if is_changed or not all(_is_current(nearest, state.library) for nearest in found):
+            citations = add_nearest(citations, state)
             checked.append(CitationsChecked(number=exchange.number, citations=citations))
     return tuple(checked)
 

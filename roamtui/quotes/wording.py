@@ -10,6 +10,8 @@ from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
+from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
+from roamtui.quotes.verdicts import make_citation
 from roamtui.text import normalise_line_ends
 
 PASSAGE_LABEL = "passage"
@@ -67,6 +69,26 @@ def _format_section(section_id: str, library: Library) -> str:
     if section_id not in library:
         return f"section {section_id} (not in this document)"
     return format_node_title(library.node(section_id))
+
+
+def describe_nearest(citation: Citation, library: Library) -> tuple[str, list[DiffPart]]:
+    """Say where the words nearest to a false quote are, and how they differ. Both are empty without any."""
+    nearest = citation.nearest
+    if nearest is None or citation.quote is None or nearest.span.doc not in library.documents_by_key:
+        return "", []
+    section_id = library.section_at(nearest.span.doc, nearest.span.start) or library.root_id
+    place = make_citation(section_id, library, span=nearest.span).place
+    if section_id != citation.section_id and section_id in library:
+        place = f"in {_format_section(section_id, library)}, {place}"
+    unread = "" if nearest.is_read else " (not read by the model)"
+    parts = compare_words(simplify_quote(citation.quote), nearest.text)
+    return f"nearest, {place}{unread}", shorten_equal_parts(parts)
+
+
+def format_nearest(citation: Citation, library: Library) -> str:
+    """Format where the words nearest to a false quote are, and how they differ, as one line or empty."""
+    place, parts = describe_nearest(citation, library)
+    return sanitise_line(f"{place}: {format_diff_parts(parts)}") if place else ""
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:

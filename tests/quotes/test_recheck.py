@@ -5,14 +5,15 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import CitationsChecked, QuoteState
-from roamtui.conversation.state import Exchange, OpenSectionOptions, apply_events, start_conversation
+from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
+from roamtui.conversation.state import ConversationState, Exchange, OpenSectionOptions, apply_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.nearest import format_word_diff
-from roamtui.quotes.recheck import ClaimStatus, find_cited_passage, recheck, update_citations
+from roamtui.quotes.recheck import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
+from roamtui.quotes.wording import format_nearest
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
@@ -94,25 +95,58 @@ def test_changes_of_real_documents_are_classified() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words", "warning"),
+    ("answer", "words", "warning", "line"),
     [
-        ('Rooms "are let by the hour" [{Rooms}].', "are let by the hour", "had not read them"),
-        ('It says "kept for four weeks" [{Loans}].', "kept for three weeks", "most similar passage"),
+        (
+            'Rooms "are let by the hour" [{Rooms}].',
+            "are let by the hour",
+            "which the model had not read",
+            "nearest, line 9 (not read by the model): are let by the hour",
+        ),
+        (
+            'It says "kept for four weeks" [{Loans}].',
+            "kept for three weeks",
+            "most similar passage",
+            "nearest, line 5: kept for [-four-]{+three+} weeks",
+        ),
+        (
+            'It says "Rooms can be let by the hour" [{Loans}].',
+            "Rooms are let by the hour",
+            "which the model had not read",
+            "nearest, in Rooms, line 9 (not read by the model): Rooms [-can be-]{+are+} let by the hour",
+        ),
         (
             'It says "Bicycles sleep in the tower of the mill" [{Loans}].',
             None,
-            "Its section contains nothing like this quote",
+            "The text contains nothing like this quote",
+            "",
         ),
     ],
 )
-def test_a_citation_leads_to_its_quote_or_to_the_nearest_words(answer: str, words: str | None, warning: str) -> None:
+def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None, warning: str, line: str) -> None:
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     ids = {title: find(state, title) for title in ("Loans", "Rooms")}
-    (citation, *_) = QuoteChecker(state).cite(answer.format(**ids))
+    (citation, *_) = add_nearest(QuoteChecker(state).cite(answer.format(**ids)), state)
+    assert format_nearest(citation, state.library) == line
+    (current,) = update_citations(_answer(state, citation)) or [CitationsChecked(number=1, citations=(citation,))]
+    assert current.citations == (citation,)
     passage = find_cited_passage(citation, state)
     assert (None if passage.span is None else state.library.text_at(passage.span)) == words
-    assert passage.section_id == citation.section_id
+    assert passage.is_quote is (words is None)
     assert warning in passage.warning
+
+
+def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> None:
+    state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
+    citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)
+    changed = make_library(HANDBOOK.replace("# ", "# The ", 1).replace("three weeks", "two weeks"))
+    (event,) = update_citations(replace(_answer(state, *citations), library=changed))
+    assert format_nearest(event.citations[0], changed) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
+
+
+def _answer(state: ConversationState, *citations: Citation) -> ConversationState:
+    exchange = Exchange(number=1, question="?", answer="", citations=citations)
+    return replace(state, exchanges=(exchange,))
 
 
 @pytest.mark.parametrize(

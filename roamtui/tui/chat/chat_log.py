@@ -396,7 +396,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 if (log := strip_log_indent(quote)) != quote:
                     answer = f"{answer[: passage.start]}```\n{log}\n```{answer[passage.end :]}"
             lines = [answer.strip()]
-            if sources := format_sources(self.current.exchange):
+            if sources := format_sources(self.current.exchange, self._conversation.state.library):
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")
         else:

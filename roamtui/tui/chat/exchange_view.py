@@ -31,7 +31,13 @@ from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
-from roamtui.quotes.wording import Source, describe_source, format_verification, simplify_quote
+from roamtui.quotes.wording import (
+    Source,
+    describe_nearest,
+    describe_source,
+    format_verification,
+    simplify_quote,
+)
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, draw_question, shorten_question, wrap
 from roamtui.tui.chat.passage_cards import PassageCards
@@ -57,6 +63,9 @@ _QUOTE_STYLES = {
     QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",
 }
+
+_NEAREST_STYLE = "$text-secondary"
+"""What differs between a false quote and the words of the document that are nearest to it."""
 
 
 class ExchangeView(ContentView):
@@ -100,6 +109,8 @@ class ExchangeView(ContentView):
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
         self._sources: list[Content] = []
+        self._nearest: list[Content] = []
+        """For each source, the words nearest to a false quote; empty for the others."""
         self._is_drawing_due = False
         self._drawing_seconds = 0.0
         self.show_progress(exchange, library)
@@ -160,6 +171,7 @@ class ExchangeView(ContentView):
                 SectionTarget(source.section_id, citation) for citation, source in cited
             )
             self._sources = [_format_source(*pair, self.answer) for pair in cited]
+            self._nearest = [_format_nearest(citation, library) for citation, _ in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
@@ -303,6 +315,8 @@ class ExchangeView(ContentView):
         for index, source in enumerate(self._sources):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
+            if self._nearest[index]:
+                lines += wrap(self._nearest[index], width, lead=" " * indent, follow=" " * indent)
         parts = []
         for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
@@ -325,6 +339,23 @@ class ExchangeView(ContentView):
 
 def _shorten_title(title: str) -> str:
     return shorten(sanitise_line(title), _TITLE_LENGTH) or "untitled"
+
+
+def _format_nearest(citation: Citation, library: Library) -> Content:
+    """Format the words nearest to a false quote: those of the quote struck through, the document's marked."""
+    place, parts = describe_nearest(citation, library)
+    content = Content.styled(f"{sanitise_line(place)}:" if place else "", "$muted")
+    is_replaced = False
+    for part in parts:
+        style = "$muted"
+        gap = " → " if is_replaced and not part.is_in_quote else " "
+        if not part.is_in_text:
+            style = f"strike {_NEAREST_STYLE}"
+        elif not part.is_in_quote:
+            style = f"bold {_NEAREST_STYLE}"
+        content += Content.styled(gap, "$muted") + Content.styled(sanitise_line(part.words), style)
+        is_replaced = not part.is_in_text
+    return content
 
 
 def _format_source(citation: Citation, source: Source, answer: str) -> Content:

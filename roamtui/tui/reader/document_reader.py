@@ -25,7 +25,6 @@ from roamtui.document.links import (
 )
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
-from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
@@ -77,6 +76,7 @@ class DocumentReader(Reader):
         section_id: str,
         *,
         highlight: Span | None = None,
+        is_nearest: bool = False,
         offset: int = 0,
         can_go_back: bool = True,
         is_read: bool = True,
@@ -87,7 +87,9 @@ class DocumentReader(Reader):
         """
         self.display = True
         before = self.position
-        self.show_section(self.state.library, section_id, highlight=highlight, offset=offset)
+        self.show_section(
+            self.state.library, section_id, highlight=highlight, is_nearest=is_nearest, offset=offset
+        )
         if can_go_back and before is not None and self.position != before:
             self._jumps.append(before)
         self.match_label = ""
@@ -132,10 +134,8 @@ class DocumentReader(Reader):
         if span is not None and target.statement:
             found = find_in_span(target.statement, self.state.library, span)
             span = found.span if found else span
-        self.open(passage.section_id, highlight=span, is_read=is_read)
+        self.open(passage.section_id, highlight=span, is_nearest=not passage.is_quote, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
-        if passage.changes:
-            self.notify(f"The document now says: {sanitise_text(passage.changes)}", markup=False)
 
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""

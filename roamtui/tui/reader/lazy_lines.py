@@ -41,8 +41,12 @@ class HighlightKind(StrEnum):
     """Kinds of highlights, which are also the names of their component classes."""
 
     QUOTE = "reader--highlight"
+    NEAREST = "reader--nearest"
     MATCH = "reader--match"
     CURRENT_MATCH = "reader--current-match"
+
+
+QUOTE_KINDS = (HighlightKind.QUOTE, HighlightKind.NEAREST)
 
 
 class Highlight(NamedTuple):
@@ -61,6 +65,8 @@ class Highlights(Struct, frozen=True):
     """Search words. All their matches are highlighted."""
     current_match: int | None = None
     """Offset in the document of the current match."""
+    is_nearest: bool = False
+    """Whether `quote` only has the words nearest to one that is not in the text."""
 
     def locate(self, text: str, start: int, end: int) -> list[Highlight]:
         """Return the highlights of `text[start:end]`, in order, without overlaps. Matches cover the quote."""
@@ -73,7 +79,8 @@ class Highlights(Struct, frozen=True):
         matches = [match[:2] for match in highlights]
         if self.quote is not None:
             parts = subtract_bounds(max(self.quote.start, start), min(self.quote.end, end), matches)
-            highlights += [Highlight(*part, HighlightKind.QUOTE) for part in parts]
+            kind = HighlightKind.NEAREST if self.is_nearest else HighlightKind.QUOTE
+            highlights += [Highlight(*part, kind) for part in parts]
         return sorted(highlights)
 
 
@@ -165,7 +172,7 @@ class LazyLines:
         if located is None or quote is None:
             return False
         is_inside = quote.start < located.line.block_start and located.line.block_end < quote.end
-        return is_inside or any(mark.kind is HighlightKind.QUOTE for mark in self.iter_highlights(located))
+        return is_inside or any(mark.kind in QUOTE_KINDS for mark in self.iter_highlights(located))
 
     def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""

@@ -31,6 +31,7 @@ from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import TARGET_META, ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
+    QUOTE_KINDS,
     HighlightKind,
     Highlights,
     LazyLines,
@@ -52,6 +53,7 @@ _CONTINUED = "›"
 _CONTINUED_STYLE = "bold $accent"
 _QUOTE_BAR = "▌"
 _QUOTE_BAR_STYLE = "$text-success"
+_NEAREST_BAR_STYLE = "$text-secondary"
 _QUOTED_CODE = Style(bold=True)
 """The bar marks it too, so that code keeps its colours."""
 _HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
@@ -102,9 +104,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The section that was posted last, so that none is posted twice."""
 
     def show_section(
-        self, library: Library, section_id: str, *, highlight: Span | None = None, offset: int = 0
+        self,
+        library: Library,
+        section_id: str,
+        *,
+        highlight: Span | None = None,
+        is_nearest: bool = False,
+        offset: int = 0,
     ) -> None:
         """Show a section from an offset on, or a span to highlight. It may be in another document.
+
+        With `is_nearest`, the highlight has another colour than a quote.
 
         Raises:
             UnknownSectionError: The library has no such section.
@@ -117,7 +127,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.section_id = self._posted_id = section_id
         self._jump_offset = min(view.start + offset, len(view.document.text))
         quote = highlight if highlight is not None and highlight.doc == view.document.key else None
-        self._highlights = Highlights(quote, self._highlights.words)
+        self._highlights = Highlights(quote, self._highlights.words, is_nearest=is_nearest)
         self._set_hints(())
         if not self.lines.chunks or previous_view.document is not view.document or not self.view_size.height:
             self._rebuild_lines(self._jump_offset)
@@ -141,7 +151,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def highlight_words(self, words: tuple[str, ...], match: int | None = None, label: str = "") -> None:
         """Highlight all matches of words, and show the one at the offset `match`, whose number is `label`."""
-        self._highlights = Highlights(self._highlights.quote, words, match)
+        shown = self._highlights
+        self._highlights = Highlights(shown.quote, words, match, is_nearest=shown.is_nearest)
         self.lines.highlight(self._highlights)
         self._show_match()
         self.match_label = label
@@ -401,7 +412,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         column = self.gutter.left - 1 - crop.x
         if self._highlights.quote is None or column < 0:
             return strips
-        bar = Strip(Content.styled(_QUOTE_BAR, _QUOTE_BAR_STYLE).render_segments(self.visual_style))
+        style = _NEAREST_BAR_STYLE if self._highlights.is_nearest else _QUOTE_BAR_STYLE
+        bar = Strip(Content.styled(_QUOTE_BAR, style).render_segments(self.visual_style))
         for line_filter in self.get_line_filters():
             bar = bar.apply_filter(line_filter, self.background_colors[1])
         first_y = self.top_y + crop.y - self.gutter.top
@@ -423,7 +435,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line = located.line
         content = render_line(line, left + width)
         for start, end, kind in self.lines.iter_highlights(located):
-            is_quoted_code = line.is_code and kind is HighlightKind.QUOTE
+            is_quoted_code = line.is_code and kind in QUOTE_KINDS
             style = _QUOTED_CODE if is_quoted_code else _make_style(self.get_component_styles(kind))
             content = content.stylize(style, start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from textual.scrollbar import ScrollDown
 
-from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.events import Citation, Nearest, QuoteState, StopReason
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
@@ -122,6 +122,15 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
     assert "          the text that the model read" in [line.plain for line in view.draw(60)], (
         "it goes on below its first word"
     )
+
+
+def test_below_a_false_quote_stand_the_nearest_words_with_what_differs_in_a_colour_of_its_own() -> None:
+    nearest = Nearest(text="Three four.", span=Span(doc="", start=27, end=38), is_read=False)
+    view = make_view('"Three five."', replace(cite(LATE, "Three five.", QuoteState.NOT_FOUND), nearest=nearest))
+    line = view.draw(100)[-1]
+    assert line.plain == "    nearest, line 7 (not read by the model): Three five. → four."
+    styles = {line.plain[start:end]: style for start, end, style in line.spans}
+    assert (styles["five."], styles["four."]) == ("strike $text-secondary", "bold $text-secondary")
 
 
 USUAL, WIDE = (120, 35), (160, 45)
