@@ -1,6 +1,7 @@
 """What the app is started with: models to choose from, a way to read the document again, and where choices are kept."""
 
 import io
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -56,7 +57,7 @@ def servers_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakeSite]]:
         fakes = [stack.enter_context(make_ollama(*models)) for models in names]
         usual = [server._replace(default_url=fake.origin) for server, fake in zip(LOCAL_SERVERS, fakes, strict=True)]
         monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", usual)
-        # a fake may need more than the usual second on a busy machine
+        # a fake may need more than the usual time on a busy machine
         monkeypatch.setattr("roamtui.models.discovery.probe_server", partial(probe_server, seconds=60))
         yield fakes
 
@@ -79,6 +80,16 @@ def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.M
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", closed)
     assert discover_models() == ((), "No model server found (Ollama, LM Studio, llama.cpp, vLLM)")
+
+
+def test_a_server_that_listens_and_is_silent_is_not_called_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.models.discovery.probe_server", partial(probe_server, seconds=0.2))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        places = [LOCAL_SERVERS[0]._replace(default_url=url)]
+        monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", places)
+        assert discover_models() == ((), "Ollama did not answer in time · open this list again to ask again")
+        assert probe_server(url, seconds=0.2).problem == "the server at this URL did not answer within 0.2 seconds"
 
 
 def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite]) -> None:

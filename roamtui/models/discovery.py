@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from time import monotonic
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -23,7 +24,8 @@ from roamtui.models.worker_protocol import ResolvedModel
 from roamtui.sources.web.page import FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
-_PROBE_SECONDS_MAX = 1.0
+_PROBE_SECONDS_MAX = 3.0
+"""On a busy machine, a server that runs may need more than a second."""
 _KEYLESS_PROVIDER = "hosted_vllm"
 """litellm's provider for any server with OpenAI's interface that needs no key."""
 _REPLY_BYTES_MAX = 1_000_000
@@ -70,6 +72,8 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     """Each with its context window, if the list names it."""
     problem: str = ""
     """Why none of its models can be used, in a few words; empty if there are models."""
+    is_late: bool = False
+    """Whether something listens there that did not answer in time."""
 
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
@@ -164,6 +168,8 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         origin = origin_of(server_url)
     except SourceError:
         return ServerStatus(url="?", problem=f"the URL is not valid; write it like this: {OLLAMA_URL}")
+    started = monotonic()
+    is_late = False
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: dict[str, int | None] = {}
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
@@ -173,13 +179,16 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             reply = json.loads(page.body)
             names = sorted(str(entry["id"]) for entry in reply["data"] or ())
             models = {name: parse_models(reply, name).window_tokens for name in names}
-        except UnreachableError:
-            problem = "no server is running at this URL"
-        except (SourceError, ValueError, KeyError, TypeError, RecursionError):
+        except (SourceError, ValueError, KeyError, TypeError, RecursionError) as error:
             problem = "the server at this URL does not list its models"
+            is_late = monotonic() >= started + seconds
+            if is_late:
+                problem = f"the server at this URL did not answer within {seconds:g} seconds"
+            elif isinstance(error, UnreachableError):
+                problem = "no server is running at this URL"
         else:
             problem = "" if models else "the server at this URL has no models yet"
-    return ServerStatus(url=url, models=models, problem=problem)
+    return ServerStatus(url=url, models=models, problem=problem, is_late=is_late)
 
 
 def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
@@ -217,6 +226,10 @@ def discover_models(
         for served, window_tokens in status.models.items()
         if "embed" not in served and is_model_name(served)
     )
-    names = ", ".join(server.title for server, status in statuses if status.models)
+    found = ", ".join(server.title for server, status in statuses if status.models)
+    late = ", ".join(server.title for server, status in statuses if status.is_late)
+    words = [f"Found {found}"] if found else []
+    if late:
+        words.append(f"{late} did not answer in time · open this list again to ask again")
     tried = ", ".join(server.title for server in places)
-    return offers, f"Found {names}" if names else f"No model server found ({tried})"
+    return offers, " · ".join(words) or f"No model server found ({tried})"

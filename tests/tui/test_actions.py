@@ -1,5 +1,6 @@
 """The table of actions is whole: each does something, no key means two things; help, docs and palette follow."""
 
+import asyncio
 from itertools import combinations
 from pathlib import Path
 
@@ -158,3 +159,14 @@ async def test_help_is_filtered_as_typed() -> None:
         await ui.press("escape")
         await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
         assert "esc step out" not in ui.text
+
+
+async def test_the_help_is_drawn_whole_or_not_at_all() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        ui.type_at_once("ctrl+p")
+        for _ in range(10_000):
+            if "Insert a line break." in ui.text:
+                break
+            assert "Insert" not in ui.text
+            await asyncio.sleep(0)
+        assert "Insert a line break." in ui.text

@@ -9,7 +9,9 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.reactive import reactive
 from textual.screen import ScreenResultType
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -37,6 +39,9 @@ class Row(Struct, Generic[Item], frozen=True):
 
 class ItemList(OptionList, Generic[Item]):
     """A list of items under headings."""
+
+    _is_laid_out = reactive(default=False)
+    """Whether the items were made for the width of the list. Else they would be one word wide."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
@@ -71,6 +76,10 @@ class ItemList(OptionList, Generic[Item]):
         if self.scrollable_content_region:
             super().action_page_down()  # type: ignore[no-untyped-call]
 
+    @override
+    def render_line(self, y: int) -> Strip:
+        return super().render_line(y) if self._is_laid_out else Strip.blank(self.size.width, self.rich_style)
+
     def set_rows(self, rows: Sequence[Row[Item]], position: int, empty: str) -> None:
         """Replace the items. The one at `position` is chosen. Without items, show `empty`."""
         lines: list[tuple[Item | None, Content]] = []
@@ -90,6 +99,7 @@ class ItemList(OptionList, Generic[Item]):
         self.add_options([Option(line, disabled=item is None) for item, line in lines[len(self._rows) :]])
         self._rows = lines
         self.highlighted = chosen
+        self._is_laid_out = bool(self.scrollable_content_region)
 
 
 class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):

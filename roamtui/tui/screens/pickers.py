@@ -23,6 +23,8 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_colum
 from roamtui.tui.themes import TEXTUAL_THEMES
 
 _OTHER_MODEL = "Other model…"
+_QUICK_SECONDS = 1.0
+"""Model servers that run answer this soon, unless the machine is busy."""
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Needs an API key"
 
@@ -129,7 +131,11 @@ class ModelPicker(PickerDialog):
     @work(exit_on_error=False)
     async def _add_discovered(self) -> None:
         self.show_message("Looking for models on this machine…")
-        offers, summary = await asyncio.to_thread(self.services.discover_models)
+        search = asyncio.create_task(asyncio.to_thread(self.services.discover_models))
+        await asyncio.wait([search], timeout=_QUICK_SECONDS)
+        if not search.done():
+            self.show_message("Still asking the model servers on this machine…")
+        offers, summary = await search
         self._offers |= {offer.name: offer for offer in offers}
         self.choices = self._list_choices()
         self.show()

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -77,6 +78,23 @@ async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and
     assert "First." in [message.text for message in sent[0]]
     for before, after in pairwise(sent):
         assert after[: len(before)] == before, "after one rebuild each request begins with the one before"
+
+
+async def test_while_a_server_takes_its_time_the_list_says_that_it_is_still_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("roamtui.tui.screens.pickers._QUICK_SECONDS", 0.01)
+    may_answer = Event()
+
+    def discover() -> tuple[tuple[ModelOffer, ...], str]:
+        assert may_answer.wait(60)
+        return (ModelOffer(name="local", note="on this machine"),), "Found one"
+
+    async with running(make_app(options=make_options(discover_models=discover)), (100, 30)) as ui:
+        await ui.press_until("Still asking the model servers on this machine…", "f2")
+        may_answer.set()
+        await ui.wait_until("Found one")
+        assert "on this machine" in ui.text
 
 
 async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
