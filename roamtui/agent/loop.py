@@ -10,6 +10,14 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.first_request import (
+    QuestionContext,
+    list_history_texts,
+    make_search_event,
+    make_view,
+    render_map,
+    retrieve_context,
+)
 from roamtui.agent.offline import read_offline
 from roamtui.agent.outcome import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.prompt import (
@@ -20,13 +28,6 @@ from roamtui.agent.prompt import (
     SHORT_SYSTEM,
     SYSTEM,
     WHOLE_NOTE,
-)
-from roamtui.agent.question_context import (
-    QuestionContext,
-    list_history_texts,
-    make_search_event,
-    make_view,
-    retrieve_context,
 )
 from roamtui.agent.spending import SpendingLimit
 from roamtui.agent.tools import (
@@ -98,9 +99,7 @@ from roamtui.models.base import (
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.plain import shorten
-from roamtui.quotes.recheck import add_nearest
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Progress, Searcher
@@ -270,6 +269,8 @@ class Agent:
         return await asyncio.wrap_future(run_in_thread(searcher.embed_ahead))
 
     async def _answer(self, question: str, within: str | None) -> None:
+        from roamtui.quotes.recheck import add_nearest  # noqa: PLC0415 - the first screen does not need it
+
         conversation = self.conversation
         run = QuestionRun(make_tools(conversation.state.library, has_search=self.searcher is not None))
         conversation.set_budget(self._make_budget(run))
@@ -311,8 +312,7 @@ class Agent:
             room = estimate_hits_room(state, question, prompt)
             view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
-            outline_max = prompt.budget.outline_max
-            retrieved = await retrieve_context(self.searcher, view, question, within, earlier, outline_max)
+            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
             run.hits_text = retrieved.text
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
@@ -340,9 +340,9 @@ class Agent:
         whole = list_whole_document(state.library, budget.hits_max) if self._sends_hits else ()
         if whole and {*whole} <= {*state.open_sections, *opened}:
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
-        elif self.searcher is None or not self._sends_hits:
-            tokens = compute_outline_budget(state.library, budget.outline_max)
-            outline = render_outline(state.library, budget_tokens=tokens)
+        else:
+            has_clear_hit = self._sends_hits and bool(opened)
+            outline = render_map(state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
         is_small = self.model.window_tokens is not None and self.model.window_tokens < TOOLS_WINDOW_MIN
         return PromptContext(
             system=SHORT_SYSTEM if is_small else SYSTEM,

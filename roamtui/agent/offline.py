@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from roamtui.agent.question_context import list_history_texts, make_search_event
+from roamtui.agent.first_request import list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (

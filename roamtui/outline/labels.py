@@ -24,6 +24,7 @@ PLAIN_PATH_STEP = " > "
 """Separates the titles of a path for a model, and where a person can type or copy it."""
 _SHORT_TITLE_LENGTH = 14
 """What a title in a path is cut to before others are left out: such as "Subchapter 2…"."""
+_PATH_TITLE_LENGTH_MAX = 60
 _LINE_END_LENGTH = 4
 """How many characters of a line stay empty if the next word does not fit."""
 UNTITLED = "(untitled)"
@@ -200,3 +201,21 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
             yield ""
         elif not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
             yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
+
+
+def format_short_path(library: Library, section_id: str) -> str:
+    """Format the title of a section after that of its file or page, or else of the section above it.
+
+    The folder of a file stands before its name, because many folders have an `index.md`.
+    """
+    node = library.node(section_id)
+    above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]
+    files = [other for other in above if other.kind in (NodeKind.FILE, NodeKind.LINK)]
+    folders = [other for other in above if other.kind is NodeKind.FOLDER]
+    titles = [
+        format_node_title(shown, length_max=_PATH_TITLE_LENGTH_MAX)
+        for shown in (*(files or above)[-1:], node)
+    ]
+    if files and folders:
+        titles[0] = f"{format_node_title(folders[-1], length_max=_PATH_TITLE_LENGTH_MAX)}/{titles[0]}"
+    return PLAIN_PATH_STEP.join(titles)

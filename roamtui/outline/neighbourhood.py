@@ -1,32 +1,24 @@
-"""Render where search hits stand in a library: the top level, and what lies beside and below each hit.
-
-Beside hits, a model seldom opens anything from a whole outline. It can ask for that by the id of the root.
-"""
+"""Render what lies beside and below search hits, in more detail than the outline at the start has."""
 
 from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
-from roamtui.outline.structure import list_outline_children, list_roots, make_entries
+from roamtui.outline.structure import list_outline_children, list_roots
 from roamtui.text import estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
-_TOP_SHARE = 0.4
-"""Share of the budget for the first line, with the top level."""
 _BESIDE_MAX = 3
 """Maximum number of neighbours that are named for each hit."""
 _NEAR_MAX = 8
 """Maximum number of neighbours that are looked at on each side."""
-_HEAD = "Outline near them, with sizes in tokens; all of it is {top}:"
-_HEAD_ALONE = "The whole outline is {top}."
+_HEAD = "Near them, with sizes in tokens:"
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
     """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
-    top = _format_top(library, int(_TOP_SHARE * tokens_max))
-    head = _HEAD.format(top=top)
     lines: list[str] = []
-    left = tokens_max - estimate_tokens(head)
+    left = tokens_max - estimate_tokens(_HEAD)
     named = {library.root_id, *section_ids}
     for parent_id, near_ids in _list_near(library, section_ids).items():
         parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
@@ -36,9 +28,7 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
             lines.append(line)
             left -= cost
             named.update((parent_id, *near_ids))
-    if left < 0:
-        return ""
-    return "\n".join([head, *lines]) if lines else _HEAD_ALONE.format(top=top)
+    return "\n".join([_HEAD, *lines]) if lines else ""
 
 
 def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
@@ -67,19 +57,6 @@ def _refer(library: Library, section_id: str, named: Container[str]) -> str:
     """Name a section, with its id and size unless they are given above."""
     title = _format_title(library, section_id)
     return title if section_id in named else f"[{section_id}] {title} ({format_size(library, section_id)})"
-
-
-def _format_top(library: Library, tokens_max: int) -> str:
-    """Name the root, whose id opens the outline, and as much of the top level as fits."""
-    entries = make_entries(library, list_roots(library))
-    titles = [_format_title(library, entry.section_id) for entry in entries]
-    line = f"[{library.root_id}]"
-    for count in range(len(titles), 0, -1):
-        rest = f"; +{len(titles) - count}" if count < len(titles) else ""
-        longer = f"{line} ({'; '.join(titles[:count])}{rest})"
-        if estimate_tokens(_HEAD.format(top=longer)) <= tokens_max:
-            return longer
-    return line
 
 
 def _format_title(library: Library, section_id: str) -> str:

@@ -177,8 +177,12 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
             keys = tuple(each.exact for each in full)
             quoted = ellipses if len(words) == 1 else 0
             different.setdefault(keys, _Reading(full, _swap_first_case(whole), quoted))
-    code = tuple(filter(len, (read_plain_words(part.strip(_PUNCTUATION), is_code=True) for part in parts)))
-    return (*different.values(), *([_Reading(code, is_code=True)] if code else []))
+    codes = [[part.strip(_PUNCTUATION) for part in parts], parts]  # its last mark may be the answer's
+    for code in codes:
+        words = tuple(filter(len, (read_plain_words(part, is_code=True) for part in code)))
+        if words:
+            different.setdefault(tuple(each.exact for each in words), _Reading(words, is_code=True))
+    return tuple(different.values())
 
 
 def _swap_first_case(quote: str) -> int | None:

@@ -35,10 +35,10 @@ _BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(
-    rf"[\s.!?…。！？()*_]*+{_ANY_MARK}(?:[\s,;&)]*+(?:\w{{1,3}}\s)?\s*+{_ANY_MARK})*+"
+    rf"[\s.!?…。！？()*_]*+{_ANY_MARK}(?>(?:[\s,;&)]*+(?:\w{{1,3}}\s)?\s*+{_ANY_MARK})*)"
 )
 """Marks directly after a quote. A short word, such as "and", may stand between them."""
-_FINAL_MARKS = re.compile(rf"(?:{FILLER}++\s*+)++[.!?]?\s*\Z")
+_FINAL_MARKS = re.compile(rf"(?>(?:{FILLER}++\s*+)+)[.!?]?\s*\Z")
 """Marks at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")

@@ -44,13 +44,6 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
     return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
 
 
-def drop_weak_hits(hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY) -> tuple[Hit, ...]:
-    """Drop hits that score far below the best. If the query names sections, keep only a few others."""
-    if (named := sum(hit.is_named for hit in hits)) > 0:
-        hits = hits[: named + policy.beside_named_max]
-    return tuple(hit for hit in hits if hit.score >= policy.weak_share_min * hits[0].score)
-
-
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
     """Return the first hit's id if it is far ahead, short and has most of the question's terms."""
     policy = view.policy

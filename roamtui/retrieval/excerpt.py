@@ -1,7 +1,7 @@
 """Cut the text of hits, so that all of it together stays within a budget.
 
 Each hit first gets its share of the budget, with a sentence at least. What is left goes to the first hits,
-until they are whole, and then to hits with low scores.
+until they are whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,14 +42,8 @@ def choose_excerpts(
     if named:
         cutter.limit_to(view.policy.beside_named_tokens_max)
     others = [section_id for section_id in hits if section_id not in named]
-    best = max((hits[section_id].score for section_id in others), default=0.0)
-    strong = [hit_id for hit_id in others if hits[hit_id].score >= view.policy.score_share_min * best]
-    cutter.cut_sections(strong)
-    cutter.widen(strong)
-    cutter.limit_to(view.policy.weak_tokens_max)
-    cutter.cut_sections(
-        [hit_id for hit_id in others if hits[hit_id].score < view.policy.score_share_min * best]
-    )
+    cutter.cut_sections(others)
+    cutter.widen(others)
     return cutter.list_chosen()
 
 
@@ -112,16 +106,14 @@ class _Cutter:
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give what is left to hits that have an excerpt already, best first."""
         policy = self._view.policy
-        for index, section_id in enumerate(section_ids):
+        for section_id in section_ids:
             if self._left < self._tokens_min:
                 return
             if not self._chosen.get(section_id):
                 continue
             spans = self._chosen.pop(section_id)
             tokens = self._count(spans)
-            tokens_max = min(
-                policy.excerpt_tokens_max if index else policy.whole_tokens_max, tokens + self._left
-            )
+            tokens_max = min(policy.excerpt_tokens_max, tokens + self._left)
             wider = self._excerpt(section_id, tokens_max, tokens_max)
             wider_tokens = self._count(wider)
             if tokens < wider_tokens <= tokens + self._left and self._is_new(wider):

@@ -7,24 +7,21 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """How many hits, and how much of each. Sizes are in tokens unless a field says otherwise."""
 
     # What comes with a question to a model
-    question_hits_max: int = 11
-    """Maximum number of hits. More hits and a shorter outline save tool calls."""
-    score_share_min: float = 0.6
-    """Minimum share of the best score. A hit with a lower score gets only room that the others leave."""
-    weak_share_min: float = 0.4
-    """Minimum share of the best score of a hit that is sent at all. Others are about something else."""
-    beside_named_max: int = 3
-    """Maximum number of hits besides the statements that a question names, which nearly always answer it."""
+    excerpts_max: int = 6
+    """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
+    found_max: int = 18
+    """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
     beside_named_tokens_max: int = 500
-    """Maximum size of these other hits. With 1,300, 2 % more first requests hold the evidence of filings, but
-    they are 700 tokens longer."""
-    beside_opened_max: int = 2
-    """Maximum number of hits besides a section that opens, which nearly always holds the answer."""
-
-    later_tokens_max: int = 900
+    """Maximum size of the hits besides the statements that a question names. With 1,300, 2 % more first
+    requests hold the evidence of filings, but they are 700 tokens longer."""
+    also_found_tokens_max: int = 400
+    """Maximum size of the lines under "also found": about twelve."""
+    later_tokens_max: int = 2_400
     """Maximum size of all search results that a model gets in one step, after the first."""
-    neighbourhood_tokens: int = 70
-    """Size of the outline near the hits. Of 24 sections that models opened, 4 stood only in it."""
+    neighbourhood_tokens: int = 200
+    """Size of the outline near the hits."""
+    map_tokens_beside_clear: int = 250
+    """Size of the outline at the start if the first question has a clear hit."""
 
     # A clear hit, which opens together with the question
     runner_up_share_max: float = 0.8
@@ -39,11 +36,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Minimum content words of a question. With fewer, such as in a greeting, a clear hit means little."""
 
     # Excerpts
-    hits_tokens_max: int = 1_300
-    """Maximum size of all hits but the named ones. With 1,600, 1 % more first requests hold the evidence, but
-    every request of the question pays for it."""
-    weak_tokens_max: int = 1_150
-    """Size up to which hits with low scores are added. More of them hardly ever hold the evidence."""
+    hits_tokens_max: int = 2_000
+    """Maximum size of all excerpts but the named ones. With 1,300, judges missed the second clause."""
     head_tokens: int = 22
     """Assumed size of the line with the path of a hit."""
     rank_factor: float = 0.8
@@ -51,13 +45,11 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     times as often as in the second, but a small excerpt nearly always has it."""
     line_tokens: int = 60
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
-    excerpt_tokens_max: int = 500
-    """Maximum size of an excerpt, if there is room. A larger one costs more than it saves openings."""
+    excerpt_tokens_max: int = 900
+    """Maximum size of an excerpt, if there is room."""
     whole_factor: float = 1.5
     """A section comes whole if it is at most this much larger than its excerpt may be. Of 403 first requests,
     one fewer has the evidence, but 15 % more hits are complete: nobody opens them for their last lines."""
-    whole_tokens_max: int = 600
-    """Maximum size of the first excerpt, if there is room."""
     named_excerpt_tokens: int = 700
     """Size of the excerpt of a section that the query names."""
     named_whole_tokens: int = 2_000

@@ -1,19 +1,19 @@
 """Render hits as the lines that a model reads, with excerpts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.outline.expansion import find_opened_span, insert_marks, list_id_marks
-from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title, format_size
+from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line
+from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
 from roamtui.retrieval.limits import find_limits
@@ -23,7 +23,6 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
 
 _KNOWN_MARK = "its text stands above"
-_TITLE_LENGTH_MAX = 60
 _GAP = "[…]"
 _LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
@@ -36,16 +35,16 @@ _INDENT = " "
 
 
 class HitList(Struct, frozen=True, kw_only=True):
-    """Search hits, rendered for a model."""
+    """Search hits, rendered for a model: the best with excerpts, then others with a line each."""
 
     text: str = ""
     """Empty if nothing was found."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the list. The model may quote it."""
     section_ids: tuple[str, ...] = ()
-    """Sections that have a line in the list, in order."""
-    left_out: tuple[str, ...] = ()
-    """Hits without a line: there was no room, or all their text stands above."""
+    """Sections that have an excerpt, or whose text the model has, in order."""
+    also_found: tuple[str, ...] = ()
+    """Sections with only a line under "also found"."""
     missing: tuple[str, ...] = ()
     """The statement for `write_absence` that words of the query stand nowhere, if any do."""
 
@@ -69,7 +68,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
     add_delivered(known, (find_opened_span(library, section_id, view.page_tokens) for section_id in opened))
     view = replace(view, delivered=known)
-    chosen = choose_excerpts(view, hits_by_id, matcher)
+    chosen = choose_excerpts(view, _select_excerpted(view, hits_by_id, has_clear_hit=bool(opened)), matcher)
     limited = _add_limits(view, chosen, opened)
     lines: list[str] = []
     seen: set[str] = set()
@@ -89,13 +88,33 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
+    add_delivered(known, excerpts)
+    rest = [hit_id for hit_id in hits_by_id if hit_id not in (*chosen, *opened)]
+    tokens_max = view.policy.also_found_tokens_max
+    if view.room_tokens is not None:
+        tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
+    also = list_also_found(view, rest, matcher, tokens_max)
+    if also.lines:
+        lines += [LEAD, *also.lines]
     return HitList(
         text="\n".join(lines),
-        excerpts=tuple(excerpts),
+        excerpts=(*excerpts, *also.excerpts),
         section_ids=tuple(chosen),
-        left_out=tuple(hit_id for hit_id in hits_by_id if hit_id not in chosen),
+        also_found=also.section_ids,
         missing=state_missing(list_missing(query, library)),
     )
+
+
+def _select_excerpted(view: ModelView, hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
+    """Select the hits with excerpts: those that the query names and, beside no clear hit, the best others."""
+    others_max = 0 if has_clear_hit else view.policy.excerpts_max
+    selected: dict[str, Hit] = {}
+    for section_id, hit in hits.items():
+        if not hit.is_named:
+            others_max -= 1
+        if hit.is_named or others_max >= 0:
+            selected[section_id] = hit
+    return selected
 
 
 def _add_limits(
@@ -129,23 +148,6 @@ def _add_limits(
                 chosen[limit.section_id] = tuple(sorted((*excerpts, limit.span), key=attrgetter("start")))
                 add_delivered(delivered, (limit.span,))
     return numbers
-
-
-def format_short_path(library: Library, section_id: str) -> str:
-    """Format the title of a section after that of its file or page, or else of the section above it.
-
-    The folder of a file stands before its name, because many folders have an `index.md`.
-    """
-    node = library.node(section_id)
-    above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]
-    files = [other for other in above if other.kind in (NodeKind.FILE, NodeKind.LINK)]
-    folders = [other for other in above if other.kind is NodeKind.FOLDER]
-    titles = [
-        format_node_title(shown, length_max=_TITLE_LENGTH_MAX) for shown in (*(files or above)[-1:], node)
-    ]
-    if files and folders:
-        titles[0] = f"{format_node_title(folders[-1], length_max=_TITLE_LENGTH_MAX)}/{titles[0]}"
-    return PLAIN_PATH_STEP.join(titles)
 
 
 def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:

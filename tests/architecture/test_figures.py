@@ -2,8 +2,8 @@
 
 import re
 import tomllib
-from statistics import fmean
 
+from roamtui.retrieval.policy import DEFAULT_POLICY
 from tests.real_documents import PROJECT_DIR
 
 _README = (PROJECT_DIR / "README.md").read_text("utf-8")
@@ -59,8 +59,7 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
         _, _, words, vectors, ours, *_ = searches[name]
         _, _, _, sent, sent_grep, *_ = answers[name]
         assert f"| {title} | {ours} | {words} | {vectors} | {sent} | {sent_grep} |" in _README
-    limits = [_to_number(row[1]) for name, row in searches.items() if name in _SETS.values()]
-    assert f"about {round(fmean(limits), -2):,.0f} tokens" in _SENTENCES
+    assert f"up to {DEFAULT_POLICY.hits_tokens_max:,} tokens" in _SENTENCES
 
     starts = {row[1].partition(" ")[0]: float(row[2]) for row in _read_rows("Speed") if row[0] == "1 MB"}
     assert f"shows its first words after {starts['roamtui']:.1f} s" in _SENTENCES

@@ -58,7 +58,6 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
     "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_share_max=-1.0))],
     "topics of the conversation": [(keyword, "recall_topics", lambda *_: {})],
-    "weak hits are dropped": [(policy, "DEFAULT_POLICY", RetrievalPolicy(score_share_min=0.0))],
     "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
 }
 """For each idea, the names to replace in modules and classes, and the values that switch it off."""

@@ -2,7 +2,6 @@
 
 import gzip
 import threading
-import time
 from contextlib import AbstractContextManager, closing
 from urllib.parse import urlsplit
 
@@ -314,7 +313,7 @@ def test_pages_that_were_listed_before_the_time_was_over_are_outlined() -> None:
         path = urlsplit(url).path
         asked.append(path)
         if path not in bodies:
-            time.sleep(seconds_max)
+            threading.Event().wait(seconds_max)
             raise FetchError("It took too long.")
         return make_page(bodies[path].encode())
 

@@ -1,4 +1,4 @@
-"""The outline near some sections: what stands beside and below them, and the top level, in few tokens."""
+"""The outline near some sections: what stands beside and below them, in few tokens."""
 
 import re
 
@@ -15,12 +15,11 @@ _TEXT = "".join(
 LIBRARY = make_library(f"# Manual\n\n{_TEXT}")
 
 
-def test_neighbours_are_named_with_ids_and_the_root_can_be_opened() -> None:
+def test_neighbours_are_named_with_ids() -> None:
     text = render_neighbourhood(LIBRARY, [id_of(LIBRARY, "Part 7.3")], 130)
     assert f"[{id_of(LIBRARY, 'Chapter 7')}] Chapter 7" in text
     for title in ("Part 7.4", "Part 7.5"):
         assert f"[{id_of(LIBRARY, title)}] {title} (" in text
-    assert f"all of it is [{LIBRARY.root_id}] (Chapter 0; " in text
     assert "Part 7.3 (" not in text, "the hit has a line of its own"
 
 

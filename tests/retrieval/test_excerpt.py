@@ -68,14 +68,6 @@ def test_a_hit_little_larger_than_its_share_comes_whole() -> None:
     assert all(others)
 
 
-def test_a_weak_hit_gets_only_what_the_others_leave() -> None:
-    library = _make_library(*[50] * 9)
-    *strong, weak = _choose(library, 1.0, *[0.9] * 7, 0.5)
-    assert _count(library, weak) < min(_count(library, spans) for spans in strong)
-    small = _make_library(1, 1, 1, 1)
-    assert all(_choose(small, 1.0, 0.95, 0.9, 0.5))
-
-
 def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     library = _make_library(20, 20)
     own = library.node(id_of(library, "Bird 0")).own_content_span
@@ -87,10 +79,3 @@ def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     assert not any(half.overlaps(span) for span in first)
     add_delivered(delivered, [own])
     assert _choose(library, 1.0, 0.9, delivered=delivered)[0] == ()
-
-
-def test_weak_hits_add_nothing_beyond_their_budget() -> None:
-    library = _make_library(*[50] * 9)
-    excerpts = _choose(library, 1.0, *[0.5] * 8)
-    tokens = sum(_count(library, spans) for spans in excerpts)
-    assert DEFAULT_POLICY.weak_tokens_max // 2 < tokens <= DEFAULT_POLICY.weak_tokens_max

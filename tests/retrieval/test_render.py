@@ -40,7 +40,7 @@ def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list
 
 
 def test_complete_sections_and_omissions_are_marked() -> None:
-    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
+    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(190))
     library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
     short, *_ = _describe(library, "Short", query="herons eat").text.split("\n")
     assert short.endswith(" (complete)"), "nobody needs the size of what is there"

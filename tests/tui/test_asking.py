@@ -115,12 +115,12 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
             calls = (("expand_sections", {"section_ids": [deck, "0badc0de"]}),)
             look, answer = ScriptedReply(text="I look.", calls=calls), ScriptedReply(text=text, usage=usage)
             await ui.ask(f"{number}?", look, answer)
-        assert "Not in this document" not in ui.text
+        assert "Unknown" not in ui.text
         assert " · 1 warning" in shown(ui)
         await ui.focus(Scope.CHAT).press_until("▾ opened nothing new", "space")
-        assert "Not in this document: 1 section" in ui.text
+        assert "Unknown: 1 section" in ui.text
         assert "cached" in shown(ui)
-        await ui.press_until(lambda: "Not in this document" not in ui.text, "space")
+        await ui.press_until(lambda: "Unknown" not in ui.text, "space")
         for row, sign in ((3, "▸"), (2, "▾")):  # a click below the line does nothing
             await ui.click(ui.last, offset=(3, row))
             await ui.wait_until(f"{sign} opened nothing new")

@@ -163,7 +163,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
             await ui.ask(question)
         await _check_words(
             ui,
-            *("Opened 2 sections", "Already open", "Not in this document: 1 section", "Already open"),
+            *("Opened 2 sections", "Already open", "Unknown: 1 section", "Already open"),
             *("✓", "these words are in", "not in the text that the model read", "cut off here"),
             *("1 ✓ Stone oven", "no results", "Asked the model for quotes", "Not closed", "step limit"),
         )

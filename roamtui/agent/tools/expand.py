@@ -20,10 +20,7 @@ _DESCRIPTION = (
     f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as "
     f"its own text and a list of what is below."
 )
-_NO_IDS = (
-    f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline, "
-    'such as ["a8a96034", "b9e8ef5c"].'
-)
+_NO_IDS = f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline."
 
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:

@@ -1,41 +1,39 @@
-"""`search_sections`: finds sections that the outline does not show."""
+"""`search_sections`: finds sections that the outline does not show, by several wordings at once."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 
-from roamtui.agent.question_context import list_history_texts, make_search_event, make_view
-from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
+from roamtui.agent.first_request import list_history_texts, make_search_event, make_view
+from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.library import Library
 from roamtui.models.base import ToolSpec
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.plain import sanitise_line
-from roamtui.retrieval.choose import drop_weak_hits
-from roamtui.retrieval.render import format_short_path, render_hits
+from roamtui.retrieval.render import render_hits
+from roamtui.search.base import Hit
 
 NAME = "search_sections"
-LIMIT_DEFAULT = 5
-LIMIT_MAX = 20
-_DESCRIPTION = 'Find sections by words or by a "phrase", also only `within` one.'
+QUERIES_MAX = 4
+_DESCRIPTION = (
+    'Find sections by words or a "phrase": several wordings at once, also only `within` one section.'
+)
 _QUERY_LENGTH_MAX = 1_000
-_LEFT_OUT_NAMED_MAX = 4
 _PROPERTIES = {
-    "query": {"type": "string"},
-    "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+    "queries": {"type": "array", "items": {"type": "string"}, "maxItems": QUERIES_MAX},
     "within": {"type": "string", "description": "Id of a section."},
 }
-_QUERY_KEYS = ("query", "q", "queries", "keywords", "text", "_raw")
-_NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
+_QUERY_KEYS = ("queries", "query", "q", "keywords", "text", "_raw")
+_NO_QUERY = "search_sections needs queries: a list of wordings to search for."
 
 
 async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolResponse:
-    """Search, and list the hits with excerpts."""
-    value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
-    words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    query = sanitise_line(words)[:_QUERY_LENGTH_MAX]
-    if not query or context.searcher is None:
-        return ToolResponse(text=_NO_QUERY, query=query, is_refused=True)
+    """Search for each wording, and list the hits of all with excerpts."""
+    queries = _read_queries(arguments)
+    if not queries or context.searcher is None:
+        return ToolResponse(text=_NO_QUERY, query="", is_refused=True)
     state = context.conversation.state
     library = state.library
     context.searcher.refresh(library)
@@ -49,16 +47,19 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         elif reference is None or reference.section_id != library.root_id:
             searched = f"Only [{within}] was" if within is not None else "All sections were"
             note = f"({searched} searched: {explain_unresolved(library, named)})"
-    limit = parse_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
     earlier = list_history_texts(state.exchanges[:-1])
-    hits = await asyncio.to_thread(
-        context.searcher.search, query, limit=limit, within=within, earlier=earlier
+    view = make_view(
+        state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
     )
-    hits = drop_weak_hits(hits)
-    room = min(context.room_tokens, context.search_tokens)
-    view = make_view(state, shown=context.excerpts, room_tokens=room)
+    limit = view.policy.found_max
+    found = [
+        await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+        for query in queries
+    ]
+    hits = _merge(found)[:limit]
+    query = "; ".join(queries)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
-    results = tuple((section_id, "found") for section_id in listed.section_ids)
+    results = tuple((section_id, "found") for section_id in (*listed.section_ids, *listed.also_found))
     coverage = await asyncio.to_thread(measure_coverage, library, within)
     if results:
         parts = [listed.text]
@@ -68,21 +69,24 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         absence = write_absence(coverage, "Nothing was found", *listed.missing)
         parts = [f"{absence} Try other words, or choose from the outline."]
         parts += await asyncio.to_thread(_list_similar_pages, library, query)
-    if "limit" in arguments and results and listed.left_out:
-        parts.append(_format_left_out(library, listed.left_out))
-    elif "limit" in arguments and 0 < len(hits) < limit:
-        parts.append(f"({len(hits)} of {limit} shown: no other section matches well.)")
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
     text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
 
 
-def _format_left_out(library: Library, section_ids: Sequence[str]) -> str:
-    named = section_ids[:_LEFT_OUT_NAMED_MAX]
-    titles = [f"[{section_id}] {format_short_path(library, section_id)}" for section_id in named]
-    if len(section_ids) > len(named):
-        titles.append(f"{len(section_ids) - len(named)} more")
-    return f"(No room for these, or they only repeat text above: {'; '.join(titles)}.)"
+def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
+    value = next(filter(None, map(arguments.get, _QUERY_KEYS)), "")
+    texts: Iterable[object] = value if isinstance(value, list) else [value]
+    queries = (sanitise_line(str(text))[:_QUERY_LENGTH_MAX] for text in texts)
+    return tuple(dict.fromkeys(filter(None, queries)))[:QUERIES_MAX]
+
+
+def _merge(found: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """Return the hits of several searches, the first of each search first, each section once."""
+    merged: dict[str, Hit] = {}
+    for hit in filter(None, chain.from_iterable(zip_longest(*found))):
+        merged.setdefault(hit.section_id, hit)
+    return sorted(merged.values(), key=lambda hit: not hit.is_named)
 
 
 def _list_similar_pages(library: Library, query: str) -> list[str]:
@@ -96,7 +100,7 @@ TOOL = Tool(
     spec=ToolSpec(
         name=NAME,
         description=_DESCRIPTION,
-        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
+        parameters={"type": "object", "properties": _PROPERTIES, "required": ["queries"]},
     ),
     run=_run,
 )

@@ -1,4 +1,4 @@
-"""Find what comes with a question to a model: a small document whole, or what search finds."""
+"""Choose what a model reads first: the map of the document, and what comes with each question."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.render import compute_outline_budget, render_outline
-from roamtui.retrieval.choose import ModelView, choose_clear_hit, drop_weak_hits, list_whole_document
+from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
@@ -34,7 +34,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     """What comes with a question."""
 
     text: str = ""
-    """Hits and the outline near them, or else the whole outline. It is empty for a small document."""
+    """Hits and the outline near them. It is empty for a small document."""
     excerpts: tuple[Span, ...] = ()
     """Document text in it."""
     hits: tuple[Hit, ...] = ()
@@ -77,9 +77,8 @@ async def retrieve_context(
     question: str,
     within: str | None,
     earlier: Sequence[str] = (),
-    outline_max: int | None = None,
 ) -> QuestionContext:
-    """Choose what comes with a question: all of a small document, what search finds, or else the outline.
+    """Choose what comes with a question: all of a small document, or what search finds.
 
     Args:
         searcher: Searches the library, if there is a searcher.
@@ -87,28 +86,22 @@ async def retrieve_context(
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
         earlier: Earlier questions and answers, oldest first.
-        outline_max: Maximum tokens of the outline, or None if the model's context window is unknown.
     """
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)
     if searcher is None:
         return QuestionContext()
     searcher.refresh(view.library)
-    limit = view.policy.question_hits_max
+    limit = view.policy.found_max
     hits: Sequence[Hit] | None = None
     with suppress(RoamtuiError):
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
-        hits = drop_weak_hits(hits, view.policy)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
-    return await asyncio.to_thread(_choose_context, view, hits, question, coverage, outline_max)
+    return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
 
 
 def _choose_context(
-    view: ModelView,
-    found: Sequence[Hit] | None,
-    question: str,
-    coverage: Coverage,
-    outline_max: int | None,
+    view: ModelView, found: Sequence[Hit] | None, question: str, coverage: Coverage
 ) -> QuestionContext:
     """Choose the section that opens with a question, the hits sent with it, and the outline around them.
 
@@ -122,27 +115,38 @@ def _choose_context(
         near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
         taken = sum(estimate_delivery_tokens(library, section_id, view.page_tokens) for section_id in opened)
         view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
-    others = [hit for hit in hits if hit.section_id not in opened]
-    if opened:
-        others = others[: view.policy.beside_opened_max]
-    listed = render_hits(view, others, question, opened=opened)
+    listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
-    if opened or listed.section_ids:
-        parts = [HITS_LEAD, listed.text] if listed.text else []
-        parts += [missing, render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)]
+    near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
+    if listed.section_ids:
+        parts = [HITS_LEAD, listed.text, missing, near]
+    elif listed.text:
+        parts = [listed.text, missing, near]
+    elif opened:
+        parts = [missing, near]
+    elif found is None:
+        parts = [FAILED_LEAD, missing]
+    elif hits:
+        parts = [NO_ROOM_LEAD, missing]
     else:
-        tokens = compute_outline_budget(library, outline_max)
-        if found is None:
-            leads = [FAILED_LEAD, missing]
-        elif hits:
-            leads = [NO_ROOM_LEAD, missing]
-        else:
-            leads = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
-        lead = " ".join(filter(None, [*leads, "The outline:"]))
-        parts = [lead, render_outline(library, budget_tokens=tokens).rstrip()]
+        parts = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
     return QuestionContext(
         text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened
     )
+
+
+def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: bool = False) -> str:
+    """Render the outline that stands at the start of a conversation.
+
+    Args:
+        library: What the conversation is about.
+        outline_max: Maximum tokens, or None if the model's context window is unknown.
+        beside_clear_hit: Whether a section opens with the question, so that a short outline is enough.
+    """
+    tokens = compute_outline_budget(library, outline_max)
+    if beside_clear_hit:
+        tokens = min(tokens, DEFAULT_POLICY.map_tokens_beside_clear)
+    return render_outline(library, budget_tokens=tokens)
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:

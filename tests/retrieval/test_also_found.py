@@ -1,0 +1,47 @@
+"""Further places that mention a question's words: one line each, which can be quoted."""
+
+from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.policy import DEFAULT_POLICY
+from roamtui.retrieval.render import render_hits
+from roamtui.search.base import Hit
+from roamtui.text import estimate_tokens
+from tests.search.libraries import id_of, make_library
+
+_PARTS = range(DEFAULT_POLICY.found_max)
+_TEXT = "".join(
+    f"## Part {part}\n\n{'Nothing of note is said here, ' * 30}and herons of part {part} eat fish there.\n\n"
+    for part in _PARTS
+)
+LIBRARY = make_library(f"# Birds\n\n{_TEXT}")
+HITS = [Hit(section_id=id_of(LIBRARY, f"Part {part}"), score=1.0, why="") for part in _PARTS]
+
+
+def test_hits_without_an_excerpt_have_a_line_with_the_words_around_the_match() -> None:
+    listed = render_hits(ModelView(library=LIBRARY), HITS, "herons fish")
+    shown, _, also_found = listed.text.partition("Also found")
+    assert shown.count("- [") == DEFAULT_POLICY.excerpts_max
+    lines = also_found.splitlines()[1:]
+    assert len(lines) == len(listed.also_found) >= 10
+    assert estimate_tokens(also_found) <= DEFAULT_POLICY.also_found_tokens_max
+    for section_id, line in zip(listed.also_found, lines, strict=True):
+        assert line.startswith(f"- [{section_id}] ")
+        assert "herons of part" in line
+
+
+def test_the_words_in_the_lines_can_be_quoted() -> None:
+    listed = render_hits(ModelView(library=LIBRARY), HITS, "herons fish")
+    quotable = [LIBRARY.text_at(span) for span in listed.excerpts]
+    for section_id in listed.also_found:
+        part = LIBRARY.node(section_id).title.removeprefix("Part ")
+        assert any(f"herons of part {part} eat" in words for words in quotable)
+
+
+def test_text_that_the_model_has_is_not_repeated() -> None:
+    known = LIBRARY.node(HITS[-1].section_id).content_span
+    view = ModelView(library=LIBRARY, delivered={known.doc: [(known.start, known.end)]})
+    [line] = [
+        line
+        for line in render_hits(view, [*HITS[:6], HITS[-1]], "herons fish").text.splitlines()
+        if line.startswith(f"- [{HITS[-1].section_id}]")
+    ]
+    assert line.endswith(f"Part {_PARTS[-1]}")
