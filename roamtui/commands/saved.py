@@ -67,6 +67,7 @@ def _add_recheck_arguments(parser: CommandParser) -> None:
     parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"
     parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
+    parser.add_flag("--since", "ask only what has changed since the answers")
 
 
 def _run_recheck(args: Namespace) -> int:
@@ -75,7 +76,8 @@ def _run_recheck(args: Namespace) -> int:
 
     if bool(args.targets) == args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
-    return run_recheck(args.targets, make_bootstrap(args).reopen, args.within or None, as_json=args.json)
+    reopen = make_bootstrap(args).reopen
+    return run_recheck(args.targets, reopen, args.within or None, only_changes=args.since, as_json=args.json)
 
 
 CONVERSATIONS = Command(

@@ -35,6 +35,8 @@ def to_json(value: Struct) -> dict[str, Any]:
     shown = {name.removeprefix("is_"): getattr(value, name) for name in names}
     if value.page is not None:
         shown["page"] = value.page
+    if value.is_changed:
+        shown["changed"] = True
     if value.nearest is not None:
         shown["nearest"] = {"text": value.nearest.text, "read": value.nearest.is_read}
     return shown

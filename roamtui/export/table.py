@@ -11,11 +11,14 @@ from roamtui.export.json import to_json
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
-from roamtui.quotes.wording import format_quote
-from roamtui.table.cells import Cell
+from roamtui.quotes.wording import PASSAGE_LABEL, format_quote
+from roamtui.table.cells import Cell, CellState
 from roamtui.table.store import Row, Table
 
 _JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
+QUOTE_COLUMN = ": quote"
+QUOTE_STATE_COLUMN = ": quote state"
+"""Ends of the titles of columns in CSV."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
@@ -37,11 +40,11 @@ def render_json_table(table: Table, _path: Path) -> str:
 
 
 def render_csv(table: Table, path: Path) -> str:
-    """Render a table, five columns a question. An apostrophe keeps a spreadsheet from running a text.
+    """Render a table, six columns a question. An apostrophe keeps a spreadsheet from running a text.
 
     Documents are named by their paths relative to `path`, where the file will be.
     """
-    parts = ("", ": state", ": quote", ": place", ": note")
+    parts = ("", ": state", QUOTE_COLUMN, QUOTE_STATE_COLUMN, ": place", ": note")
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [_locate(row, path)]
@@ -50,17 +53,29 @@ def render_csv(table: Table, path: Path) -> str:
                 fields += [""] * len(parts)
                 continue
             quote = ""
+            quote_state = ""
             place = ""
             if cell.proof is not None:
                 quote = cell.proof.quote or ""
+                quote_state = PASSAGE_LABEL if cell.state is CellState.PASSAGE else cell.proof.label
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
-            fields += [cell.value, cell.state.value, quote, place, cell.note]
+            fields += [cell.value, cell.state.value, quote, quote_state, place, cell.note]
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
         safe = [sanitise_text(fields[0]), *map(sanitise_line, fields[1:])]  # a path keeps all its spaces
-        csv.writer(output).writerow(f"'{text}" if _FORMULA.match(text) else text for text in safe)
+        csv.writer(output).writerow(f"'{text}" if _may_run(text) else text for text in safe)
     return output.getvalue()
+
+
+def _may_run(text: str) -> bool:
+    """Return whether a text needs an apostrophe: it may be a formula, or looks like one that has got one."""
+    return _FORMULA.match(text.lstrip("'")) is not None
+
+
+def strip_apostrophe(field: str) -> str:
+    """Return the text of a field without the apostrophe that `render_csv` may have put before it."""
+    return field[1:] if field.startswith("'") and _may_run(field) else field
 
 
 def render_markdown_table(table: Table, path: Path) -> str:
@@ -107,7 +122,8 @@ def _render_proof(cell: Cell, source: str) -> str:
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
-    sign = "" if proof.is_verified else f" ({proof.state.label})"
+    label = PASSAGE_LABEL if cell.state is CellState.PASSAGE else proof.label
+    sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"
 
 

@@ -11,18 +11,22 @@ from pathlib import Path
 from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
+from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.events import Citation, QuoteState
 from roamtui.conversation.log import ConversationStore, open_store
+from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
+from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, strip_apostrophe
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_text
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.claims import Claim, parse_source_line, read_claims
+from roamtui.quotes.claims import Claim, parse_label, parse_source_line, read_claims
 from roamtui.quotes.nearest import format_word_diff
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.sources.read import is_path
+from roamtui.table.cells import CellState
 from roamtui.table.store import Table, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
@@ -31,16 +35,8 @@ _QUOTES_HINT = (
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
 _CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
-_QUOTE_COLUMN = ": quote"
-"""End of the title of a column with quotes in an exported table."""
-_UNVERIFIED_LABELS = (QuoteState.ELSEWHERE.label, QuoteState.NOT_FOUND.label)
-"""What the note of a cell says if its quote was not where it was cited."""
-_WORDS_BY_STATUS = {
-    ClaimStatus.SAME: "found",
-    ClaimStatus.MOVED: "found",
-    ClaimStatus.CHANGED: "not found, but similar",
-}
-"""What a status is called if the quotes are of a text that nobody has checked before."""
+_NEW_FAULTS = (ClaimStatus.CHANGED, ClaimStatus.GONE, ClaimStatus.UNREACHABLE)
+"""What may have happened to a quote since it was found."""
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
@@ -62,19 +58,40 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     line: int | None
     quote: str
     source: str
+    then: QuoteState | None
     status: ClaimStatus = field(name="state")
     now: _Passage | None = None
     message: str | None = None
     """Why it cannot be checked."""
 
+    @property
+    def is_found_now(self) -> bool:
+        """Whether the document has it now, but not when the model answered, or not in this section."""
+        was_false = self.then in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
+        return was_false and self.status.is_there and self.status.value != self.then
+
+    @property
+    def is_as_then(self) -> bool:
+        """Whether nothing has changed since the model answered."""
+        is_same = self.status in (ClaimStatus.SAME, ClaimStatus.ELSEWHERE, ClaimStatus.NOT_FOUND)
+        return is_same and not self.is_found_now
+
 
 def run_recheck(
-    targets: Sequence[str], reopen: Callable[..., Library], source: str | None, *, as_json: bool
+    targets: Sequence[str],
+    reopen: Callable[..., Library],
+    source: str | None,
+    *,
+    only_changes: bool,
+    as_json: bool,
 ) -> int:
-    """Check conversations, files and tables; all conversations without any. Return 1 for a lost quote.
+    """Check conversations, files and tables; all conversations without any.
 
     Targets are ids of conversations, paths of Markdown files and of exported JSON, and folders of tables. A
     `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.
+
+    Returns:
+        1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
 
     Raises:
         RoamtuiError: A target cannot be read, or there is no quote in any of them.
@@ -83,46 +100,60 @@ def run_recheck(
     store = open_store()
     known = _list_conversations(store, targets)
     quotes: list[_CheckedQuote] = []
-    claims: list[Claim]
+    claims: Sequence[Claim]
     for target in targets or known:
         path = Path(target)
         if target in known:
             saved = store.load(target)
             origins = saved.approved_origins
             open_source = partial(reopen, links=saved.pages, approved=origins, added=saved.sources)
+            sources = _Sources(open_source, path.parent)
             claims = []
             for exchange in saved.exchanges:
-                claims += _make_claims(exchange.citations, target, exchange.question, known[target])
+                claims += _make_claims(
+                    exchange.citations,
+                    f"{target}, {exchange.question}",
+                    known[target],
+                    is_judged=not replies_with_passages(exchange),
+                )
         else:
-            open_source = partial(reopen, is_own=replaces_source)  # otherwise, the file names the source
-            claims = _read_file(path, target, replaces_source=replaces_source)
-        quotes += _recheck_claims(claims, path.parent, open_source, source)
+            # without a `source`, the file names it
+            sources = _Sources(partial(reopen, is_own=replaces_source), path.parent)
+            claims = _read_file(path, target, None if source is None else sources.open(source))
+        for claim in claims:
+            name = source or sources.resolve(claim.source)
+            quotes.append(_recheck_claim(claim, name, sources.open(name)))
     if not quotes:
         raise SourceError(
             f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}" if targets else _NO_QUOTES
         )
-    counts = Counter(quote.status for quote in quotes)
-    status_counts = {status.value: counts[status] for status in ClaimStatus}
+    listed = [quote for quote in quotes if replaces_source or not _is_unremarkable(quote)]
+    if only_changes:
+        listed = [quote for quote in quotes if not quote.is_as_then]
     if as_json:
+        counts = Counter(quote.status for quote in quotes)
+        status_counts = {status.value: counts[status] for status in ClaimStatus}
         write_json({"counts": status_counts, "quotes": to_builtins(quotes)})
     else:
-        summary = ", ".join(f"{count} {status}" for status, count in status_counts.items() if count)
-        lines: list[str] = []
-        for quote in quotes:
-            if replaces_source or quote.status is not ClaimStatus.SAME:
-                lines += _format_quote(quote, replaces_source=replaces_source)
-        if replaces_source:
-            words = Counter(_name_status(quote, replaces_source=True) for quote in quotes)
-            summary = ", ".join(f"{count} {status}" for status, count in words.items())
+        in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
+        words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
+        summary = ", ".join(f"{count} {status}" for status, count in words.items())
+        lines = [line for quote in listed for line in _format_quote(quote, replaces_source=replaces_source)]
         lines.append(f"{format_count(len(quotes), 'quote')} checked{f': {summary}' if summary else ''}.")
         write_text("\n".join(lines) + "\n")
-    return int(any(quote.status not in (ClaimStatus.SAME, ClaimStatus.MOVED) for quote in quotes))
+    faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
+    return int(any(quote.status in faults for quote in quotes))
 
 
-def _read_file(path: Path, name: str, *, replaces_source: bool) -> list[Claim]:
+def _is_unremarkable(quote: _CheckedQuote) -> bool:
+    return quote.status is ClaimStatus.SAME and not quote.is_found_now
+
+
+def _read_file(path: Path, name: str, source: Library | str | None) -> Sequence[Claim]:
     """Return the quotes of a file or a table.
 
-    With `replaces_source`, the file need not say where its quotes come from: each quotation counts.
+    With a `source`, which may be why it cannot be opened, the file need not say where its quotes come from:
+    each quotation counts.
     """
     suffix = path.suffix.lower()
     if is_table(path):
@@ -138,8 +169,8 @@ def _read_file(path: Path, name: str, *, replaces_source: bool) -> list[Claim]:
     if suffix == ".csv":
         return _read_csv(text, name)
     main = parse_source_line(text)
-    if replaces_source and not main:
-        return [*read_quotations(text, name)]
+    if source is not None and not main:
+        return read_quotations(text, name, None if isinstance(source, str) else source)
     return [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
 
 
@@ -154,16 +185,19 @@ def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dic
     return sources
 
 
-def _make_claims(citations: Iterable[Citation], name: str, question: str, source: str) -> Iterator[Claim]:
-    """Yield the verified quotes of an answer."""
-    place = f"{name}, {question}"
+def _make_claims(
+    citations: Iterable[Citation], place: str, source: str, *, is_judged: bool
+) -> Iterator[Claim]:
+    """Yield the quotes of an answer. Nothing has judged a passage."""
     for citation in citations:
-        if citation.quote and citation.is_verified:
+        if citation.quote:
+            then = QuoteState.EXACT if citation.is_changed else citation.state
             yield Claim(
                 quote=citation.quote,
                 section_id=citation.section_id,
                 place=place,
                 source=source,
+                then=then if is_judged else None,
             )
 
 
@@ -172,7 +206,9 @@ def _read_table(table: Table, name: str) -> list[Claim]:
     for row in table.rows:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
-                claims += _make_claims(cell.citations, name, column.question, row.source)
+                place = f"{name}, {column.question}"
+                is_judged = cell.state is not CellState.PASSAGE
+                claims += _make_claims(cell.citations, place, row.source, is_judged=is_judged)
     return claims
 
 
@@ -184,70 +220,87 @@ def _read_export(text: str, name: str) -> list[Claim]:
             source = part["source"]
             for answer in part.get("exchanges", part.get("cells")):
                 place = f"{name}, {answer['question']}"
-                claims += [
-                    Claim(
-                        quote=each["quote"],
-                        section_id=each["section_id"],
-                        place=place,
-                        source=source,
-                    )
-                    for each in answer["citations"]
-                    if each["verified"] and each["quote"]
-                ]
+                is_judged = answer.get("model") != OFFLINE
+                for each in answer["citations"]:
+                    state = QuoteState.EXACT if each.get("changed") else QuoteState(each["state"])
+                    if each["quote"]:
+                        claims.append(
+                            Claim(
+                                quote=each["quote"],
+                                section_id=each["section_id"],
+                                place=place,
+                                source=source,
+                                then=state if is_judged else None,
+                            )
+                        )
         return convert(to_builtins(claims), list[Claim])  # which checks the types
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
-    """Return the verified quotes of a table in CSV. Its first column has the paths of the documents."""
+    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
     try:
         titles, *rows = csv.reader(io.StringIO(text))
     except (ValueError, csv.Error):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
-    columns = [number for number, title in enumerate(titles) if title.endswith(_QUOTE_COLUMN)]
-    return [
-        Claim(
-            quote=row[column].removeprefix("'"),
-            place=f"{name}, {titles[column]}",
-            line=number,
-            source=row[0].removeprefix("'"),
-        )
-        for number, row in enumerate(rows, start=2)
-        for column in columns
-        if column < len(row)
-        and row[column]
-        and not any(label in "".join(row[column + 2 : column + 3]) for label in _UNVERIFIED_LABELS)
-    ]
+    columns = [number for number, title in enumerate(titles) if title.endswith(QUOTE_COLUMN)]
+    claims: list[Claim] = []
+    for number, row in enumerate(rows, start=2):
+        for column in columns:
+            if column >= len(row) or not row[column]:
+                continue
+            has_state = titles[column + 1 : column + 2] == [
+                f"{titles[column].removesuffix(QUOTE_COLUMN)}{QUOTE_STATE_COLUMN}"
+            ]
+            label = "".join(row[column + 1 : column + 2]) if has_state else ""
+            claims.append(
+                Claim(
+                    quote=strip_apostrophe(row[column]),
+                    place=f"{name}, {titles[column]}",
+                    line=number,
+                    source=strip_apostrophe(row[0]),
+                    then=parse_label(label),
+                )
+            )
+    return claims
 
 
-def _recheck_claims(
-    claims: Sequence[Claim], folder: Path, open_source: Callable[[str], Library], source: str | None
-) -> Iterator[_CheckedQuote]:
-    """Check claims. Each source is opened once. Paths in a file are relative to its folder."""
-    opened: dict[str, Library | str] = {"": _NO_SOURCE}
-    for claim in claims:
-        name = source or claim.source
-        if name and name == claim.source and is_path(name) and (folder / name).exists():
-            name = str(folder / name)
-        if name not in opened:
+class _Sources:
+    """The sources of the quotes of a file. Each is opened once."""
+
+    def __init__(self, open_source: Callable[[str], Library], folder: Path) -> None:
+        self._open = open_source
+        self._folder = folder
+        self._opened: dict[str, Library | str] = {"": _NO_SOURCE}
+
+    def resolve(self, name: str) -> str:
+        """Return the path of a source that the file names. Paths are relative to its folder."""
+        is_beside = name and is_path(name) and (self._folder / name).exists()
+        return str(self._folder / name) if is_beside else name
+
+    def open(self, name: str) -> Library | str:
+        """Return a library, or why the source cannot be opened."""
+        if name not in self._opened:
             try:
-                opened[name] = open_source(name)
+                self._opened[name] = self._open(name)
             except (SourceError, UsageError) as error:
-                opened[name] = str(error)
-        yield _recheck_claim(claim, name, opened[name])
+                self._opened[name] = str(error)
+        return self._opened[name]
 
 
 def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:
     line = claim.line or None
-    make_checked = partial(_CheckedQuote, place=claim.place, line=line, quote=claim.quote, source=source)
+    make_checked = partial(
+        _CheckedQuote, place=claim.place, line=line, quote=claim.quote, source=source, then=claim.then
+    )
     if isinstance(library, str):
         return make_checked(status=ClaimStatus.UNREACHABLE, message=library)
     finding = recheck(claim, library)
     now = None
     if finding.span is not None:
         clean_text = library.clean_text(finding.span)  # page footers are no change
-        is_changed = finding.status is ClaimStatus.CHANGED
+        is_changed = not finding.status.is_there
         now = _Passage(
             section_id=finding.section_id,
             doc=finding.span.doc,
@@ -260,20 +313,31 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
 
 
 def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
-    if replaces_source and not quote.message:
-        return _WORDS_BY_STATUS.get(quote.status, "not found")
-    return quote.status.value
+    similar = ", but similar" if quote.now is not None else ""
+    match quote.status:
+        case _ if quote.is_found_now:
+            return "found now"
+        case ClaimStatus.NOT_FOUND:
+            return f"not found{similar}"
+        case ClaimStatus.SAME | ClaimStatus.MOVED if replaces_source:
+            return "found"
+        case ClaimStatus.CHANGED | ClaimStatus.GONE if replaces_source:
+            return f"not found{similar}"
+        case status:
+            return status.value
 
 
 def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[str]:
     """Format a quote with where it is now, or why it cannot be checked."""
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
     status = _name_status(quote, replaces_source=replaces_source)
+    if quote.then is not None:
+        status = f"{status} (then {quote.then.sign})"
     yield sanitise_line(f'{place}: {status}: "{quote.quote}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
-        where = "in" if replaces_source else "now in"
+        where = "in" if replaces_source or quote.is_as_then else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
     elif quote.message:
         yield f"    {sanitise_line(quote.message)}"

@@ -19,7 +19,6 @@ from msgspec import Struct
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.wording import PASSAGE_LABEL
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
@@ -36,8 +35,8 @@ _CELL_LINE = re.compile(
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
-_VERIFIED = (QuoteState.EXACT.label, QuoteState.SAME.label, PASSAGE_LABEL, CHANGED_LABEL)
-"""Labels in exports of quotes that were found."""
+_STATES = {**{state.label: state for state in QuoteState}, CHANGED_LABEL: QuoteState.EXACT}
+"""What an export says of a quote. What has changed since was found once."""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -54,12 +53,19 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Empty if the claim names no section."""
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
+    then: QuoteState | None = None
+    """What was found when the model answered, or None if no model has."""
 
 
 def parse_source_line(markdown: str) -> str:
     """Return the value of the ``Source:`` line in a Markdown text, or empty if there is none."""
     match = _SOURCE_LINE.search(markdown)
     return match["source"] if match else ""
+
+
+def parse_label(label: str) -> QuoteState | None:
+    """Return what an export's label of a quote means, or None for any other text, such as of a passage."""
+    return _STATES.get(label)
 
 
 def _parse_quote(text: str) -> str:
@@ -80,9 +86,9 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
                 line=_get_line_number(markdown, match.start()),
                 section_id=match.groupdict().get("id", ""),
                 source=unquote(match.groupdict().get("wide") or match.groupdict().get("target") or ""),
+                then=parse_label(match["state"] or QuoteState.EXACT.label),
             )
             for match in exported
-            if match["state"] in (None, *_VERIFIED)
         ]
         return tuple(sorted(claims, key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(markdown))}

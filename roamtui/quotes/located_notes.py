@@ -38,14 +38,14 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
         match self.status:
             case ClaimStatus.SAME:
                 return ""
-            case ClaimStatus.MOVED:
+            case ClaimStatus.MOVED | ClaimStatus.ELSEWHERE:
                 path = self.current_citation.path
                 before = list_path_titles(self.note.citation, path[0] if path else "")
                 return f"moved or renamed: it was {PATH_STEP.join(before) or 'untitled'}"
             case ClaimStatus.CHANGED:
                 words = sanitise_line(self.current_citation.quote or "")
                 return f"now reads “{words}”" if is_quote else "its text has changed since"
-            case ClaimStatus.GONE:
+            case ClaimStatus.GONE | ClaimStatus.NOT_FOUND:
                 if is_quote:
                     return "these words are no longer in the document"
                 return "this section is no longer in the document"

@@ -33,8 +33,17 @@ class ClaimStatus(StrEnum):
     CHANGED = "changed"
     """A similar text has replaced the quote."""
     GONE = "gone"
+    ELSEWHERE = "elsewhere"
+    """The quote is in another section than the one it was cited from, as it was before."""
+    NOT_FOUND = "not_found"
+    """The quote was not found before either."""
     UNREACHABLE = "unreachable"
     """The source cannot be opened."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the document has the quote."""
+        return self in (ClaimStatus.SAME, ClaimStatus.MOVED, ClaimStatus.ELSEWHERE)
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -66,18 +75,23 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     found, is_in_section = _find_anywhere(claim.quote, library, expected)
     span = found.span if found else None
     is_placed = bool(claim.section_id or claim.anchor)
-    status = ClaimStatus.SAME if is_in_section or not is_placed else ClaimStatus.MOVED
+    was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
+    status = ClaimStatus.SAME
+    if is_placed and not is_in_section:
+        status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     if span is None:
         status = ClaimStatus.CHANGED
         similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
         span = None if similar is None else similar.span
-    if span is not None:
-        section_id = library.section_at(span.doc, span.start) or ""
-        return Finding(status=status, span=span, section_id=section_id)
-    problem = next((document.problem for document in library.documents if document.problem), "")
-    status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    return Finding(status=status, message=problem)
+    problem = ""
+    if span is None:
+        problem = next((document.problem for document in library.documents if document.problem), "")
+        status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
+    if claim.then is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
+        status = ClaimStatus.NOT_FOUND
+    section_id = "" if span is None else library.section_at(span.doc, span.start) or ""
+    return Finding(status=status, span=span, section_id=section_id, message=problem)
 
 
 def _find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[FoundQuote | None, bool]:

@@ -77,18 +77,6 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     assert run("recheck", tmp_path / name).out == "2 quotes checked: 2 same.\n"
 
 
-def test_a_quote_that_a_csv_table_calls_unverified_has_not_changed(run: RunCommand, tmp_path: Path) -> None:
-    (tmp_path / "lease.md").write_text("# Lease\n\nThe notice period is 60 days.\n")
-    path = tmp_path / "t.csv"
-    path.write_text(
-        "source,Q,Q: state,Q: quote,Q: place,Q: note\n"
-        'lease.md,60,found,The notice period is 60 days.,"Lease, line 3",\n'
-        'lease.md,90,partly,The notice period is 90 days.,"Lease, line 3",quote not in the text that the model read\n'
-    )
-    result = run("recheck", path)
-    assert (result.code, result.out) == (0, "1 quote checked: 1 same.\n")
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, StopReason
+from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -15,11 +16,14 @@ from roamtui.export.table import render_markdown_table
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.located_notes import cite_span
-from roamtui.quotes.recheck import ClaimStatus, recheck
+from roamtui.quotes.read import replace_signs
+from roamtui.quotes.recheck import ClaimStatus, add_nearest, recheck
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
 from roamtui.text import Span
+from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
 _PIECES = (
     "60 days", "Section 10.5.2", "[Effect of Termination]", "[***]", "[a8a96034]", "[x](y.md)", "\\", "\\n", "`code`",
@@ -79,3 +83,49 @@ def test_an_exported_table_is_the_same(state: CellState, count: int, quote: str)
     rows = tuple(Row(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
     table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
     _check(render_markdown_table(table, Path("/x/t.md")), library)
+
+
+_STATUSES = {
+    QuoteState.EXACT: ClaimStatus.SAME,
+    QuoteState.SAME: ClaimStatus.SAME,
+    QuoteState.ELSEWHERE: ClaimStatus.ELSEWHERE,
+    QuoteState.NOT_FOUND: ClaimStatus.NOT_FOUND,
+}
+_MARKS = ("“{}”", '"{}"', "«{}»", "> {}\n\n", "`{}`", "({})", "{}")
+_FORMS = ("[{}]", "({})", "[{}, p. 2]", "{}", "")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    quote=_quotes,
+    sentences=st.lists(
+        st.tuples(
+            st.sampled_from(("a {}", "{}", "Nobody ever swam here", "A late spade", "late spade - costs 2 euros")),
+            st.sampled_from(_MARKS),
+            st.sampled_from(("Lease", "Tools", "None")),
+            st.sampled_from(_FORMS),
+        ),
+        max_size=6,
+    ),
+)
+def test_every_quote_of_any_exported_answer_is_counted(quote: str, sentences: list[tuple[str, str, str, str]]) -> None:
+    text = f"# Lease\n\nBefore a {quote} and behold.\n\n# Tools\n\nA late spade costs 2 euros a day.\n"
+    state = begin(make_state(text))
+    assume({state.library.node(one).title for one in state.library.walk()} == {"Lease", "Tools"})
+    state = expand_by_agent(state, "Lease", "Tools")[0]
+    ids = {"Lease": find(state, "Lease"), "Tools": find(state, "Tools"), "None": "deadbeef"}
+    answer = "\n\n".join(
+        f"It says {mark.format(words.format(quote))} {form.format(ids[title])}."
+        for words, mark, title, form in sentences
+    )
+    citations = add_nearest(QuoteChecker(state).cite(replace_signs(answer)), state)
+    exchange = Exchange(
+        number=1, question="Why?", answer=replace_signs(answer), citations=citations, stopped=StopReason.ANSWERED
+    )
+    exported = render_markdown(replace(state, exchanges=(exchange,)), "/x/a.md")
+    claims = read_claims(exported, "export.md")
+    then = [citation.state for citation in citations if citation.quote]
+    assume(then)  # without a source, it is a page like any other
+    assert [claim.then for claim in claims] == then
+    now = [recheck(claim, state.library).status for claim in claims]
+    assert now == [_STATUSES[sign] for sign in then]

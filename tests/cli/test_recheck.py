@@ -1,0 +1,107 @@
+"""`recheck` counts every quote: what its sign was when the model answered, and what it is now."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import QuoteState
+from roamtui.conversation.log import open_store
+from roamtui.export.table import render_csv, strip_apostrophe
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+from roamtui.table.store import Row, Table
+from tests.agent.asking import ask, expanding, saying, script
+from tests.cli.conftest import RunCommand
+from tests.fakes.scripted_model import ScriptedModel
+
+_ANSWER = """\
+- "Each plot is ten metres long" [{Plots}], "24 euros a year" [{Plots}] and "ten metres" [{Plots}].
+- "Tools are lent for three days" [{Tools}], "lent for three days" [{Tools}] and "three days" [{Tools}].
+- Late: "costs 50 cents a day" [{Tools}], or "costs 60 cents a day" [{Tools}], or "costs nothing" [{Tools}].
+- And "Each plot is ten feet long" [{Plots}], "nobody swims here" [{Plots}], "A late spade" [{Plots}].
+"""
+
+
+def _ask(garden: Path, answer: str = _ANSWER) -> str:
+    """Ask about the garden, save the conversation, and return its id."""
+    library = open_library((str(garden),))
+    agent = Agent(Conversation(library, store=open_store()), ScriptedModel(window_tokens=128_000), None)
+    script(agent, expanding("Plots", "Tools"), saying(answer), saying(answer))
+    asyncio.run(ask(agent))
+    states = Counter(citation.state for citation in agent.conversation.state.exchanges[0].citations)
+    if answer == _ANSWER:
+        assert states == {QuoteState.EXACT: 7, QuoteState.NOT_FOUND: 4, QuoteState.ELSEWHERE: 1}
+    return agent.conversation.state.id
+
+
+def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
+    """Return the arguments that name a conversation and its exports."""
+    conversation = _ask(garden)
+    markdown, json = garden.with_name("out.md"), garden.with_name("out.json")
+    for path in (markdown, json):
+        assert run("conversations", "export", conversation, "-o", path).code == 0
+    return [(conversation,), (markdown,), (json,), (markdown, "--in", garden), (conversation, "--in", garden)]
+
+
+def test_each_quote_of_a_conversation_is_counted_by_whatever_name(run: RunCommand, garden: Path) -> None:
+    for target in _list_targets(run, garden):
+        result = run("recheck", *target)
+        kept = "found" if "--in" in target else "same"
+        summary = f"12 quotes checked: 7 {kept}, 1 elsewhere, 3 not found, but similar, 1 not found."
+        assert (result.code, result.out.splitlines()[-1]) == (1, summary)
+        assert result.out.count("(then ✗)") == 4
+        assert result.out.count('elsewhere (then !): "A late spade"') == 1
+        assert run("recheck", *target, "--since").code == 0
+        checked = run("recheck", *target, "--json").json
+        assert Counter(quote["then"] for quote in checked["quotes"]) == {"exact": 7, "not_found": 4, "elsewhere": 1}
+        assert {key: count for key, count in checked["counts"].items() if count} == {
+            "same": 7,
+            "elsewhere": 1,
+            "not_found": 4,
+        }
+
+
+def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fault(
+    run: RunCommand, garden: Path
+) -> None:
+    targets = _list_targets(run, garden)
+    text = garden.read_text("utf-8").replace("50 cents", "60 cents").replace("ten metres", "ten feet")
+    garden.write_text(f"{text}\nIt costs nothing, but nobody swims here.\n", "utf-8")
+    for target in targets:
+        result = run("recheck", *target, "--since")
+        assert 'found now (then ✗): "costs 60 cents a day"' in result.out
+        assert 'changed (then ✓): "costs 50 cents a day"' in result.out or "--in" in target
+        assert result.out.count("(then ✗)") == 4
+        assert "elsewhere (then !)" not in result.out
+        assert result.code == 1
+    garden.write_text(f"{text}\n50 cents, ten metres, costs nothing, nobody swims here.\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "text", ["'notes", "'=1+1", "''=1", "=1+1", "'", "-5 a b c d e f", "'-5 a b c d e f", "", "it's"]
+)
+def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path: Path) -> None:
+    column = Column(question="Why?")
+    cell = Cell(row=text, column=column.key, content="c", model="m", state=CellState.FOUND, value=text)
+    row = Row(title="a", source=str(tmp_path / f"{text}.md"))
+    table = Table(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
+    fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
+    assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
+    assert not fields[1].startswith(("=", "-"))
+
+
+def test_a_document_whose_name_begins_with_an_apostrophe_is_found_from_a_csv(run: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "'notes.md").write_text("# Lease\n\nThe notice period is 60 days.\n")
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "source,Q,Q: state,Q: quote,Q: quote state,Q: place,Q: note\n"
+        "'notes.md,60,found,The notice period is 60 days.,quote found in the text,,\n"
+        "'notes.md,90,partly,The notice period is 90 days.,quote not in the text that the model read,,\n"
+    )
+    result = run("recheck", path)
+    assert (result.code, result.out.splitlines()[-1]) == (1, "2 quotes checked: 1 same, 1 not found, but similar.")
