@@ -32,6 +32,7 @@ from roamtui.models.base import Model
 from roamtui.models.local_embedder import find_local_embedder
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
+from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
@@ -284,21 +285,29 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable.
         """
-        searcher = self.make_searcher_factory(keeps_vectors=True)(conversation.state.library)
-        return Agent(conversation, model or self.make_model(), searcher, self.agent_options)
+        meter = UsageMeter()
+        searcher = self.make_searcher_factory(meter, keeps_vectors=True)(conversation.state.library)
+        return Agent(
+            conversation, model or self.make_model(), searcher, self.agent_options, search_meter=meter
+        )
 
     def make_searcher_factory(
-        self, *, fails_without_vectors: bool = False, keeps_vectors: bool = False
+        self,
+        meter: UsageMeter | None = None,
+        *,
+        fails_without_vectors: bool = False,
+        keeps_vectors: bool = False,
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
-        keywords. With `keeps_vectors`, vectors for searches by meaning are stored on disk.
+        `meter` counts the requests of the searchers. With `fails_without_vectors`, a hybrid search fails if
+        its embedder fails, instead of falling back to keywords. With `keeps_vectors`, vectors for searches by
+        meaning are stored on disk.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        services = self.make_search_services(fails_without_vectors=fails_without_vectors)
+        services = self.make_search_services(meter, fails_without_vectors=fails_without_vectors)
         location = IndexLocation(
             folder=cache_path("indexes"),
             on_warning=self.on_warning,
@@ -306,11 +315,13 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
-    def make_search_services(self, *, fails_without_vectors: bool = False) -> SearchServices:
+    def make_search_services(
+        self, meter: UsageMeter | None = None, *, fails_without_vectors: bool = False
+    ) -> SearchServices:
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
-        With `fails_without_vectors`, a hybrid search fails if its embedder fails, instead of falling back to
-        keywords.
+        `meter` counts the requests of a search. With `fails_without_vectors`, a hybrid search fails if its
+        embedder fails, instead of falling back to keywords.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -324,7 +335,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         )
         if not options.needs_vectors and not reranks:
             return services
-        background = BackgroundLoop(self.model_environ)
+        background = BackgroundLoop(self.model_environ, meter)
         embedder = None
         reranker = None
         if options.needs_vectors:
@@ -373,10 +384,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table.rows = list_rows(sources)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
+        meter = UsageMeter()
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
-            make_searcher=self.make_searcher_factory(),
+            make_searcher=self.make_searcher_factory(meter),
+            search_meter=meter,
             agent_options=self.agent_options,
             jobs=jobs,
         )

@@ -47,6 +47,7 @@ class ModelError(RoamtuiError):
         overflow: bool = False,
         window_tokens: int | None = None,
         request_tokens: int | None = None,
+        may_cost: bool = False,
     ) -> None:
         super().__init__(message)
         self.overflow = overflow
@@ -55,6 +56,8 @@ class ModelError(RoamtuiError):
         """Size of that window, if the server named it."""
         self.request_tokens = request_tokens
         """Size of that request, if the server named it."""
+        self.may_cost = may_cost
+        """Whether the provider may charge for the request: it was reached, and did not refuse."""
 
 
 class StoreError(RoamtuiError):

@@ -136,6 +136,7 @@ class AppServices(Services):
         agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
         if needs_vectors and agent.searcher is not None:
             agent.searcher.prepare()  # embeds all sections while the terminal can still show progress
+            agent.conversation.fold(agent.take_search_usage())
         progress.is_muted = True
         # What cannot be read twice has no stamp, such as standard input.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)

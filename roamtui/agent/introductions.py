@@ -14,6 +14,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.models.base import Model
 from roamtui.models.reply import complete_once
+from roamtui.models.usage import UsageMeter
 from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
@@ -86,15 +87,15 @@ def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[Sum
     return tuple(tasks.values())
 
 
-async def write_summary(model: Model, task: SummaryTask) -> str:
-    """Ask the model for a summary of a document.
+async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> str:
+    """Ask the model for a summary of a document. `meter` counts the request.
 
     Raises:
         ModelError: The model could not answer, or its answer was empty.
     """
     fence = os.urandom(4).hex()  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"
-    reply = await complete_once(model, SUMMARY_PROMPT, question)
+    reply = await complete_once(model, SUMMARY_PROMPT, question, meter)
     summary = shorten(sanitise_line(reply).strip(), _SUMMARY_LENGTH_MAX)
     if not summary:
         raise ModelError(f"{model.name} wrote no summary. Choose another model with --model.")

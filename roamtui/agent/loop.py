@@ -10,6 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.consent import Consent, SpendingLimit
 from roamtui.agent.first_request import (
     QuestionContext,
     list_history_texts,
@@ -29,7 +30,6 @@ from roamtui.agent.prompt import (
     SYSTEM,
     WHOLE_NOTE,
 )
-from roamtui.agent.spending import SpendingLimit
 from roamtui.agent.tools import (
     Tool,
     ToolContext,
@@ -66,8 +66,8 @@ from roamtui.conversation.events import (
     ToolCall,
     ToolUse,
     Usage,
+    UsageRecorded,
 )
-from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.question_flow import (
     begin_question,
     estimate_hits_room,
@@ -83,8 +83,6 @@ from roamtui.document.parallel import run_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
-    TOOL_TOKENS,
-    TOOLLESS_TOKENS,
     TOOLS_WINDOW_MIN,
     CallUnreadable,
     Model,
@@ -98,6 +96,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import make_unique_id, read_reply
+from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
@@ -171,21 +170,21 @@ class Agent:
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
         spending: SpendingLimit | None = None,
+        search_meter: UsageMeter | None = None,
     ) -> None:
         """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
 
         `spending` is a limit to share with other agents. Without it, that of `options` holds for each
-        conversation.
+        conversation. `search_meter` counts the requests of the searcher.
         """
         self.conversation = conversation
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
-        self._spending = spending or SpendingLimit(self.options.cost_usd_max)
+        self._consent = Consent(conversation, spending or SpendingLimit(self.options.cost_usd_max))
+        self._search_meter = search_meter or UsageMeter()
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
-        self._consented_id = ""
-        """Id of the conversation whose spending limit the person lifted."""
 
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
@@ -251,8 +250,16 @@ class Agent:
         if searcher is None or not query.strip():
             return ()
         searcher.refresh(await self.conversation.library_loader.load_all())
-        hits = await asyncio.to_thread(searcher.search, query, limit=limit)
+        try:
+            hits = await asyncio.to_thread(searcher.search, query, limit=limit)
+        finally:
+            await self.conversation.apply(self.take_search_usage())
         return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
+
+    def take_search_usage(self) -> tuple[UsageRecorded, ...]:
+        """Return the event that records what searching has used since the last call, if it used anything."""
+        usage = self._search_meter.take()
+        return (UsageRecorded(usage=usage),) if usage != Usage() else ()
 
     async def index_ahead(self, report: Progress) -> None:
         """Update the search index of a large source before it is needed. `report` is called in a thread."""
@@ -260,6 +267,7 @@ class Agent:
         library = self.conversation.state.library
         if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+            await self.conversation.apply(self.take_search_usage())
 
     async def embed_ahead(self) -> bool:
         """Embed a little of the document for searches by meaning. Return whether some may be left."""
@@ -280,7 +288,6 @@ class Agent:
             await self._begin(run, question, within)
             if self.model.name == OFFLINE:
                 needs_certainty = self.options.needs_certainty
-                run.usage = Usage(cost_usd=0.0)
                 answer, run.citations = await read_offline(
                     conversation, self.searcher, needs_certainty=needs_certainty
                 )
@@ -300,6 +307,7 @@ class Agent:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
                 outcome = outcome or build_outcome(conversation.state, run, None)
+                conversation.fold(self.take_search_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, run: QuestionRun, question: str, within: str | None) -> None:
@@ -360,13 +368,10 @@ class Agent:
         model = self.model
         return share_window(
             model.window_tokens,
-            tools_tokens=self._get_tools_tokens(run),
+            tools_tokens=model.estimate_tool_tokens(len(run.tools)),
             has_tools=not model.lacks_tools,
             token_ratio=model.token_ratio,
         )
-
-    def _get_tools_tokens(self, run: QuestionRun) -> int:
-        return TOOLLESS_TOKENS if self.model.lacks_tools else TOOL_TOKENS * len(run.tools)
 
     async def _run_steps(self, run: QuestionRun) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
@@ -430,25 +435,28 @@ class Agent:
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
                 raise refusal or ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
-            sent_tokens = tokens + self._get_tools_tokens(run)
-            if not await self._confirm_spending(run, sent_tokens):
+            sent = estimate_request(self.model, request)
+            conversation.fold(self.take_search_usage())
+            reply_tokens = get_answer_tokens(self.model.window_tokens or _WINDOW_TOKENS_DEFAULT)
+            if not await self._consent.confirm_spending(self.model, sent, reply_tokens):
                 return False
             run.step = NO_STEP
             run.reason = None
             run.room_tokens = room
-            conversation.publish(StepStarted(number=run.steps, input_tokens=sent_tokens))
+            meter = UsageMeter()
+            started = StepStarted(number=run.steps, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd)
             try:
-                await self._stream_reply(request, run)
+                await conversation.apply((started,))
+                await self._stream_reply(request, run, meter)
             except ModelError as error:
                 if refusal is not None or not error.overflow:
                     raise
                 refusal = error
-                limit = self._learn_from_refusal(run, error, tokens, sent_tokens)
+                limit = self._learn_from_refusal(run, error, tokens, sent.input_tokens)
             else:
-                usage = run.step.usage
-                if usage.source == "provider":
-                    self.model.learn_size(sent_tokens, usage.input_tokens)
                 return True
+            finally:
+                conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
 
     def _learn_from_refusal(self, run: QuestionRun, error: ModelError, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
@@ -463,34 +471,8 @@ class Agent:
             smaller if budget.messages_max is None or budget.messages_max >= tokens else budget.messages_max
         )
 
-    async def _confirm_spending(self, run: QuestionRun, tokens: int) -> bool:
-        """Check whether a request stays below the spending limit, or else whether the person approves it.
-
-        Without known prices, a request costs nothing.
-        """
-        limit = self._spending.usd_max
-        state = self.conversation.state
-        model = self.model
-        if limit is None or self._consented_id == state.id:
-            return True
-        spent = sum(
-            usage.cost_usd or 0.0 for usage in (run.usage, *(exchange.usage for exchange in state.exchanges))
-        )
-        input_usd, output_usd = model.prices or (0.0, 0.0)
-        reply_tokens = get_answer_tokens(model.window_tokens or _WINDOW_TOKENS_DEFAULT)
-        if self._spending.reserve(state.id, spent + input_usd * tokens + output_usd * reply_tokens):
-            return True
-        self._spending.settle(state.id, spent)
-        question = "The next request may exceed your spending limit."
-        detail = f"So far, ${spent:.2f} of ${limit:.2f} has been spent."
-        request = ApprovalRequest(question=question, detail=detail, yes="Continue")
-        is_approved = await self.conversation.approver(request)
-        if is_approved:
-            self._consented_id = state.id
-        return is_approved
-
     async def _stream_reply(  # noqa: PLR0912 - one case an event
-        self, request: ModelRequest, run: QuestionRun
+        self, request: ModelRequest, run: QuestionRun, meter: UsageMeter
     ) -> None:
         """Send a request, fill `run.step` from the stream, and publish what arrives.
 
@@ -501,7 +483,7 @@ class Agent:
         thoughts = ""
         run.broken_call = ""
         call_ids = {call.id for message in request.messages for call in message.tool_calls}
-        async with aclosing(read_reply(self.model, request)) as stream:
+        async with aclosing(read_reply(self.model, request, meter)) as stream:
             async for event in stream:
                 match event:
                     case TextDelta(text):
@@ -529,9 +511,8 @@ class Agent:
                         call = replace(call, id=call_id, name=name, arguments=arguments)
                         use = ToolUse(call=call, result=CALL_NOT_RUN)
                         run.step = replace(run.step, uses=(*run.step.uses, use))
-                    case UsageReported(usage):
-                        run.step = replace(run.step, usage=usage)
-                        run.usage += usage
+                    case UsageReported():
+                        pass  # `meter` counts it
                     case RetryPending(reason, wait_seconds):
                         conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
                     case ReplyFinished(reason):

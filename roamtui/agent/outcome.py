@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from roamtui.agent.presentation import NEAREST_MAX, replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
 from roamtui.agent.tools import Tool
-from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason, Usage
+from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.errors import RoamtuiError
@@ -51,7 +51,6 @@ class QuestionRun(Struct):
     """Why the reply ended, from `ReplyFinished`."""
     room_tokens: int = 0
     """Tokens that the last request and its answer leave of the context window."""
-    usage: Usage = field(default_factory=Usage)
     stopped: StopReason = StopReason.CANCELLED
     """Why it ended. The person has cancelled it unless the loop says something else."""
     error: str = ""
@@ -95,9 +94,7 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
             if not (citations and replies_with_passages(exchange)):
                 parts.append(_format_nearest(state, searcher))
             answer = "\n\n".join(filter(None, parts))
-    return QuestionAnswered(
-        answer=answer, stopped=stopped, citations=citations, usage=run.usage, steps=run.steps, error=error
-    )
+    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, steps=run.steps, error=error)
 
 
 def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:

@@ -163,7 +163,7 @@ def add_conversation_arguments(parser: CommandParser) -> None:
 
 def add_max_cost(parser: CommandParser) -> None:
     """Add the spending limit."""
-    help_text = "spending limit of the conversation or table"
+    help_text = "spending limit of the conversation, table or summaries"
     parser.add_number("--max-cost", help_text, NumberRange(0.0001, 1_000_000), metavar="USD")
 
 

@@ -7,6 +7,7 @@ from roamtui.commands.arguments import (
     CommandParser,
     add_answering_arguments,
     add_json,
+    add_max_cost,
     add_model_arguments,
     add_reading_arguments,
     add_search_arguments,
@@ -77,7 +78,8 @@ def _run_index(args: Namespace) -> None:
         return
     services = bootstrap.make_search_services(fails_without_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
-    run_index(library, options, services, model, assume_yes=args.yes)
+    limit = bootstrap.settings.limits.max_cost_usd
+    run_index(library, options, services, model, cost_usd_max=limit, assume_yes=args.yes)
 
 
 def _add_eval_arguments(parser: CommandParser) -> None:
@@ -130,6 +132,7 @@ INDEX = Command(
     "docs/ --mode hybrid --embedder ollama/nomic-embed-text",
     add_sources,
     _add_index_arguments,
+    add_max_cost,
     add_answering_arguments,
 )
 EVAL = Command(

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct
 
 from roamtui.document.library import LibrarySource
 from roamtui.markdown.surroundings import Surroundings
@@ -110,25 +110,36 @@ class Message(Struct, frozen=True, kw_only=True):
     tool_call_id: str | None = None
 
 
-class Usage(Struct, frozen=True, kw_only=True):
-    """Number of tokens that one or more requests used."""
+_TokenCount = Annotated[int, Meta(ge=0, le=10**12)]
+_Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """What one or more requests used. The limits refuse what no request can have used."""
+
+    input_tokens: _TokenCount = 0
+    output_tokens: _TokenCount = 0
+    cached_tokens: _TokenCount = 0
     """How many of `input_tokens` the provider read from its cache."""
-    cost_usd: float | None = None
+    cost_usd: _Dollars | None = 0.0
+    """What the requests with a known cost cost together; None if no cost is known."""
+    has_unknown_cost: bool = False
+    """Whether there are requests whose cost is unknown, and so is not in `cost_usd`."""
     source: Literal["provider", "estimate"] = "estimate"
-    """Where the numbers come from."""
+    """Where the numbers come from. It is ``provider`` only if all of them do."""
 
     def __add__(self, other: Usage) -> Usage:
-        costs = [usage.cost_usd for usage in (self, other) if usage.cost_usd is not None]
+        parts = (self, other)
+        known = sum(part.cost_usd or 0.0 for part in parts)
+        is_unknown = any(part.cost_usd is None or part.has_unknown_cost for part in parts)
+        sources = {part.source for part in parts if part.input_tokens or part.output_tokens or part.cost_usd}
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
-            cost_usd=sum(costs) if costs else None,
-            source="provider" if "provider" in (self.source, other.source) else "estimate",
+            cost_usd=None if is_unknown and not known else known,
+            has_unknown_cost=is_unknown,
+            source="provider" if sources == {"provider"} else "estimate",
         )
 
 
@@ -139,7 +150,6 @@ class Step(Struct, frozen=True, kw_only=True):
     uses: tuple[ToolUse, ...]
     reminder: str = ""
     """Message to the model after a reply that had no tool calls and was not an answer yet."""
-    usage: Usage = Usage()
 
 
 class Nearest(Struct, frozen=True, kw_only=True):
@@ -414,11 +424,21 @@ class DraftRecorded(Struct, frozen=True, kw_only=True):
 
 
 class StepStarted(Struct, frozen=True, kw_only=True):
-    """A request was sent to the model."""
+    """A request is about to be sent to the model. It is saved before, in case the program is killed."""
 
     number: int
     input_tokens: int
     """Estimated tokens of the request."""
+    cost_usd: float | None = None
+    """Estimated cost of these tokens, or None if the price is unknown."""
+
+
+class UsageRecorded(Struct, frozen=True, kw_only=True):
+    """Requests ended, whatever became of them: of the model that answers, of a reranker or an embedder."""
+
+    usage: Usage
+    ends_step: bool = False
+    """Whether this is what the last `StepStarted` has led to, with all attempts."""
 
 
 class AnswerStreamed(Struct, frozen=True, kw_only=True):
@@ -495,7 +515,8 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     answer: str
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
+    """What the question has used. `finish_question` sets it."""
     steps: int = 0
     """Number of requests to the model."""
     error: str = ""
@@ -533,6 +554,7 @@ InternalEvent = (
     | StepRecorded
     | DraftRecorded
     | ThoughtsRecorded
+    | UsageRecorded
 )
 """Events that change the state and that front ends never see."""
 TransientEvent = (
@@ -544,7 +566,6 @@ TransientEvent = (
     | RetryScheduled
     | WarningRaised
     | SectionsSearched
-    | StepStarted
     | ThinkingStreamed
     | ToolFinished
 )
@@ -552,6 +573,7 @@ TransientEvent = (
 StateEvent = (
     ConversationStarted
     | QuestionAsked
+    | StepStarted
     | QuestionAnswered
     | CitationsChecked
     | SectionsExpanded

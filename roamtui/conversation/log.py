@@ -26,6 +26,9 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     StepRecorded,
+    StepStarted,
+    Usage,
+    UsageRecorded,
 )
 from roamtui.conversation.line_file import (
     LOG_SUFFIX,
@@ -54,6 +57,8 @@ _LISTED_KINDS: tuple[type[ConversationEvent], ...] = (
     ConversationRenamed,
     DocumentIdentified,
     QuestionAsked,
+    StepStarted,
+    UsageRecorded,
     QuestionAnswered,
     QuestionsRewound,
 )
@@ -114,7 +119,7 @@ def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
     match event:
         case QuestionAsked(number=number):
             return number == count + 1
-        case StepRecorded() | DraftRecorded():
+        case StepStarted() | StepRecorded() | DraftRecorded():
             return state.is_asking
         case QuestionAnswered(number=number):
             return state.is_asking and number == count
@@ -258,6 +263,8 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
     updated_at: str
     questions: int = 0
+    usage: Usage = Usage()
+    """What all its requests have used."""
     is_answered: bool = True
     """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
@@ -466,6 +473,7 @@ def _summarise(path: Path) -> ConversationSummary:
         created_at=log.created_at,
         updated_at=log.updated_at,
         questions=len(exchanges),
+        usage=log.ended_state.spent,
         is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),

@@ -23,13 +23,14 @@ from roamtui.conversation.events import (
     StopReason,
     ThoughtsRecorded,
     ToolFinished,
+    Usage,
     WarningRaised,
 )
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count
-from roamtui.text import format_token_count
+from roamtui.text import format_token_count, format_tokens
 
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""
@@ -172,3 +173,32 @@ def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:
         (UNPROVEN_LABEL if exchange.is_unproven else "", Severity.WARNING),
     )
     return tuple((text, severity) for text, severity in endings if text)
+
+
+def format_usage(usage: Usage) -> str:
+    """Say how many tokens were read, new and from the provider's cache, and what all cost. Empty for none.
+
+    A ``~`` marks an estimate.
+    """
+    if not (usage.input_tokens or usage.output_tokens):
+        return ""
+    sign = _get_sign(usage)
+    words = [f"{sign}{format_token_count(usage.input_tokens - usage.cached_tokens)}"]
+    if usage.cached_tokens:
+        words.append(f"{format_tokens(usage.cached_tokens)} cached")
+    return " · ".join(filter(None, (*words, format_cost(usage))))
+
+
+def format_cost(usage: Usage) -> str:
+    """Say what requests cost. Empty if they cost nothing."""
+    if usage.cost_usd is None:
+        return "cost unknown"
+    if not usage.cost_usd:
+        return ""
+    cost = max(0.0001, usage.cost_usd)
+    rest = " + unknown" if usage.has_unknown_cost else ""
+    return f"{_get_sign(usage)}${cost:.{4 if cost < 0.1 else 2}f}{rest}"
+
+
+def _get_sign(usage: Usage) -> str:
+    return "" if usage.source == "provider" else "~"

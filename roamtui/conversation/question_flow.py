@@ -177,7 +177,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     for section_id in [*cited]:
         cited.update(state.library.node(section_id).ancestors if section_id in state.library else ())
     cited_ids = tuple(section_id for section_id in opened.open_sections if section_id in cited)
-    answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids)
+    usage = state.exchanges[-1].usage + state.in_flight
+    answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids, usage=usage)
     ended = apply_events(opened, answered)
     marked = [marked_id for marked_id, section in ended.open_sections.items() if section.closing_by]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)

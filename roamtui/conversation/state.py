@@ -43,12 +43,14 @@ from roamtui.conversation.events import (
     StateEvent,
     Step,
     StepRecorded,
+    StepStarted,
     StopReason,
     ThoughtsRecorded,
     ToolFinished,
     TranscriptRebuilt,
     TransientEvent,
     Usage,
+    UsageRecorded,
 )
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
@@ -108,7 +110,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     stopped: StopReason | None = None
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     model: str = ""
     error: str = ""
     events: tuple[ConversationEvent, ...] = ()
@@ -191,6 +193,10 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Number of exchanges at the last change of the document. In the texts of these, offsets may be wrong."""
     sources: tuple[LibrarySource, ...] = ()
     """The sources of the library, or empty if it has only the one that the conversation began with."""
+    spent: Usage = Usage()
+    """What all requests have used. A rewind removes questions, but not what they cost."""
+    in_flight: Usage = Usage()
+    """Estimate of the request that is being answered. It counts if the program is killed meanwhile."""
 
     @property
     def nonce(self) -> str:
@@ -371,6 +377,10 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _begin_exchange(state, event)
         case TranscriptRebuilt():
             return replace(state, rebuilt=event, needs_rebuild=False, model=event.model)
+        case StepStarted(input_tokens=tokens, cost_usd=cost):
+            return replace(state, in_flight=Usage(input_tokens=tokens, cost_usd=cost))
+        case UsageRecorded(usage=usage, ends_step=ends_step):
+            return _spend(replace(state, in_flight=Usage()) if ends_step else state, usage)
         case StepRecorded(step=step):
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
@@ -378,12 +388,12 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ThoughtsRecorded():
             return state  # the exchange keeps the event itself
         case QuestionAnswered(number=number):
+            state = replace(_spend(state, state.in_flight), in_flight=Usage())
             state = _change_last(
                 state,
                 answer=event.answer,
                 stopped=event.stopped,
                 citations=event.citations,
-                usage=event.usage,
                 error=event.error,
             )
             named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
@@ -417,6 +427,13 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         is_asking=True,
         model=event.model,
     )
+
+
+def _spend(state: ConversationState, usage: Usage) -> ConversationState:
+    """Add to what was spent. During a question, it is part of what the question used."""
+    if state.is_asking:
+        state = _change_last(state, usage=state.exchanges[-1].usage + usage)
+    return replace(state, spent=state.spent + usage)
 
 
 def _close(state: ConversationState, section_ids: Sequence[str]) -> ConversationState:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from roamtui.agent.presentation import format_proof, match_proof
 from roamtui.conversation.events import Citation, ConversationEvent, SectionsExpanded, SectionsSearched
-from roamtui.conversation.notices import list_endings, make_notices
+from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import (
@@ -47,7 +47,9 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
-    subtitle = f"{escape(sanitise_line(display_path(source)))} · {escape(sanitise_line(state.model))}"
+    usage = format_usage(state.spent)
+    facts = [display_path(source), state.model, *([f"read {usage}"] if usage else [])]
+    subtitle = " · ".join(escape(sanitise_line(fact)) for fact in facts)
     sources_policy = f"default-src 'none'; {policy}; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>
 <html lang="en">

@@ -21,6 +21,7 @@ def render_json(state: ConversationState, source: str) -> str:
         "source": source,
         "title": state.title,
         "model": state.model,
+        "usage": asdict(state.spent),
         "open": [*state.open_sections],
         "exchanges": exchanges,
     }

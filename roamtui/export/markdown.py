@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from roamtui.agent.presentation import format_proof, format_sources, match_proof
 from roamtui.conversation.events import Citation
-from roamtui.conversation.notices import list_endings
+from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Table
@@ -28,6 +28,8 @@ _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
+    if usage := format_usage(state.spent):
+        parts.append(f"Model: {sanitise_line(state.model)} · read {usage}")
     for exchange in state.exchanges:
         parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]

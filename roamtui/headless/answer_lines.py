@@ -18,6 +18,7 @@ from roamtui.agent.presentation import (
     split_lead,
 )
 from roamtui.conversation.events import UNPROVEN_LABEL, QuoteState
+from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -129,7 +130,8 @@ def _list_sources(
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"
     if tokens:
-        ending = f"; {tokens:,} tokens"
+        cost = format_cost(exchange.usage)
+        ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
     lines.append(f"({model_name}{ending})")
     return [f"{_INDENT}{sanitise_text(line)}" for line in lines]
 

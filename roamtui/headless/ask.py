@@ -193,6 +193,7 @@ class AskReport:
             ],
             "steps": self._steps,
             "usage": asdict(final.usage),
+            "conversation_usage": asdict(state.spent),
         }
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
+from roamtui.conversation.notices import format_cost
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
@@ -16,7 +19,7 @@ from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
 
-_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "problem")
+_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "usage", "problem")
 """Fields of each conversation when conversations are listed as JSON."""
 _FORMATS = ("md", "json", "html")
 
@@ -32,14 +35,16 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     if as_json:
-        write_json([{name: getattr(summary, name) for name in _JSON_FIELDS} for summary in summaries])
+        fields = [msgspec.to_builtins(summary) for summary in summaries]
+        write_json([{name: summary[name] for name in _JSON_FIELDS} for summary in fields])
         return
     for summary in summaries:
         parts = [summary.id, format_time(summary.updated_at)]
         if summary.source or not summary.problem:
             title = sanitise_line(summary.title) or "(no question yet)"
             source = sanitise_line(display_path(summary.source))
-            parts += [title, f"({format_count(summary.questions, 'question')}, {source})"]
+            facts = [format_count(summary.questions, "question"), format_cost(summary.usage), source]
+            parts += [title, f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
         write_text("  ".join(parts) + "\n")

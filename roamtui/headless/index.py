@@ -4,11 +4,15 @@ import asyncio
 
 from msgspec.structs import replace
 
+from roamtui.agent.consent import SpendingLimit
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
+from roamtui.conversation.events import Usage
+from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
+from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
@@ -44,12 +48,13 @@ def run_index(
     services: SearchServices,
     model: Model | None,
     *,
+    cost_usd_max: float | None = None,
     assume_yes: bool,
 ) -> None:
     """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
-    All files of the library must be loaded. A model writes the missing summaries, and is closed at the end;
-    with `assume_yes`, nobody is asked about their cost.
+    All files of the library must be loaded. A model writes the missing summaries, and is closed at the end.
+    They may cost `cost_usd_max`; with `assume_yes`, nobody is asked about their cost.
 
     Raises:
         UsageError: The library came from standard input, so no later run could use the index, or the model
@@ -61,7 +66,8 @@ def run_index(
     if is_standard_input(library.source):
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")
     if model is not None:
-        library = add_summaries(library, model, location, assume_yes=assume_yes)
+        spending = SpendingLimit(cost_usd_max, is_shared=True)
+        library = add_summaries(library, model, location, spending, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space, or search without an index.")
@@ -72,7 +78,9 @@ def run_index(
         searcher.prepare()  # embeds what is new
 
 
-def add_summaries(library: Library, model: Model, location: IndexLocation, *, assume_yes: bool) -> Library:
+def add_summaries(
+    library: Library, model: Model, location: IndexLocation, spending: SpendingLimit, *, assume_yes: bool
+) -> Library:
     """Have a model write the missing summaries into the index, and return the library with all of them.
 
     Each summary is saved immediately, so that an interrupted run can be resumed.
@@ -82,7 +90,7 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
     store = SectionStore(location.get_path(library))
     try:
         if tasks := plan_missing_summaries(library, store.load(SUMMARIES)):
-            asyncio.run(_write_summaries(tasks, model, store, assume_yes=assume_yes))
+            asyncio.run(_write_summaries(tasks, model, store, spending, assume_yes=assume_yes))
         else:
             write_notice("All summaries exist already.")
         return replace(library, summaries=store.load(SUMMARIES))
@@ -91,26 +99,37 @@ def add_summaries(library: Library, model: Model, location: IndexLocation, *, as
 
 
 async def _write_summaries(
-    tasks: tuple[SummaryTask, ...], model: Model, store: SectionStore, *, assume_yes: bool
+    tasks: tuple[SummaryTask, ...],
+    model: Model,
+    store: SectionStore,
+    spending: SpendingLimit,
+    *,
+    assume_yes: bool,
 ) -> None:
     done = 0
+    total = Usage()
     progress = ProgressLine("{:,} of {:,} summaries")
 
     async def write_one(task: SummaryTask) -> None:
-        nonlocal done
-        store.save(SUMMARIES, {task.digest: await write_summary(model, task)})
+        nonlocal done, total
+        if not spending.reserve(task.digest, _estimate(model, task).cost_usd or 0.0):
+            raise ModelError(f"The next summary could exceed your spending limit of ${spending.usd_max:g}.")
+        meter = UsageMeter()
+        try:
+            store.save(SUMMARIES, {task.digest: await write_summary(model, task, meter)})
+        finally:
+            usage = meter.take()
+            spending.settle(task.digest, usage)
+            total += usage
         done += 1
         progress(done, len(tasks))
 
     try:
-        sent = sum(estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text) for task in tasks)
-        written = _SUMMARY_TOKENS * len(tasks)
-        cost = ""
         await model.start()
-        if model.prices is not None:
-            input_usd, output_usd = model.prices
-            cost = f", for about ${sent * input_usd + written * output_usd:.2f}"
-        work = f"read about {format_tokens(sent)} tokens and write about {format_tokens(written)}{cost}"
+        planned = sum((_estimate(model, task) for task in tasks), Usage())
+        sent, written = format_tokens(planned.input_tokens), format_tokens(planned.output_tokens)
+        cost = format_cost(planned)
+        work = f"read about {sent} tokens and write about {written}{f' ({cost})' if cost else ''}"
         write_notice(f"For {format_count(len(tasks), 'summary', 'summaries')}, {model.name} will {work}.")
         if not assume_yes and not confirm("Continue?"):
             raise UsageError("no summaries were written, as you did not confirm. Answer y, or add --yes.")
@@ -123,4 +142,12 @@ async def _write_summaries(
         saved = f"{done:,} of {len(tasks):,} summaries are saved; run it again to continue."
         raise ModelError(f"{error} {saved}") from None
     finally:
+        if used := format_usage(total):
+            write_notice(f"{model.name} read {used}.")
         await model.close()
+
+
+def _estimate(model: Model, task: SummaryTask) -> Usage:
+    sent = estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text)
+    usage = Usage(input_tokens=sent, output_tokens=_SUMMARY_TOKENS, cost_usd=None)
+    return add_cost(usage, model.prices)

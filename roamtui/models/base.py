@@ -74,7 +74,7 @@ class ToolCallReceived(Struct, frozen=True, tag=True):
 
 
 class UsageReported(Struct, frozen=True, tag=True):
-    """Token counts of this request."""
+    """What the server says that this request used. Without a word about it, `read_reply` estimates it."""
 
     usage: Usage
 
@@ -84,6 +84,8 @@ class RetryPending(Struct, frozen=True, tag=True):
 
     reason: str
     wait_seconds: float
+    may_cost: bool = False
+    """Whether the provider may charge for the request that failed."""
 
 
 FinishReason = Literal["stop", "length", "filtered", "repeated"]
@@ -142,6 +144,10 @@ class Model:
         """Whether requests should have no tools, as in a window where these leave too little room."""
         has_small_window = self.window_tokens is not None and self.window_tokens < TOOLS_WINDOW_MIN
         return self.refuses_tools or has_small_window
+
+    def estimate_tool_tokens(self, count: int) -> int:
+        """Estimate the tokens of so many tools, or of what is said instead to a model that has none."""
+        return TOOLLESS_TOKENS if self.lacks_tools else TOOL_TOKENS * count
 
     def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
         """Learn how the model counts, from a request for which it has named the tokens."""

@@ -15,6 +15,8 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+import msgspec
+
 from roamtui.conversation.events import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
@@ -27,8 +29,10 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.failures import UnfinishedReplyError
-from roamtui.models.worker_protocol import Job, ResolvedModel
+from roamtui.models.usage import add_cost
+from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.models.written_calls import split_arguments
+from roamtui.text import estimate_tokens
 
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic requires a limit. This has room for any answer, and stays below small rate limits."""
@@ -213,21 +217,33 @@ class _ReplyAssembler:
             raise UnfinishedReplyError
         calls = self._calls.finish()
         yield from map(ToolCallReceived, calls)
-        if (usage := self._usage) is not None:
-            details = getattr(usage, "prompt_tokens_details", None)
-            cost = getattr(usage, "cost", None)
-            chunks = getattr(stream, "chunks", ())
-            is_counted = any(getattr(chunk, "usage", None) is not None for chunk in chunks)
-            yield UsageReported(
-                Usage(
-                    input_tokens=usage.prompt_tokens or 0,
-                    output_tokens=usage.completion_tokens or 0,
-                    cached_tokens=getattr(details, "cached_tokens", None) or 0,
-                    cost_usd=float(cost) if isinstance(cost, int | float) else None,
-                    source="provider" if is_counted else "estimate",
-                )
-            )
+        chunks = getattr(stream, "chunks", ())
+        is_counted = any(getattr(chunk, "usage", None) is not None for chunk in chunks)
+        if (usage := read_usage(self._usage, is_counted=is_counted)) is not None:
+            yield UsageReported(usage)
         yield ReplyFinished("stop" if calls else _FINISH_REASONS.get(self._finish_reason, "stop"))
+
+
+def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN401
+    """Return what a server says that a request used, or None if it says nothing, or nothing possible.
+
+    Unless `is_counted`, the numbers are litellm's.
+    """
+    details = getattr(reported, "prompt_tokens_details", None)
+    cost = getattr(reported, "cost", None)
+    values = {
+        "input_tokens": getattr(reported, "prompt_tokens", None) or 0,
+        "output_tokens": getattr(reported, "completion_tokens", None) or 0,
+        "cached_tokens": getattr(details, "cached_tokens", None) or 0,
+        "cost_usd": cost if isinstance(cost, int | float) else None,
+        "source": "provider" if is_counted else "estimate",
+    }
+    try:
+        usage = msgspec.convert(values, Usage)
+    except msgspec.ValidationError:
+        return None
+    is_possible = usage.cached_tokens <= usage.input_tokens
+    return usage if is_possible and usage.input_tokens + usage.output_tokens else None
 
 
 class CallAssembler:
@@ -280,8 +296,8 @@ def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
     return bool(name) and (name != call.name or not arguments)
 
 
-async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order.
+async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> EmbeddingBatch:  # noqa: ANN401
+    """Return a vector for each text, in order, and what they cost.
 
     Raises:
         Exception: Any litellm exception, or a reply that does not fit the texts.
@@ -304,4 +320,6 @@ async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> li
         raise ValueError("the server returned vectors of different lengths")
     if not all(map(math.isfinite, chain.from_iterable(vectors))):
         raise ValueError("the server returned vectors with values that are not numbers")
-    return vectors
+    usage = read_usage(getattr(reply, "usage", None), is_counted=True)
+    usage = usage or Usage(input_tokens=sum(map(estimate_tokens, job.texts)), cost_usd=None)
+    return EmbeddingBatch(vectors, add_cost(usage, resolved.prices))

@@ -61,11 +61,13 @@ _CAUSES = (
         "{who} needs a Python package that is not installed ({detail})",
         "Install it in the same environment as roamtui, or choose another model with --model.",
         False,
+        False,
     ),
     (
         "UnfinishedReplyError ReadError RemoteProtocolError ClientPayloadError ConnectionResetError",
         "{who} stopped in the middle of its reply",
         "Ask again. If this happens again, check --api-base.",
+        True,
         True,
     ),
     (
@@ -73,16 +75,19 @@ _CAUSES = (
         "{where} cannot be reached",
         "Start the server there, or check the network and --api-base.",
         False,
+        False,
     ),
-    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", _ASK_AGAIN, False),
+    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", _ASK_AGAIN, False, True),
     (
         "AttributeError JSONDecodeError KeyError TypeError UnicodeDecodeError ValidationError",
         "{who} sent a reply that cannot be read",
         _ASK_AGAIN,
         False,
+        True,
     ),
 )
-"""Names of the classes of causes, with the reason, the advice, and whether the failure is transient.
+"""Names of the classes of causes, with the reason, the advice, whether the failure is transient, and whether
+the provider may charge for the request.
 
 The first row with a matching cause counts, unless the server sent a status or a reason.
 """
@@ -104,11 +109,16 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     text = " ".join(map(str, chain))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
     causes = () if is_explained else _CAUSES
-    for kinds, reason, advice, is_transient in causes:
+    for kinds, reason, advice, is_transient, may_cost in causes:
         if not names.isdisjoint(kinds.split()):
             where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
-            return ModelFailure(reason=reason.format_map(words), advice=advice, is_transient=is_transient)
+            return ModelFailure(
+                reason=reason.format_map(words),
+                advice=advice,
+                is_transient=is_transient,
+                may_cost=may_cost,
+            )
     return _explain_status(chain, text, resolved, environ)
 
 

@@ -84,10 +84,8 @@ class LitellmModel(Model):
         if is_local and self._options.output_tokens is None:
             window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
             self.answer_tokens_max = min(_LOCAL_ANSWER_TOKENS_MAX, window // 4)
-        if resolved.input_usd is not None:
-            output_usd = resolved.input_usd if resolved.output_usd is None else resolved.output_usd
-            self.prices = resolved.input_usd, output_usd
-        elif self._options.has_spending_cap and not resolved.is_ollama:
+        self.prices = resolved.prices
+        if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_reached and resolved.is_window_assumed:
             notes.append(

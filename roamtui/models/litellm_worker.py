@@ -32,7 +32,6 @@ from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
 from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
-    EmbeddingBatch,
     Frame,
     Job,
     JobEvent,
@@ -126,7 +125,7 @@ class LitellmWorker:
         else:
             try:
                 if job.operation == "embed":
-                    yield EmbeddingBatch(await compute_vectors(litellm, job, resolved))
+                    yield await compute_vectors(litellm, job, resolved)
                     return
                 completion = stream_completion(litellm, job, resolved)
                 async with aclosing(completion), aclosing(mask_keys(completion, self._keys)) as events:
@@ -225,9 +224,15 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         window_note="set by window_tokens" if job.options.window_tokens else "",
         output_tokens=info.get("max_output_tokens"),
         can_call_tools=can_call_tools,
-        input_usd=info.get("input_cost_per_token"),
-        output_usd=info.get("output_cost_per_token"),
+        prices=(0.0, 0.0) if server else _read_prices(info),
     )
+
+
+def _read_prices(info: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the prices of a token that is sent and of one of the reply, by litellm's table."""
+    sent = info.get("input_cost_per_token")
+    received = info.get("output_cost_per_token")
+    return None if sent is None else (sent, sent if received is None else received)
 
 
 def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions) -> ResolvedModel:

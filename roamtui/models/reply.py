@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from roamtui.conversation.events import Message, Role
 from roamtui.errors import ModelError
 from roamtui.models.base import (
@@ -11,24 +13,63 @@ from roamtui.models.base import (
     ModelEvent,
     ModelRequest,
     ReplyFinished,
+    RetryPending,
     TextDelta,
     ThinkingDelta,
     ToolCallReceived,
+    UsageReported,
 )
 from roamtui.models.repetition import RepetitionGuard
 from roamtui.models.reply_reader import ReplyReader
+from roamtui.models.usage import UsageMeter, add_cost, estimate_request
 
 _BYTES_PER_TOKEN = 4
 _WINDOW_TOKENS_MAX = 1_000_000
 """Assumed if the window is unknown, so that an endless reply is stopped."""
 
 
-async def read_reply(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+async def read_reply(
+    model: Model, request: ModelRequest, meter: UsageMeter
+) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a reply. It is stopped if it repeats itself, or exceeds the model's limit.
+
+    `meter` counts every attempt for which the provider may charge, however it ends.
 
     Raises:
         ModelError: The model could not answer.
     """
+    sent = estimate_request(model, request)
+    written_length = 0  # in bytes
+    is_counted = False
+    reply = _read_uncounted(model, request)
+    try:
+        async with aclosing(reply):
+            async for event in reply:
+                match event:
+                    case TextDelta(text) | ThinkingDelta(text) | CallUnreadable(text):
+                        written_length += _count_bytes(text)
+                    case ToolCallReceived(call):
+                        written_length += _count_bytes(call.name + call.arguments)
+                    case RetryPending(may_cost=True):
+                        meter.add(sent)
+                    case UsageReported(usage):
+                        is_counted = True
+                        meter.add(add_cost(usage, model.prices))
+                        if usage.source == "provider":
+                            model.learn_size(sent.input_tokens, usage.input_tokens)
+                    case _:
+                        pass
+                yield event
+    except ModelError as error:
+        is_counted = is_counted or not (error.may_cost or written_length)
+        raise
+    finally:
+        if not is_counted:
+            written = replace(sent, output_tokens=written_length // _BYTES_PER_TOKEN, cost_usd=None)
+            meter.add(add_cost(written, model.prices))
+
+
+async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
     reader = ReplyReader([tool.name for tool in request.tools])
     guards = {TextDelta: RepetitionGuard(), ThinkingDelta: RepetitionGuard()}
     text_length = thoughts_length = 0
@@ -94,15 +135,15 @@ def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
     return fills_window or exceeds_limit
 
 
-async def complete_once(model: Model, system: str, question: str) -> str:
-    """Return the reply to one question without tools, and without thoughts.
+async def complete_once(model: Model, system: str, question: str, meter: UsageMeter) -> str:
+    """Return the reply to one question without tools, and without thoughts. `meter` counts its request.
 
     Raises:
         ModelError: The model could not answer.
     """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
     text = ""
-    async with aclosing(read_reply(model, ModelRequest(messages=messages))) as events:
+    async with aclosing(read_reply(model, ModelRequest(messages=messages), meter)) as events:
         async for event in events:
             if isinstance(event, ThinkingDelta) and event.replaces_text:
                 text = ""

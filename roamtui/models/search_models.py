@@ -21,6 +21,7 @@ from roamtui.models.base import Model, ModelOptions, replace_flags
 from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
+from roamtui.models.usage import UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from roamtui.plain import sanitise_line, shorten
@@ -43,9 +44,11 @@ _EXIT_SECONDS_MAX = 5
 class BackgroundLoop:
     """Runs coroutines for synchronous callers, in a thread that starts on demand and ends with this."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, meter: UsageMeter | None = None) -> None:
         self.worker = WorkerProcess(environ)
         """Process for the coroutines that run here, and for no others."""
+        self.meter = meter or UsageMeter()
+        """Counts what their requests use."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -123,6 +126,7 @@ class LitellmEmbedder:
         except ModelError as error:
             words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
             raise ModelError(words) from None
+        self._background.meter.add(batch.usage)
         return batch.vectors
 
 
@@ -140,7 +144,9 @@ class ModelReranker:
         sections = "\n".join(f"[{fence} section {number}]\n{text}" for number, text in numbered)
         task = _TASK.format(count=_CHOSEN_COUNT)
         prompt = f"{sections}\n[{fence} end]\n\nQuestion: {query}\n{task}"
-        reply = self._background.run(complete_once(self._model, _RERANK_PROMPT, prompt))
+        reply = self._background.run(
+            complete_once(self._model, _RERANK_PROMPT, prompt, self._background.meter)
+        )
         order = parse_choice(reply, len(texts))
         if not order:
             name = self._model.name

@@ -34,7 +34,9 @@ _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
 """Names of the events that end a job. One that was cancelled ends without an event."""
-_CRASHED = ModelFailure(reason="The model's process has ended", advice="Ask again.", is_transient=True)
+_CRASHED = ModelFailure(
+    reason="The model's process has ended", advice="Ask again.", is_transient=True, may_cost=True
+)
 _Result = TypeVar("_Result", ResolvedModel, EmbeddingBatch)
 
 
@@ -91,8 +93,9 @@ class WorkerProcess:
                     overflow=failure.is_overflow,
                     window_tokens=failure.window_tokens,
                     request_tokens=failure.request_tokens,
+                    may_cost=failure.may_cost,
                 )
-            yield RetryPending(failure.reason, wait)
+            yield RetryPending(failure.reason, wait, may_cost=failure.may_cost)
             await asyncio.sleep(wait)
 
     async def run_to_result(self, job: Job, kind: type[_Result]) -> _Result:

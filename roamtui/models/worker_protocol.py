@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from roamtui.conversation.events import Usage
 from roamtui.models.base import ModelEvent, ModelOptions, ModelRequest
 from roamtui.models.providers import PROVIDERS
 
@@ -49,6 +50,8 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     """Size of that request, if the server named it."""
     wait_seconds: float | None = None
     """Wait that the provider asks for, or None if it names none."""
+    may_cost: bool = False
+    """Whether the provider may charge for the request: it was reached, and did not refuse."""
 
 
 class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
@@ -74,10 +77,8 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None
     """None if unknown."""
-    input_usd: float | None = None
-    """Price per input token, or None if unknown."""
-    output_usd: float | None = None
-    """Price per output token, or None if unknown."""
+    prices: tuple[float, float] | None = None
+    """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
 
     @property
     def is_usable(self) -> bool:
@@ -109,6 +110,7 @@ class EmbeddingBatch(Struct, frozen=True, tag=True):
     """Vectors of a batch of texts."""
 
     vectors: list[list[float]]
+    usage: Usage
 
 
 JobEvent = ModelEvent | ModelFailure | ResolvedModel | EmbeddingBatch

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
@@ -75,7 +75,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     citations: tuple[Citation, ...] = ()
     conversation: str = ""
     """Id of the conversation in the folder of the table; empty if nothing was asked."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
 
     @property
     def text(self) -> str:

@@ -9,16 +9,18 @@ from itertools import chain
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.agent.consent import SpendingLimit
 from roamtui.agent.loop import Agent, AgentOptions
-from roamtui.agent.spending import SpendingLimit
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.notices import format_usage
 from roamtui.conversation.state import make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
+from roamtui.models.usage import UsageMeter
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
 from roamtui.search.base import Searcher
@@ -39,6 +41,8 @@ class TablePlan(Struct, frozen=True, kw_only=True):
     open_source: Callable[[str], tuple[Library, Loader | None]]
     """Opens a source by its path or URL, with all its files, or raises SourceError."""
     make_searcher: Callable[[Library], Searcher | None]
+    search_meter: UsageMeter = field(default_factory=UsageMeter)
+    """Counts the requests of all searchers."""
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit is that of the whole run."""
     jobs: int = 1
@@ -56,7 +60,8 @@ class TableRun(Struct, kw_only=True):
     """Number of cells that this run has finished, with or without an answer."""
     states: Counter[CellState] = field(default_factory=Counter)
     """Number of finished cells by state, old and new."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
+    """What all requests of the run have used, whatever became of their cells."""
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
     failures: int = 0
@@ -229,18 +234,21 @@ class _Filler:
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(self._options, question_note=note)
-        agent = Agent(conversation, self._plan.model, searcher, options, self._spending)
+        plan = self._plan
+        agent = Agent(conversation, plan.model, searcher, options, self._spending, plan.search_meter)
         try:
             exchange = await agent.ask(column.question)
         finally:
             conversation.close()
+            spent = conversation.state.spent
+            self._spending.settle(conversation_id, spent)
+            self._run.usage += spent
         assert exchange is not None
-        self._spending.settle(conversation_id, exchange.usage.cost_usd or 0.0)
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self._spending.usd_max
             self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return
-        cell = replace(cell, conversation=conversation.state.id, usage=exchange.usage)
+        cell = replace(cell, conversation=conversation.state.id, usage=spent)
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
         self._finish_cell(complete_cell(cell, exchange, column, coverage))
 
@@ -267,7 +275,6 @@ class _Filler:
         self._run.states[cell.state] += 1
         self._run.asked += 1
         self._run.pending -= 1
-        self._run.usage += cell.usage
         self._on_progress(self._run, cell)
 
 
@@ -285,8 +292,6 @@ def format_progress(run: TableRun) -> str:
     parts = [f"{run.done:,} of {run.total:,} cells{': ' if states else ''}{states}"]
     if run.pending:
         parts.append(f"{format_count(run.pending, 'cell')} left to fill")
-    if tokens := run.usage.input_tokens + run.usage.output_tokens:
-        parts.append(f"{tokens:,} tokens")
-    if run.usage.cost_usd:
-        parts.append(f"${run.usage.cost_usd:.2f}")
+    if usage := format_usage(run.usage):
+        parts.append(f"read {usage}")
     return " · ".join(parts)

@@ -13,13 +13,14 @@ from textual.widget import Widget
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, QuestionReceived, Usage, WarningRaised
+from roamtui.conversation.events import ConversationEvent, QuestionReceived, WarningRaised
+from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import ReplyProgress
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
-from roamtui.text import format_token_count, format_tokens
+from roamtui.text import format_token_count
 from roamtui.tui.actions import PANES, Action, Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -67,9 +68,8 @@ class StatusLine(ClickableLine):
         self._opened = "No open sections"
         if state.open_sections:
             self._opened = f"◆ {len(state.open_sections)} open · ~{format_token_count(state.open_tokens)}"
-        # Summed here, because the line is drawn eight times a second while a model answers.
-        usage = sum((exchange.usage for exchange in state.exchanges), Usage())
-        self._used = f"read {describe_usage(usage)}" if usage.input_tokens or usage.output_tokens else ""
+        used = format_usage(state.spent)
+        self._used = f"read {used}" if used else ""
         self.refresh()
 
     def show_event(self, event: ConversationEvent) -> None:
@@ -238,17 +238,6 @@ class HeaderLine(ClickableLine):
             tab = tab.stylize("bold $accent reverse" if index == self.index else "$muted")
             line += " " + tab.stylize(Style.from_meta({"@click": f"app.turn_to({index})"}))
         return line
-
-
-def describe_usage(usage: Usage) -> str:
-    """Describe the tokens that the model read, new and from its provider's cache, and their cost."""
-    sign = "" if usage.source == "provider" else "~"  # an estimate
-    words = [f"{sign}{format_token_count(max(0, usage.input_tokens - usage.cached_tokens))}"]
-    if usage.cached_tokens:
-        words.append(f"{format_tokens(usage.cached_tokens)} cached")
-    if usage.cost_usd:
-        words.append(f"${max(0.0001, usage.cost_usd):.{4 if usage.cost_usd < 0.1 else 2}f}")
-    return " · ".join(words)
 
 
 def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:

@@ -64,6 +64,7 @@ class ScriptedModel(Model):
         self._replies = list(replies)
         self.name = name
         self.window_tokens = window_tokens
+        self.prices = (0.0, 0.0)
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False
@@ -130,7 +131,8 @@ def _finish(reply: ScriptedReply, request: ModelRequest, number: int) -> Iterato
         raise reply.error
     sent_text = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
     sent = sum(estimate_tokens(message.text) for message in request.messages)
-    yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(sent_text)))
+    estimate = Usage(input_tokens=sent, output_tokens=estimate_tokens(sent_text), cost_usd=None)
+    yield UsageReported(reply.usage or estimate)
     yield ReplyFinished("stop" if calls else reply.reason)
 
 

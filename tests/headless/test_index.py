@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.agent.consent import SpendingLimit
 from roamtui.errors import ModelError
 from roamtui.headless.index import add_summaries
 from roamtui.search.index import IndexLocation
@@ -16,7 +17,7 @@ from tests.search.libraries import make_folder
 LIBRARY = make_folder(
     {f"{name}.md": f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
 )
-add = partial(add_summaries, assume_yes=True)
+add = partial(add_summaries, spending=SpendingLimit(is_shared=True), assume_yes=True)
 
 
 def _make_model(*texts: str | ModelError) -> ScriptedModel:

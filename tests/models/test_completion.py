@@ -1,12 +1,13 @@
 """A job as litellm's arguments, and the pieces of a reply as whole calls."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ModelOptions, ModelRequest
-from roamtui.models.completion import CallAssembler, build_arguments
+from roamtui.models.completion import CallAssembler, build_arguments, read_usage
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
 
@@ -87,3 +88,24 @@ def test_pieces_become_whole_calls(pieces: list[Piece], whole: list[tuple[str | 
     calls = assemble(*pieces)
     assert [(call.name, call.arguments) for call in calls] == [(name, arguments) for _, name, arguments in whole]
     assert all(wanted in (None, call.id) for call, (wanted, _, _) in zip(calls, whole, strict=True))
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        {"prompt_tokens": -1_000_000},
+        {"completion_tokens": -1},
+        {"prompt_tokens": 10**15},
+        {"prompt_tokens": "many"},
+        {"prompt_tokens_details": SimpleNamespace(cached_tokens=-5)},
+        {"prompt_tokens_details": SimpleNamespace(cached_tokens=101)},
+        {"cost": -100},
+        {"cost": float("nan")},
+        {"cost": float("inf")},
+    ],
+)
+def test_usage_that_no_request_can_have_is_not_believed(impossible: dict[str, object]) -> None:
+    possible = {"prompt_tokens": 100, "completion_tokens": 20, "cost": 0.5}
+    believed = Usage(input_tokens=100, output_tokens=20, cost_usd=0.5, source="provider")
+    assert read_usage(SimpleNamespace(**possible), is_counted=True) == believed
+    assert read_usage(SimpleNamespace(**{**possible, **impossible}), is_counted=True) is None

@@ -9,6 +9,7 @@ from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ModelOptions, ReplyFinished, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.reply import complete_once
+from roamtui.models.usage import UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
@@ -119,10 +120,10 @@ async def test_thoughts_in_the_text_of_ollama_are_no_answer(
     llama: LitellmModel, ollama_server: FakeOllamaServer, chunk_size: int
 ) -> None:
     ollama_server.reset(FakeReply(text="<think>Hm, hm.</think>Seven.", chunk_size=chunk_size))
-    assert await complete_once(llama, "You roam.", "How many?") == "Seven."
+    assert await complete_once(llama, "You roam.", "How many?", UsageMeter()) == "Seven."
     quote = "The mark `<think>` opens thoughts, and `</think>` ends them."
     ollama_server.reset(FakeReply(text=quote, chunk_size=chunk_size))
-    assert await complete_once(llama, "You roam.", "Which marks?") == quote
+    assert await complete_once(llama, "You roam.", "Which marks?", UsageMeter()) == quote
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker, parse_choice
@@ -37,6 +38,20 @@ def test_the_best_are_chosen_by_number_however_they_are_written(background: Back
     for reply in ("", "none", '{"best": []}', '{"best": [7]}', '{"best": "3"}', "{" * 5_000, "9" * 5_000):
         with pytest.raises(ModelError, match="scripted did not rank the search results"):
             _rerank(background, reply)
+
+
+def test_every_request_of_a_search_is_counted(background: BackgroundLoop) -> None:
+    background.meter.take()
+    with pytest.raises(ModelError):
+        _rerank(background, "none")
+    reranking = background.meter.take()
+    assert reranking.input_tokens > 0
+    with FakeEmbeddingServer() as server:
+        _make(background, "openai/text-embedding-3-small", server.openai_url).embed(TEXTS)
+    embedding = background.meter.take()
+    assert (embedding.input_tokens, embedding.source) == (1, "provider"), "as the server counts"
+    assert embedding.cost_usd == pytest.approx(2e-8)
+    assert background.meter.take() == Usage()
 
 
 def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop) -> None:

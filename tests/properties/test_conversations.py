@@ -85,6 +85,7 @@ class Conversations(RuleBasedStateMachine):
         self.model_name = "one"
         self.instructions = ""
         self.sent: tuple[Message, ...] = ()
+        self.spent = 0.0
 
     @override
     def teardown(self) -> None:
@@ -123,6 +124,7 @@ class Conversations(RuleBasedStateMachine):
         before = self.sent = self.sent if is_plain else ()
         options = AgentOptions(instructions=self.instructions)
         model = ScriptedModel(window_tokens=self.window, name=self.model_name)
+        model.prices = (1e-6, 1e-6)
         agent = Agent(self.conversation, model, options=options)
         model.add_replies(*self._write_replies(script))
         self.runner.run(self._play(agent, script))
@@ -250,6 +252,12 @@ class Conversations(RuleBasedStateMachine):
         _check_deliveries(state)
         assert [exchange.number for exchange in state.exchanges] == [*range(1, len(state.exchanges) + 1)]
         assert all(exchange.stopped is not None for exchange in state.exchanges)
+
+    @invariant()
+    def what_was_spent_never_falls(self) -> None:
+        spent = self.state.spent.cost_usd or 0.0
+        assert spent >= self.spent
+        self.spent = spent
 
     @invariant()
     def the_log_restores_the_state(self) -> None:

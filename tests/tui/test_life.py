@@ -97,7 +97,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(
     app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))
     async with running(app, (100, 30)) as ui:
         await ui.ask("One?")
-        await ui.send("Two?", "$0.50 of $0.40 has been spent")
+        await ui.send("Two?", "Spent so far: $0.50. Your limit is $0.4.")
         await ui.press_until(lambda: not ui.main.is_asking, key)
         assert ui.exchanges[-1].stopped is stopped
 

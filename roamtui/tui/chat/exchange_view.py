@@ -22,7 +22,14 @@ from roamtui.conversation.events import (
     StopReason,
     ThinkingStreamed,
 )
-from roamtui.conversation.notices import Notice, NoticeSlot, Severity, list_endings, make_notices
+from roamtui.conversation.notices import (
+    Notice,
+    NoticeSlot,
+    Severity,
+    format_usage,
+    list_endings,
+    make_notices,
+)
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
@@ -44,7 +51,7 @@ from roamtui.tui.chat.passage_cards import PassageCards
 from roamtui.tui.labels import adapt_flags, format_full_path
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run
-from roamtui.tui.status_line import describe_usage, format_key_hint
+from roamtui.tui.status_line import format_key_hint
 
 _WAITING = "Waiting for the answer"
 _STATUS_LENGTH = 160
@@ -237,8 +244,8 @@ class ExchangeView(ContentView):
         """Draw the actions, oldest first, and what happens now, in the end after a summary."""
         exchange = self.exchange
         lines = list[Content]()
-        has_usage = bool(exchange.usage.input_tokens or exchange.usage.output_tokens)
-        if exchange.stopped is not None and (self._actions or has_usage):
+        usage = format_usage(exchange.usage)
+        if exchange.stopped is not None and (self._actions or usage):
             sign = "▸" if self._is_folded else "▾"
             searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
             times = "once" if searches == 1 else f"{searches} times"
@@ -247,8 +254,7 @@ class ExchangeView(ContentView):
             opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "nothing new"
             summary = Content.styled(f"{sign if self._actions else '·'} ", "$accent")
             summary += f"{searched}opened {opened}"
-            if has_usage:
-                summary += f" · {describe_usage(exchange.usage)}"
+            summary += f" · {usage}" if usage else ""
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
             if problems and self._is_folded:
                 warnings = Content.styled(format_count(problems, "warning"), _STYLES[Severity.WARNING])

@@ -15,6 +15,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary, format_time
+from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError
@@ -75,7 +76,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return a conversation's title, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
-        parts = [count, format_time(summary.updated_at), sanitise_line(summary.model), summary.problem]
+        model = sanitise_line(summary.model)
+        cost = format_cost(summary.usage)
+        parts = [count, format_time(summary.updated_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if summary.id == self._conversation.state.id else ""

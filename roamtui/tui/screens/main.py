@@ -511,6 +511,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = FindDialog(self.agent, last_dialog.outcome.query if last_dialog else "")
         self._find_dialog = dialog
         chosen = await self.app.push_screen_wait(dialog)
+        self.status_line.show_state(self.conversation.state)  # a reranker may have cost something
         if chosen is None and last_dialog is not None and not dialog.outcome.results:
             self._find_dialog = last_dialog  # a search that was left and found nothing changes nothing
             return

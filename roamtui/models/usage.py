@@ -1,0 +1,47 @@
+"""What requests to models use: by the word of their servers, or else by an estimate."""
+
+from queue import Empty, SimpleQueue
+
+from msgspec.structs import replace
+
+from roamtui.conversation.budget import estimate_message_tokens
+from roamtui.conversation.events import Usage
+from roamtui.models.base import Model, ModelRequest
+
+Prices = tuple[float, float]
+
+
+def estimate_request(model: Model, request: ModelRequest) -> Usage:
+    """Estimate what a request uses before its reply."""
+    tokens = estimate_message_tokens(request.messages)
+    if request.tools:
+        tokens += model.estimate_tool_tokens(len(request.tools))
+    return add_cost(Usage(input_tokens=tokens, cost_usd=None), model.prices)
+
+
+def add_cost(usage: Usage, prices: Prices | None) -> Usage:
+    """Compute the cost by the prices of a token that is sent and of one of the reply, if it is not known."""
+    if usage.cost_usd is not None or prices is None:
+        return usage
+    sent_usd, received_usd = prices
+    return replace(usage, cost_usd=sent_usd * usage.input_tokens + received_usd * usage.output_tokens)
+
+
+class UsageMeter:
+    """Adds up what requests use, until somebody takes it. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._usages = SimpleQueue[Usage]()
+
+    def add(self, usage: Usage) -> None:
+        """Count a request."""
+        self._usages.put(usage)
+
+    def take(self) -> Usage:
+        """Return what all requests since the last call have used."""
+        total = Usage()
+        while True:
+            try:
+                total += self._usages.get_nowait()
+            except Empty:
+                return total

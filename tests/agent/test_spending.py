@@ -1,0 +1,152 @@
+"""What a conversation has spent: every request counts, however it ends, and whatever becomes of its question."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StepStarted, StopReason, Usage
+from roamtui.conversation.log import ConversationStore, encode_events
+from roamtui.conversation.notices import format_usage
+from roamtui.conversation.update import AskOptions
+from roamtui.errors import ModelError
+from roamtui.models.search_models import BackgroundLoop, ModelReranker
+from roamtui.search.base import RetrievalOptions, SearchServices
+from roamtui.search.hybrid import make_searcher
+from tests.agent.asking import MANUAL, answer, expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import FakeApprover, make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+
+PAID = Usage(input_tokens=1_000, output_tokens=50, cost_usd=0.0081, source="provider")
+REPLY = ScriptedReply(text="Not found: no.", usage=PAID)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ConversationStore:
+    return ConversationStore(tmp_path / "conversations")
+
+
+async def _ask_again(agent: Agent, *replies: ScriptedReply) -> None:
+    """Ask the last question again in place of its answer, as a person does with `r`."""
+    model_of(agent).add_replies(*replies)
+    last = agent.conversation.state.exchanges[-1]
+    await agent.ask(last.question, AskOptions(replaces=last))
+
+
+async def test_an_answer_that_was_replaced_stays_paid(store: ConversationStore) -> None:
+    agent = make_agent([REPLY], store=store)
+    await agent.ask("Why?")
+    for _ in range(6):
+        await _ask_again(agent, REPLY)
+    state = agent.conversation.state
+    assert len(state.exchanges) == 1
+    assert state.spent.cost_usd == pytest.approx(7 * 0.0081)
+    assert state.exchanges[0].usage == PAID
+    assert format_usage(state.spent).endswith("$0.0567")
+    assert store.read(state.id).state.spent == state.spent
+    (summary,) = store.list()
+    assert summary.usage == state.spent
+
+
+async def test_the_limit_counts_answers_that_were_replaced() -> None:
+    approver = FakeApprover(answer=False)
+    agent = make_agent([REPLY], options=AgentOptions(cost_usd_max=0.03), approver=approver)
+    await agent.ask("Why?")
+    for _ in range(3):
+        await _ask_again(agent, REPLY)
+    await _ask_again(agent)
+    assert agent.conversation.state.exchanges[0].stopped is StopReason.COST
+    assert approver.asked[0].detail == "Spent so far: $0.0324. Your limit is $0.03."
+
+
+async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> None:
+    agent = make_agent()
+    model_of(agent).prices = (1e-6, 1e-5)
+    gate = asyncio.Event()
+    model_of(agent).add_replies(ScriptedReply(text="It costs two euros a day.", gate=gate, gate_after=1))
+    asking = asyncio.create_task(agent.ask("Why?"))
+    while not model_of(agent).requests:  # noqa: ASYNC110 - the model has no event for it
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    stopped = agent.conversation.state.spent
+    assert stopped.input_tokens > 100
+    assert stopped.cost_usd == pytest.approx(1e-6 * stopped.input_tokens + 1e-5 * stopped.output_tokens)
+    await answer(agent, "And?", ScriptedReply(text="It costs two euros.", error=ModelError("It broke off.")))
+    await answer(agent, "And?", ScriptedReply(error=ModelError("It timed out.", may_cost=True)))
+    broken = agent.conversation.state.spent
+    assert broken.input_tokens > 2.9 * stopped.input_tokens
+    assert format_usage(broken).startswith("~")
+    await answer(agent, "And?", ScriptedReply(error=ModelError("The key is wrong.")))
+    assert agent.conversation.state.spent == broken, "a request that was refused costs nothing"
+
+
+async def test_a_request_that_the_program_did_not_survive_counts(store: ConversationStore) -> None:
+    agent = make_agent([expanding("Fees")], store=store)
+    model_of(agent).prices = (1e-6, 1e-6)
+    await answer(agent, "Why?", saying('It is "2 euros a day" [{Fees}].'))
+    path = next(store._folder.iterdir())
+    lines = path.read_bytes().splitlines(keepends=True)
+    start = encode_events((StepStarted(number=2, input_tokens=0),)).partition(b', "at"')[0]
+    last_request = [number for number, line in enumerate(lines) if line.startswith(start)][-1]
+    path.write_bytes(b"".join(lines[: last_request + 1]))
+    resumed = Conversation(make_library(MANUAL), saved_id=path.stem, store=store).state
+    whole = agent.conversation.state.spent
+    (first,) = resumed.exchanges
+    assert first.stopped is StopReason.CANCELLED
+    assert resumed.spent.input_tokens > 0.9 * whole.input_tokens
+    assert resumed.spent.cost_usd
+    assert first.usage == resumed.spent
+
+
+async def test_reranking_counts() -> None:
+    background = BackgroundLoop()
+    paid = Usage(input_tokens=900, output_tokens=9, cost_usd=0.002, source="provider")
+    ranking = ScriptedModel([ScriptedReply(text="[1]", usage=paid)] * 2)
+    services = SearchServices(reranker=ModelReranker(ranking, background))
+    library = make_library(MANUAL)
+    searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
+    conversation = Conversation(library)
+    options = AgentOptions(sends_hits=True)
+    agent = Agent(conversation, ScriptedModel([REPLY]), searcher, options, search_meter=background.meter)
+    await agent.ask("How high are the fees for late books?")
+    assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
+    assert conversation.state.exchanges[0].usage == conversation.state.spent
+    before = len(ranking.requests)
+    ranking.add_replies(*[ScriptedReply(text="[1]", usage=paid)] * 2)
+    await agent.search("fees for late books", 10)
+    assert len(ranking.requests) > before > 0
+    assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
+
+
+@pytest.mark.parametrize(
+    ("usages", "words"),
+    [
+        ((), ""),
+        ((Usage(),), ""),
+        ((PAID,), "1k tokens · $0.0081"),
+        ((PAID, PAID, Usage()), "2k tokens · $0.0162"),
+        ((PAID, replace(PAID, source="estimate")), "~2k tokens · ~$0.0162"),
+        ((replace(PAID, cost_usd=0.0),), "1k tokens"),
+        ((replace(PAID, cost_usd=None),), "1k tokens · cost unknown"),
+        ((PAID, replace(PAID, cost_usd=None), PAID), "3k tokens · $0.0162 + unknown"),
+        ((replace(PAID, cost_usd=0.0), replace(PAID, cost_usd=None)), "2k tokens · cost unknown"),
+        ((replace(PAID, cost_usd=12.345, cached_tokens=900),), "100 tokens · 900 cached · $12.35"),
+    ],
+)
+def test_an_unknown_cost_is_called_unknown_and_an_estimate_is_marked(usages: tuple[Usage, ...], words: str) -> None:
+    assert format_usage(sum(usages, Usage())) == words
+
+
+async def test_sections_that_a_model_opens_are_part_of_what_it_used() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    await answer(agent, "Why?", expanding(fees, text="I look."), REPLY)
+    used = agent.conversation.state.exchanges[0].usage
+    assert used.input_tokens > PAID.input_tokens
+    assert used == agent.conversation.state.spent
