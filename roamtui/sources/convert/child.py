@@ -26,6 +26,8 @@ SCAN_SECONDS_MAX = 3_600
 REPORT_SECONDS = 0.1
 PROBLEM = 3
 """Exit status if the last line is a sentence about a problem instead of the result."""
+OUT_OF_MEMORY = 4
+"""Exit status if the job needs more memory than it may have."""
 _MEMORY_BYTES_MAX = 2_000_000_000
 _DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str]) -> None:
             else:
                 from roamtui.sources.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415
             result = msgspec.json.encode(draw(data, name, request))
+    except MemoryError:
+        sys.exit(OUT_OF_MEMORY)
     except RoamtuiError as error:
         result = str(error).encode()
         status = PROBLEM
@@ -103,7 +107,7 @@ def _limit_resources(memory_bytes_max: int) -> None:
 def _watch_memory(process: Any, memory_bytes_max: int) -> None:  # noqa: ANN401 - psutil is not installed on Linux
     while process.memory_info().rss <= memory_bytes_max:
         time.sleep(REPORT_SECONDS)
-    os._exit(1)
+    os._exit(OUT_OF_MEMORY)
 
 
 if __name__ == "__main__":

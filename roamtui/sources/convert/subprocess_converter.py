@@ -20,7 +20,14 @@ import msgspec
 from roamtui import __version__
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, replace_file, trim_folder
-from roamtui.sources.convert.child import DRAW, PROBLEM, REPORT_SECONDS, SCAN_SECONDS_MAX, SECONDS_MAX
+from roamtui.sources.convert.child import (
+    DRAW,
+    OUT_OF_MEMORY,
+    PROBLEM,
+    REPORT_SECONDS,
+    SCAN_SECONDS_MAX,
+    SECONDS_MAX,
+)
 from roamtui.sources.convert.converted import (
     DEFAULT_OPTIONS,
     ConversionOptions,
@@ -34,6 +41,8 @@ from roamtui.sources.convert.drawing import Drawing, DrawingRequest
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """Arguments for Python. -P keeps the untrusted working directory off the import path."""
 _DRAWING_SECONDS_MAX = 30
+_KILLED = -9
+"""Exit status after SIGKILL, which Windows does not have."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder."""
 _OUTPUT_VERSION = 33
@@ -145,9 +154,11 @@ def _run_job(
     result = output.rpartition(b"\n")[2]
     if process.returncode == PROBLEM:
         raise SourceError(result.decode())
-    if process.returncode:
-        raise SourceError(
-            f"Could not {verb} {name}: it is damaged, locked or too large. Save it again in the program that "
-            "made it."
-        )
-    return result
+    if process.returncode == 0:
+        return result
+    reason = "it is damaged, locked or too large. Save it again in the program that made it."
+    if process.returncode == OUT_OF_MEMORY:
+        reason = "it needs more memory than roamtui allows. Split it into smaller files."
+    elif process.returncode == _KILLED:
+        reason = "the system ended this, probably to free memory. Close other programs and try again."
+    raise SourceError(f"Could not {verb} {name}: {reason}")

@@ -46,16 +46,26 @@ child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
-_DYING = "import os; os.kill(os.getpid(), 9)"
+_KILLED = "import os; os.kill(os.getpid(), 9)"
 
 
-@pytest.mark.parametrize("code", [_GREEDY, _DYING], ids=["greedy", "dying"])
+_CRASHING = "import sys; sys.exit(1)"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        pytest.param(_GREEDY, "it needs more memory than roamtui allows", id="greedy"),
+        pytest.param(_KILLED, "the system ended this, probably to free memory", id="killed"),
+        pytest.param(_CRASHING, "it is damaged, locked or too large", id="crashing"),
+    ],
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
 def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
-    monkeypatch: pytest.MonkeyPatch, code: str
+    monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r"^Could not convert a\.pdf: it is damaged"):
+    with pytest.raises(SourceError, match=rf"^Could not convert a\.pdf: {reason}"):
         subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
 
 
