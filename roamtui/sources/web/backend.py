@@ -11,8 +11,9 @@ import math
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpcore
@@ -20,18 +21,16 @@ from typing_extensions import override
 
 from roamtui.sources.web.addresses import AddressScope, HostResolver, classify_address
 from roamtui.sources.web.page import UnreachableError
+from roamtui.sources.web.proxy import Dial, Proxy
 
-Dial = Callable[[str, int, float], httpcore.NetworkStream]
-"""Connects to an IP address and port, within some seconds."""
 _ADDRESSES_TRIED_MAX = 4
 
 
 class CheckedBackend(httpcore.NetworkBackend):
     """Connects only to addresses that the resolver allows.
 
-    With `has_proxy`, `dial` connects through a proxy, which looks up the hosts that a person typed. A proxy
-    may know names that this machine does not, and may refuse addresses. All other hosts are looked up and
-    checked here.
+    A proxy looks up the hosts that a person typed. It may know names that this machine does not, and may
+    refuse addresses. All other hosts are looked up and checked here.
     """
 
     def __init__(
@@ -41,23 +40,25 @@ class CheckedBackend(httpcore.NetworkBackend):
         dial: Dial,
         *,
         allows_local: bool,
-        has_proxy: bool = False,
+        proxy: Proxy | None = None,
     ) -> None:
         self._resolver = resolver
         self._deadline = deadline
         self._dial = dial
         self._allows_local = allows_local
-        self._has_proxy = has_proxy
+        self._proxy = proxy
 
     @override
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *_args: Any, **_options: Any
     ) -> httpcore.NetworkStream:
         seconds = self._deadline.clip(timeout)
-        tried = self._resolve(host, port, seconds)[:_ADDRESSES_TRIED_MAX]
+        proxy = self._proxy if self._proxy is not None and self._proxy.covers(host, port) else None
+        dial = self._dial if proxy is None else partial(proxy.connect, dial=self._dial)
+        tried = self._resolve(host, port, seconds, has_proxy=proxy is not None)[:_ADDRESSES_TRIED_MAX]
         for address in tried:
             try:
-                stream = self._dial(address, port, self._deadline.clip(seconds / len(tried)))
+                stream = dial(address, port, self._deadline.clip(seconds / len(tried)))
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 if address == tried[-1]:
                     raise
@@ -65,15 +66,15 @@ class CheckedBackend(httpcore.NetworkBackend):
                 return LimitedStream(stream, self._deadline)
         raise httpcore.ConnectTimeout
 
-    def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
+    def _resolve(self, host: str, port: int, seconds: float, *, has_proxy: bool) -> tuple[str, ...]:
         try:
             addresses = self._resolver.resolve(host, port, seconds, allows_local=self._allows_local)
         except UnreachableError:
-            if not (self._has_proxy and self._allows_local):
+            if not (has_proxy and self._allows_local):
                 raise
             return (host,)
         scopes = {classify_address(ipaddress.ip_address(text)) for text in addresses}
-        is_for_proxy = self._has_proxy and self._allows_local and scopes == {AddressScope.PUBLIC}
+        is_for_proxy = has_proxy and self._allows_local and scopes == {AddressScope.PUBLIC}
         return (host,) if is_for_proxy else addresses
 
 

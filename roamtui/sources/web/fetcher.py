@@ -1,7 +1,6 @@
 """`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
 import math
-import os
 import ssl
 import threading
 import time
@@ -9,10 +8,8 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
 from roamtui.sources.web.addresses import HostResolver, Resolve, resolve_with_system
-from roamtui.sources.web.backend import Deadline, Dial
+from roamtui.sources.web.backend import Deadline
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.head import find_refresh
 from roamtui.sources.web.http_client import HttpClient
@@ -26,7 +23,7 @@ from roamtui.sources.web.page import (
     HttpResponse,
     OriginNotApprovedError,
 )
-from roamtui.sources.web.proxy import resolve_proxy
+from roamtui.sources.web.proxy import Dial
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
@@ -57,7 +54,7 @@ class Fetcher:
         Raises:
             UsageError: The URL of the proxy is invalid.
         """
-        self._options = replace(options, proxy=resolve_proxy(options.proxy, os.environ))
+        self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._deadline = Deadline()
         self._closing = threading.Event()

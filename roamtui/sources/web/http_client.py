@@ -4,6 +4,7 @@ It uses httpcore, the engine of httpx, instead of httpx. So it handles no redire
 has no second URL parser, which might connect to another host than the one that was checked.
 """
 
+import os
 import ssl
 import threading
 import time
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 import httpcore
 
 from roamtui.sources.web.addresses import HostResolver
-from roamtui.sources.web.backend import CheckedBackend, Deadline, Dial
+from roamtui.sources.web.backend import CheckedBackend, Deadline
 from roamtui.sources.web.page import (
     PAGE_STATUSES,
     USER_AGENT,
@@ -23,7 +24,7 @@ from roamtui.sources.web.page import (
     HttpResponse,
     UnreachableError,
 )
-from roamtui.sources.web.proxy import ProxyDial
+from roamtui.sources.web.proxy import Dial, resolve_proxy
 
 ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _IDLE_CONNECTIONS_MAX = 32
@@ -44,12 +45,16 @@ class HttpClient:
         dial: Dial | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
+        """Set up without opening a connection.
+
+        Raises:
+            UsageError: The URL of the proxy is invalid.
+        """
         self._options = options
         self._deadline = deadline
         self._resolver = resolver
         self._dial = dial or httpcore.SyncBackend().connect_tcp
-        if options.proxy:
-            self._dial = ProxyDial(options.proxy, self._dial).connect
+        self._proxy = resolve_proxy(options.proxy, os.environ)
         self._ssl_context = ssl_context
         self._pools: dict[bool, httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
@@ -159,7 +164,7 @@ class HttpClient:
                         self._deadline,
                         self._dial,
                         allows_local=allows_local,
-                        has_proxy=bool(self._options.proxy),
+                        proxy=self._proxy,
                     ),
                 )
             return self._pools[allows_local]
