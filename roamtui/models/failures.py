@@ -7,13 +7,13 @@ both a refused connection and an overloaded provider as status 500.
 import math
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from roamtui.models.local_servers import find_server
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
+from roamtui.sources.web.page import parse_retry_after
 
 _JSON_MESSAGE = re.compile(
     r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""
@@ -255,8 +255,7 @@ def _get_retry_after(chain: Sequence[BaseException], text: str) -> float | None:
     for error in chain:
         headers = getattr(getattr(error, "response", None), "headers", None)
         if headers is not None and (value := headers.get("retry-after")):
-            with suppress(ValueError):
-                return max(0.0, float(value)) if math.isfinite(float(value)) else None
+            return parse_retry_after(value)
     named = _RETRY_IN.search(text)
     return float(named["seconds"]) if named else None
 

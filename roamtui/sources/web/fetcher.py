@@ -22,6 +22,7 @@ from roamtui.sources.web.page import (
     FetchOptions,
     HttpResponse,
     OriginNotApprovedError,
+    parse_retry_after,
 )
 from roamtui.sources.web.proxy import Dial
 from roamtui.sources.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
@@ -140,7 +141,8 @@ class Fetcher:
                 return cached, ""
         try:
             response = self._client.send(url, allows_local=allows_local)
-            wait_seconds = _read_retry_seconds(response)
+            is_busy = response.status in _BUSY_STATUSES
+            wait_seconds = parse_retry_after(response.headers.get("retry-after", "")) if is_busy else None
             longest = min(_RETRY_SECONDS_MAX, self._deadline.remaining())
             if wait_seconds is not None and wait_seconds <= longest:
                 self._closing.wait(wait_seconds)
@@ -159,13 +161,6 @@ class Fetcher:
         if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
             self._cache.save(response)
         return response, ""
-
-
-def _read_retry_seconds(response: HttpResponse) -> float | None:
-    """Return how long a busy site asks to wait, or None if it does not say so in seconds."""
-    value = response.headers.get("retry-after", "").strip()
-    is_wait = response.status in _BUSY_STATUSES and value.isascii() and value.isdigit()
-    return float(value[:9]) if is_wait else None
 
 
 def _make_status_error(url: str, status: int) -> FetchError:
