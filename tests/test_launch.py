@@ -101,6 +101,13 @@ def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite
     assert len(discover_models(servers_here[0].origin)[0]) == 3, "a server is asked once"
 
 
+@pytest.mark.usefixtures("servers_here")
+def test_it_is_said_why_the_chosen_server_offers_no_model() -> None:
+    with FakeSite({}) as server:
+        _, words = discover_models(f"{server.origin}/v1")
+        assert words.endswith(f" · {server.origin}/v1: the server at this URL does not list its models")
+
+
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
 @pytest.mark.parametrize("server", LOCAL_SERVERS, ids=lambda server: server.provider)
 @pytest.mark.usefixtures("servers_here")

@@ -29,6 +29,7 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.failures import UnfinishedReplyError
+from roamtui.models.http_clients import ReceivedReply
 from roamtui.models.usage import add_cost
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.models.written_calls import split_arguments
@@ -49,6 +50,7 @@ async def stream_completion(
     litellm: Any,  # noqa: ANN401 - a module
     job: Job,
     resolved: ResolvedModel,
+    received: ReceivedReply,
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
@@ -77,6 +79,7 @@ async def stream_completion(
             for event in reply.feed(chunk):
                 yield event
             if reply.has_news:
+                received.end_piece()
                 deadline = get_time() + job.options.gap_seconds
         for event in reply.finish(stream):
             yield event

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import aclosing, closing
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelOptions, ModelRequest, ToolSpec, format_window
+from roamtui.models.base import Model, ModelOptions, ModelRequest, RetryPending, ToolSpec, format_window
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.registry import is_model_name, make_model
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
-from roamtui.sources.web.page import FetchOptions, UnreachableError
+from roamtui.sources.web.page import CertificateError, FetchOptions, UnreachableError
 from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _PROBE_SECONDS_MAX = 3.0
@@ -140,8 +140,8 @@ def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> t
     """Return whether a model can be used, and why. Only its reply says whether a server has it."""
     if not resolved.is_usable:
         return False, f"the key {' or '.join(resolved.missing_keys)} is not set"
-    if not resolved.is_reached:
-        return False, f"{resolved.address} cannot be reached; start the server there, or check --api-base"
+    if resolved.problem:
+        return False, resolved.problem
     if key_variable := get_key_variable(resolved.provider, environ):
         return True, f"the key {key_variable} is set"
     return True, f"uses {resolved.address}" if resolved.address else "no missing keys"
@@ -155,8 +155,10 @@ async def request_one_token(model: Model) -> None:
     """
     tool = ToolSpec(name="wait", description="Do nothing.", parameters={"type": "object", "properties": {}})
     question = Message(role=Role.USER, text="Say yes.")
-    async for _ in model.stream(ModelRequest(messages=(question,), tools=(tool,))):
-        pass
+    async with aclosing(model.stream(ModelRequest(messages=(question,), tools=(tool,)))) as events:  # type: ignore[type-var]
+        async for event in events:
+            if not isinstance(event, RetryPending):
+                return  # some servers do not stop after one token
 
 
 def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
@@ -179,6 +181,8 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             reply = json.loads(page.body)
             names = sorted(str(entry["id"]) for entry in reply["data"] or ())
             models = {name: parse_models(reply, name).window_tokens for name in names}
+        except CertificateError as error:
+            problem = f"the certificate of this server is not valid ({error.problem})"
         except (SourceError, ValueError, KeyError, TypeError, RecursionError) as error:
             problem = "the server at this URL does not list its models"
             is_late = monotonic() >= started + seconds
@@ -232,4 +236,10 @@ def discover_models(
     if late:
         words.append(f"{late} did not answer in time · open this list again to ask again")
     tried = ", ".join(server.title for server in places)
-    return offers, " · ".join(words) or f"No model server found ({tried})"
+    own_problems = [
+        f"{status.url}: {status.problem}"
+        for server, status in statuses
+        if status.problem and not status.is_late and server not in urls
+    ]
+    words = words or [f"No model server found ({tried})"]
+    return offers, " · ".join((*words, *own_problems))

@@ -6,11 +6,12 @@ both a refused connection and an overloaded provider as status 500.
 
 import math
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 
+from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
 from roamtui.models.local_servers import find_server
 from roamtui.models.redaction import redact_secrets
-from roamtui.models.redirects import RedirectRefusedError
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.web.page import parse_retry_after
@@ -55,6 +56,10 @@ class UnfinishedReplyError(Exception):
 
 
 _ASK_AGAIN = "Ask again, or choose another model with --model."
+_CHECK_CERTIFICATE = (
+    "Check --api-base. If you trust the authority of this certificate, name its file in the environment "
+    "variable SSL_CERT_FILE."
+)
 _CAUSES = (
     (
         "ImportError",
@@ -64,7 +69,11 @@ _CAUSES = (
         False,
     ),
     (
-        "UnfinishedReplyError ReadError RemoteProtocolError ClientPayloadError ConnectionResetError",
+        # StopAsyncIteration: from litellm 1.109, instead of our own error
+        (
+            "UnfinishedReplyError StopAsyncIteration ReadError RemoteProtocolError ClientPayloadError "
+            "ConnectionResetError"
+        ),
         "{who} stopped in the middle of its reply",
         "Ask again. If this happens again, check --api-base.",
         True,
@@ -93,8 +102,13 @@ The first row with a matching cause counts, unless the server sent a status or a
 """
 
 
-def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
-    """Translate an exception of a request to the model `resolved` into words for a person."""
+def to_failure(
+    error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str], start: bytes = b""
+) -> ModelFailure:
+    """Translate an exception of a request to the model `resolved` into words for a person.
+
+    `start` is how the reply begins, if nothing could be read from it.
+    """
     chain: list[BaseException] = []  # the error and its causes, nearest first
     pending: list[object] = [error]
     while pending:
@@ -102,16 +116,29 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
         if isinstance(current, BaseException) and current not in chain:
             chain.append(current)
             pending += [getattr(current, "original_exception", None), current.__cause__, current.__context__]
+    where = resolved.address or resolved.title
     for cause in chain:
-        if isinstance(cause, RedirectRefusedError):
-            return _explain_redirect(cause)
+        match cause:
+            case RedirectRefusedError():
+                return _explain_redirect(cause)
+            case ReplyTooLargeError():
+                reason = f"{resolved.title} sent a reply that is too large"
+                return ModelFailure(reason=reason, advice=_ASK_AGAIN)
+            case ssl.SSLCertVerificationError(verify_message=str(problem)):
+                reason = f"{where} has no valid certificate ({_clean(problem, environ).rstrip('.')})"
+                return ModelFailure(reason=reason, advice=_CHECK_CERTIFICATE)
+            case _:
+                pass
     names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
-    text = " ".join(map(str, chain))
+    # new versions of openai leave the body out of their words
+    bodies = (getattr(cause, "body", None) for cause in chain)
+    text = " ".join(map(str, (*chain, *filter(None, bodies))))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
+    if not is_explained and (failure := _explain_start(start, chain, resolved, environ)):
+        return failure
     causes = () if is_explained else _CAUSES
     for kinds, reason, advice, is_transient, may_cost in causes:
         if not names.isdisjoint(kinds.split()):
-            where = resolved.address or resolved.title
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(
                 reason=reason.format_map(words),
@@ -120,6 +147,25 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
                 may_cost=may_cost,
             )
     return _explain_status(chain, text, resolved, environ)
+
+
+def _explain_start(
+    start: bytes, chain: Sequence[BaseException], resolved: ResolvedModel, environ: Mapping[str, str]
+) -> ModelFailure | None:
+    """Explain a reply that is no stream, or return None if it may be one."""
+    who = resolved.title
+    text = start.decode("utf-8", "replace").strip()
+    if text.startswith("<"):
+        reason = f"{who} sent a web page instead of a model's reply"
+        advice = "Check --api-base, and whether your network asks you to log in."
+        return ModelFailure(reason=reason, advice=advice)
+    is_unfinished = any(isinstance(error, UnfinishedReplyError | StopAsyncIteration) for error in chain)
+    if not (is_unfinished and text.startswith("{")):
+        return None
+    if message := _clean(_find_json_message(text), environ).rstrip("."):
+        return ModelFailure(reason=f"The request to {who} failed: {message}", advice=_ASK_AGAIN)
+    reason = f"{who} sent its whole reply at once instead of streaming it"
+    return ModelFailure(reason=reason, advice=f"Turn on streaming at the server. {_ASK_AGAIN}")
 
 
 def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:

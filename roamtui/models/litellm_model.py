@@ -73,7 +73,7 @@ class LitellmModel(Model):
         # Nothing is sent, so a failure (the name is unknown, or the process ended) is reported at once.
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
-        self._is_described = resolved.is_reached
+        self._is_described = not resolved.problem
         self.window_tokens = resolved.window_tokens
         self.window_note = resolved.window_note
         if self.window_limit is not None:
@@ -87,7 +87,7 @@ class LitellmModel(Model):
         self.prices = resolved.prices
         if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
-        if resolved.is_reached and resolved.is_window_assumed:
+        if resolved.is_window_assumed and not resolved.problem:
             notes.append(
                 "The server does not say how large its context window is, so roamtui assumes"
                 f" {self.window_tokens:,} tokens. If it is larger, set window_tokens in config.toml."

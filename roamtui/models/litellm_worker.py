@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from roamtui.models.base import ModelOptions
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import to_failure
+from roamtui.models.http_clients import ReceivedReply, current_reply, restrict_clients
 from roamtui.models.local_servers import (
     ASSUMED_WINDOW_TOKENS,
     OLLAMA_WINDOW_TOKENS,
@@ -30,7 +31,6 @@ from roamtui.models.local_servers import (
 )
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
-from roamtui.models.redirects import refuse_redirects
 from roamtui.models.worker_protocol import (
     Frame,
     Job,
@@ -100,6 +100,10 @@ class LitellmWorker:
                     self._send(number, {"event": msgspec.to_builtins(event)})
         except asyncio.CancelledError:
             self._send(number, {"event": None})
+        except Exception as error:  # noqa: BLE001 -- without a last event, the program would wait forever
+            reason = f"The model's process failed ({type(error).__name__})"
+            failure = ModelFailure(reason=reason, advice="Ask again, or choose another model with --model.")
+            self._send(number, {"event": msgspec.to_builtins(failure)})
 
     async def _run_job(self, job: Job, loading: asyncio.Future[Any]) -> AsyncGenerator[JobEvent, None]:
         try:
@@ -109,6 +113,8 @@ class LitellmWorker:
             reason = f"The Python package litellm cannot be loaded ({detail})"
             yield ModelFailure(reason=reason, advice="Install roamtui again.")
             return
+        received = ReceivedReply(is_stream=job.operation == "complete")
+        current_reply.set(received)
         resolved = resolve_model(litellm, job, self._environ)
         if resolved is None:
             examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
@@ -123,16 +129,18 @@ class LitellmWorker:
             advice = "Set this variable, or choose another model with --model."
             yield ModelFailure(reason=reason, advice=advice)
         else:
+            has_begun = False
             try:
                 if job.operation == "embed":
                     yield await compute_vectors(litellm, job, resolved)
                     return
-                completion = stream_completion(litellm, job, resolved)
+                completion = stream_completion(litellm, job, resolved, received)
                 async with aclosing(completion), aclosing(mask_keys(completion, self._keys)) as events:
                     async for event in events:
+                        has_begun = True
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-                yield to_failure(error, resolved, self._environ)
+                yield to_failure(error, resolved, self._environ, b"" if has_begun else received.start)
 
     async def _ask_about(self, resolved: ResolvedModel, options: ModelOptions) -> ResolvedModel:
         """Add what the server says about a model, unless it is the provider's own server."""
@@ -140,8 +148,14 @@ class LitellmWorker:
             return resolved
         key = self._environ.get(resolved.key_variable or "")
         name = resolved.model.partition("/")[2]
-        facts = await ask_server(resolved.provider, resolved.api_base, name, key)
-        return replace(add_facts(resolved, facts or ServerFacts(), options), is_reached=facts is not None)
+        facts = ServerFacts()
+        problem = ""
+        try:
+            facts = await ask_server(resolved.provider, resolved.api_base, name, key)
+        except Exception as error:  # noqa: BLE001 -- a connection may fail in any way
+            failure = to_failure(error, resolved, self._environ)
+            problem = f"{failure.reason}. {failure.advice}"
+        return replace(add_facts(resolved, facts, options), problem=problem)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         # os.write blocks while the pipe is full, which stops all jobs until the program reads again.
@@ -150,7 +164,7 @@ class LitellmWorker:
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
-    refuse_redirects()
+    restrict_clients()
     _keep_marks_of_thoughts()
     litellm.suppress_debug_info = True
     litellm.telemetry = False

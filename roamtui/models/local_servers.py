@@ -23,7 +23,6 @@ ASSUMED_WINDOW_TOKENS = 4_096
 _WINDOW_TOKENS_MIN, _WINDOW_TOKENS_MAX = 256, 20_000_000
 """A server that says less or more is not believed."""
 _ASKING_SECONDS = 3.0
-_REPLY_BYTES_MAX = 4_000_000
 _OPENAI_PROVIDERS = frozenset({"openai", "lm_studio", "llamafile", "hosted_vllm", "litellm_proxy"})
 """Providers whose servers list their models at ``/v1/models``."""
 
@@ -80,10 +79,13 @@ def complete_url(url: str, provider: str) -> str:
     return f"{url.rstrip('/')}/v1" if is_bare else url
 
 
-async def ask_server(provider: str, url: str, name: str, key: str | None) -> ServerFacts | None:
-    """Ask a server about the model `name`, in a few seconds. Return None if it cannot be reached.
+async def ask_server(provider: str, url: str, name: str, key: str | None) -> ServerFacts:
+    """Ask a server about the model `name`, in a few seconds.
 
     Only servers that can be asked without starting anything are asked.
+
+    Raises:
+        Exception: The server cannot be reached: a timeout, or an exception of httpx.
     """
     root = url.rstrip("/").removesuffix("/v1")
     httpx: Any = importlib.import_module("httpx")
@@ -105,21 +107,16 @@ async def ask_server(provider: str, url: str, name: str, key: str | None) -> Ser
                 facts = replace(windows, can_call_tools=facts.can_call_tools)
             return facts
     except (TimeoutError, httpx.ConnectError, httpx.ConnectTimeout):
-        return None
+        raise
     except Exception:  # noqa: BLE001 -- a server may break HTTP in any way; then it has said nothing
         return ServerFacts()
 
 
 async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = None) -> object:  # noqa: ANN401
     """Return the JSON of a reply, or None if it has none."""
-    received = bytearray()
-    async with client.stream("GET" if body is None else "POST", url, json=body) as response:
-        async for piece in response.aiter_bytes():
-            received += piece
-            if len(received) > _REPLY_BYTES_MAX:
-                return None
+    response = await client.request("GET" if body is None else "POST", url, json=body)
     try:
-        return json.loads(received) if response.status_code == 200 else None
+        return json.loads(response.content) if response.status_code == 200 else None
     except (ValueError, RecursionError):
         return None
 

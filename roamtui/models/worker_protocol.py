@@ -71,8 +71,8 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """Where the size of the window is from, in a few words; empty if it is from litellm's table."""
     is_window_assumed: bool = False
     """Whether nothing and nobody says the size of the window."""
-    is_reached: bool = True
-    """Whether its server, if it has one of its own, could be reached."""
+    problem: str = ""
+    """Why its server could not be reached, if it has one of its own, and what to do, in sentences."""
     output_tokens: int | None = None
     """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None

@@ -6,6 +6,7 @@ from roamtui.models.discovery import list_usable_models, probe_server
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.case_files import read_rows
+from tests.fakes.hostile_server import HostileServer
 from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 
@@ -29,6 +30,12 @@ def test_nobody_is_sent_elsewhere() -> None:
         with FakeSite(pages) as server:
             assert probe_server(server.origin).problem == "the server at this URL does not list its models"
         assert target.counts.paths == []
+
+
+def test_a_server_whose_certificate_is_not_trusted_is_not_said_to_be_off() -> None:
+    with HostileServer("site.pem") as server:
+        problem = probe_server(server.origin, 60).problem
+    assert problem.startswith("the certificate of this server is not valid (")
 
 
 @pytest.mark.parametrize("address", read_rows("models/discovery", "invalid_urls"))

@@ -1,5 +1,6 @@
 """Failures that no server on loopback can show; all others are tested through the real client."""
 
+import ssl
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -48,6 +49,21 @@ class FakeLitellmError(Exception):
 )
 def test_only_what_may_pass_is_tried_again(cause: Exception, *, is_transient: bool) -> None:
     assert explain(cause).is_transient is is_transient
+
+
+@pytest.mark.parametrize(
+    "problem", ["certificate has expired", "Hostname mismatch, certificate is not valid for 'a.example'."]
+)
+def test_what_is_wrong_with_a_certificate_is_named(problem: str) -> None:
+    error = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    error.verify_message = problem
+    failure = explain(error, ResolvedModel(model="openai/x", provider="openai", api_base="https://a.example/v1"))
+    assert failure.reason == f"a.example has no valid certificate ({problem.rstrip('.')})"
+    assert not failure.is_transient
+
+
+def test_a_stream_without_an_end_is_named_whatever_litellm_raises_for_it() -> None:
+    assert explain(StopAsyncIteration()).reason == "Groq stopped in the middle of its reply"
 
 
 def test_a_missing_package_is_named() -> None:

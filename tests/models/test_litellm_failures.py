@@ -14,7 +14,9 @@ from roamtui.models.base import ModelEvent, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.case_files import read_rows
+from tests.fakes.hostile_server import HostileServer
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.site import FakeSite, SitePage
 from tests.models.asking import OPTIONS, collect, collect_into, join_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -110,6 +112,44 @@ async def test_a_provider_that_falls_silent_is_given_up(
     async with asyncio.timeout(60):
         error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "timed out" in str(error)
+
+
+_LOGIN = b"<!doctype html><html><body><h1>Please log in to the network</h1></body></html>"
+_WHOLE = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]}'
+_ERROR = b'{"error": {"message": "The model is still loading.", "code": 503}}'
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (_LOGIN, "HOST sent a web page instead of a model's reply. Check --api-base, and whether your network"),
+        (_WHOLE, "HOST sent its whole reply at once instead of streaming it. Turn on streaming at the server."),
+        (_ERROR, "The request to HOST failed: The model is still loading. Ask again"),
+    ],
+)
+async def test_a_reply_that_is_no_stream_is_named_as_what_it_is(worker: WorkerProcess, body: bytes, words: str) -> None:
+    path = "/v1/chat/completions"
+    with FakeSite({path: SitePage(body=body)}) as server:
+        error = await fail(LitellmModel("openai/x", api_base=server.origin, options=OPTIONS, worker=worker))
+        assert str(error).replace(server.address, "HOST").startswith(words)
+        assert server.counts.paths.count(path) == 1
+
+
+async def test_a_web_page_from_ollama_is_named_as_what_it_is(worker: WorkerProcess) -> None:
+    with FakeSite({"/api/chat": SitePage(body=_LOGIN)}) as server:
+        error = await fail(LitellmModel("ollama/x", api_base=server.origin, options=OPTIONS, worker=worker))
+    assert "sent a web page instead of a model's reply" in str(error)
+
+
+@pytest.mark.parametrize("name", ["openai/x", "anthropic/x", "ollama/x"])
+async def test_a_certificate_that_is_not_trusted_is_named(worker: WorkerProcess, name: str) -> None:
+    with HostileServer("site.pem") as server:
+        model = LitellmModel(name, api_base=server.origin, options=OPTIONS, worker=worker)
+        error = await fail(model)
+        words = rf"{server.address} has no valid certificate \(.*(certificate|authority).*\)\. Check --api-base\."
+        assert re.match(words, str(error))
+        problem = (await model.learn()).problem
+        assert problem == ("" if name.startswith("anthropic") else str(error))  # Anthropic's servers are not asked
 
 
 class EmptyPieces(FakeOpenAIServer):

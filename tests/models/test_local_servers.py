@@ -1,5 +1,6 @@
 """The window of a model on a person's own server, and the names by which such a model is asked."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from itertools import cycle
@@ -15,7 +16,14 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
-from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, FakeServer, openai_error
+from tests.fakes.model_servers import (
+    Ending,
+    FakeOllamaServer,
+    FakeOpenAIServer,
+    FakeReply,
+    FakeServer,
+    openai_error,
+)
 from tests.models.asking import OPTIONS, collect, join_text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -150,6 +158,14 @@ async def test_a_trial_says_what_answered(provider: str, server: FakeServer, mod
     assert report.resolved.can_call_tools is (provider != "llamafile")
     [body] = server.bodies
     assert body.get("max_tokens", body.get("options", {}).get("num_predict")) == 1
+
+
+@pytest.mark.usefixtures("forked_models")
+async def test_a_trial_does_not_read_an_endless_reply(model_environ: dict[str, str]) -> None:
+    with FakeOpenAIServer(FakeReply(text="Y", ending=Ending.HANG)) as server:
+        report = await inspect_model("openai/tiny", api_base=server.origin, environ=model_environ, is_tried=True)
+        assert report.reason.endswith("the model answered")
+        await asyncio.to_thread(server.client_closed.wait, 60)
 
 
 @pytest.mark.usefixtures("forked_models")

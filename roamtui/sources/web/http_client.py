@@ -19,6 +19,7 @@ from roamtui.sources.web.backend import CheckedBackend, Deadline
 from roamtui.sources.web.page import (
     PAGE_STATUSES,
     USER_AGENT,
+    CertificateError,
     FetchError,
     FetchOptions,
     HttpResponse,
@@ -137,8 +138,8 @@ class HttpClient:
         cause = error.args[0] if is_unreachable and error.args else None
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
-            reason = f"{host} has no valid certificate ({problem}). Check the address."
-        elif isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
+            return CertificateError(host, problem)
+        if isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"{url} took too long to answer. Try again later."
         elif is_unreachable:
             reason = f"{host} cannot be reached. Check the address and the network."

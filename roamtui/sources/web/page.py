@@ -120,6 +120,14 @@ class UnreachableError(FetchError):
     """No connection to the site is possible, so trying its other pages now is pointless."""
 
 
+class CertificateError(UnreachableError):
+    """A site has no valid certificate."""
+
+    def __init__(self, host: str, problem: str) -> None:
+        super().__init__(f"{host} has no valid certificate ({problem}). Check the address.")
+        self.problem = problem
+
+
 class BlockedAddressError(FetchError):
     """A host has a forbidden IP address. Its cached pages are not shown either: they may be forged."""
 
