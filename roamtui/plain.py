@@ -30,6 +30,9 @@ _REPLACEMENTS = (
     | dict.fromkeys(range(0xE0000, 0xE0080), "")
     | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
 )
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 _URL_TITLE_LENGTH_MAX = 300
 MASK = "[redacted]"
 _LOGIN = re.compile(r"(//|\\/\\/)[^\s/?#]*@")
@@ -56,6 +59,11 @@ def sanitise_line(text: str) -> str:
 def mask_logins(text: str) -> str:
     """Mask the user name and password of each URL in a text that is no document's."""
     return _LOGIN.sub(rf"\1{MASK}@", text)
+
+
+def find_isolates(text: str) -> tuple[str, str]:
+    """Return what to put around a sanitised text so that its words from right to left reorder no others."""
+    return ("\u2068", "\u2069") if _RIGHT_TO_LEFT.search(text) else ("", "")
 
 
 def strip_blank_lines(text: str) -> str:

@@ -24,7 +24,7 @@ def test_the_example_asks_and_proves() -> None:
     command = [sys.executable, "examples/ask.py", "examples/handbook.md", "What is the grace period?"]
     said = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=True).stdout
     assert re.search(r"^opened:", said, re.MULTILINE)
-    assert re.search(r"^\[[0-9a-f]{8}\] line \d+: found: .*24 hours", said, re.MULTILINE)
+    assert re.search(r"^\[[0-9a-f]{8}\] line \d+: exact: .*24 hours", said, re.MULTILINE)
 
 
 def test_the_package_lists_its_names() -> None:

@@ -17,7 +17,13 @@ from roamtui.document.library import Library
 from roamtui.outline.ids import find_marks
 from roamtui.plain import format_count
 from roamtui.quotes.verdicts import AnswerProof, make_proof
-from roamtui.quotes.wording import PASSAGE_LABEL, format_nearest, format_source_line, format_verification
+from roamtui.quotes.wording import (
+    PASSAGE_LABEL,
+    format_nearest,
+    format_sentence,
+    format_source_line,
+    format_verification,
+)
 
 NEAREST_MAX = 3
 """Maximum number of sections that are named beside an answer."""
@@ -97,6 +103,8 @@ def format_sources(exchange: Exchange, library: Library) -> list[str]:
         lines.append(format_source_line(citation, number, label))
         if nearest := format_nearest(citation, library):
             lines.append(f"   {nearest}")
+        if citation.surroundings is not None:
+            lines.append(f"   {format_sentence(citation.surroundings.text)}")
     return lines
 
 

@@ -31,6 +31,7 @@ from roamtui.markdown.blocks import (
     ThematicBreak,
     Words,
 )
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
@@ -128,8 +129,8 @@ class _ReplayPage:
         path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or citation.section_id)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
-        nearest = "".join(self._render_nearest(citation))
-        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{nearest}</li>'
+        beside = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
+        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{beside}</li>'
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
         """Render where the words nearest to a false quote are, with what differs marked."""
@@ -244,3 +245,13 @@ def _render_emphasis(words: Words) -> str:
         if emphasis in words.emphasis:
             text = f"<{tag}>{text}</{tag}>"
     return text
+
+
+def _render_sentence(surroundings: Surroundings | None) -> str:
+    """Render what the document says around a quote, with the quote's words marked."""
+    html = ""
+    for part in surroundings.list_parts() if surroundings is not None else ():
+        words = escape(part.text)
+        words = f"<s>{words}</s>" if part.is_struck else words
+        html += f"<b>{words}</b>" if part.is_quoted else words
+    return f'<p class="sentence"><bdi>{html}</bdi></p>' if html else ""

@@ -40,6 +40,8 @@ def to_json(value: Struct) -> dict[str, Any]:
         shown["changed"] = True
     if value.nearest is not None:
         shown["nearest"] = {"text": value.nearest.text, "read": value.nearest.is_read}
+    if value.surroundings is not None:
+        shown["sentence"] = value.surroundings.text
     return shown
 
 

@@ -11,7 +11,7 @@ from roamtui.export.json import to_json
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
-from roamtui.quotes.wording import PASSAGE_LABEL, format_quote
+from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.store import Row, Table
 
@@ -98,6 +98,8 @@ def render_markdown_table(table: Table, path: Path) -> str:
                 continue
             values.append(f"{cell.state.sign} {_escape_markdown(shorten(cell.text, _GRID_LENGTH))}")
             proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
+            if cell.proof is not None and cell.proof.surroundings is not None:
+                proofs.append(f"  {format_sentence(_escape_markdown(cell.proof.surroundings.text))}")
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)
     rows = [f"| {' | '.join(fields)} |" for fields in grid] if len(table.rows) > 1 else []

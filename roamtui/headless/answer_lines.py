@@ -23,13 +23,14 @@ from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
-from roamtui.markdown.lines import RunStyle, TextRole, make_run, wrap_runs
+from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
+from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
-from roamtui.plain import sanitise_text, shorten
+from roamtui.plain import find_isolates, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
-from roamtui.quotes.wording import describe_source, format_nearest
+from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
 from roamtui.retrieval.passages import find_statement
 
 _WIDTH_MIN = 20
@@ -86,27 +87,29 @@ def write_answer(
     if sys.stdout.isatty():
         width, is_styled = get_terminal_form()
         answer = render_answer(match_proof(exchange, library), width=width, is_styled=is_styled)
-        lines = _list_sources(exchange, library, model_name, width)
-        sources = [wrap_line(line, width, _INDENT) for line in lines]
+        listed = _list_sources(exchange, library, model_name, width)
+        sources = [_render_line(line, width, is_styled=is_styled) for line in listed]
         write_laid_out("\n".join([answer, *sources]) + "\n")
     elif replies_with_passages(exchange):
         _write_passages(exchange, library)
     else:
         lines = [exchange.answer] if exchange.answer else []
         lines += [""] if exchange.citations else []
-        lines += _list_sources(exchange, library, model_name)
+        for line in _list_sources(exchange, library, model_name):
+            words = line if isinstance(line, str) else f"{_INDENT}{format_sentence(line.text)}"
+            lines.append(f"{_INDENT}{sanitise_text(words)}")
         write_sanitised("\n".join(lines) + "\n")
 
 
 def _list_sources(
     exchange: Exchange, library: Library, model_name: str, width: int | None = None
-) -> list[str]:
-    """List the sources of an answer, whether they prove it, and its model, as lines.
+) -> list[str | Surroundings]:
+    """List the sources of an answer and what stands around their quotes, its proof and its model, as lines.
 
     In a terminal, which has a `width`, sources have numbers, otherwise ids.
     """
     has_verdicts = not replies_with_passages(exchange)
-    lines: list[str] = []
+    lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
         start = f"[{citation.section_id}] " if width is None else f"{number}{sign} "
@@ -122,6 +125,8 @@ def _list_sources(
         lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
         if nearest := format_nearest(citation, library):
             lines.append(f"{_INDENT}{nearest}")
+        if citation.surroundings is not None:
+            lines.append(citation.surroundings)
     if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
         lines.append(verification)
     if unopened := list_unopened_hits(exchange, library):
@@ -133,7 +138,24 @@ def _list_sources(
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
     lines.append(f"({model_name}{ending})")
-    return [f"{_INDENT}{sanitise_text(line)}" for line in lines]
+    return lines
+
+
+def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:
+    """Wrap a line to a width in cells. What stands around a quote is dim."""
+    if isinstance(line, str):
+        return wrap_line(line, width, _INDENT)
+    indent = 2 * _INDENT
+    opening, closing = find_isolates(line.sentence)
+    runs: list[Run] = []
+    for part in (Part(f"{SENTENCE_LABEL} "), *line.list_parts()):
+        role = TextRole.TEXT if part.is_quoted else TextRole.ASIDE
+        emphasis = Emphasis.STRUCK if part.is_struck else Emphasis.NONE
+        runs.append(make_run(part.text, RunStyle(role=role, emphasis=emphasis)))
+    rows = wrap_runs(runs, width - len(indent))
+    return "\n".join(
+        f"{indent}{opening}{_paint(row, _get_codes, is_styled=is_styled)}{closing}" for row in rows
+    )
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:
@@ -168,16 +190,23 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         if style.group is not None:
             state = proof.citations[style.group].state
             return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
-        codes = [code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in style.emphasis]
-        return (*codes, *([_ROLE_CODES[style.role]] if style.role in _ROLE_CODES else []))
+        return _get_codes(style)
 
-    painted = []
-    for line in layout.lay_out(markdown.blocks):
-        parts: list[str] = []
-        for codes, runs in groupby(line.runs, key=lambda run: get_codes(run.style)):
-            text = "".join(run.text for run in runs)
-            if codes and is_styled and text:
-                text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
-            parts.append(text)
-        painted.append("".join(parts).rstrip(" ") + "\n")
-    return "".join(painted)
+    lines = [_paint(line.runs, get_codes, is_styled=is_styled) for line in layout.lay_out(markdown.blocks)]
+    return "".join(line.rstrip(" ") + "\n" for line in lines)
+
+
+def _get_codes(style: RunStyle) -> tuple[int, ...]:
+    codes = [code for emphasis, code in _EMPHASIS_CODES.items() if emphasis in style.emphasis]
+    return (*codes, *([_ROLE_CODES[style.role]] if style.role in _ROLE_CODES else []))
+
+
+def _paint(runs: Sequence[Run], get_codes: Callable[[RunStyle], tuple[int, ...]], *, is_styled: bool) -> str:
+    """Join runs, with the sequences of their styles if the terminal shows them."""
+    parts: list[str] = []
+    for codes, group in groupby(runs, key=lambda run: get_codes(run.style)):
+        text = "".join(run.text for run in group)
+        if codes and is_styled and text:
+            text = f"\x1b[{';'.join(map(str, codes))}m{text}\x1b[0m"
+        parts.append(text)
+    return "".join(parts)

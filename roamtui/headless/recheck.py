@@ -25,6 +25,7 @@ from roamtui.quotes.claims import Claim, parse_label, parse_source_line, read_cl
 from roamtui.quotes.nearest import format_word_diff
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, recheck
+from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
 from roamtui.table.cells import CellState
 from roamtui.table.store import Table, is_table, read_table
@@ -47,6 +48,8 @@ class _Passage(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
     start_line: int
     text: str
+    sentence: str | None
+    """What the document says around the quote, if that adds something."""
     changes: str | None
     """How the text differs from the quote, if it does."""
 
@@ -307,6 +310,7 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
             path=library.node(finding.section_id).path,
             start_line=library.get_place(finding.span).first_line,
             text=library.text_at(finding.span),
+            sentence=finding.surroundings.text if finding.surroundings is not None else None,
             changes=format_word_diff(claim.quote, clean_text) if is_changed else None,
         )
     return make_checked(status=finding.status, now=now, message=finding.message or None)
@@ -339,5 +343,7 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
         changes = f": {now.changes}" if now.changes else ""
         where = "in" if replaces_source or quote.is_as_then else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
+        if now.sentence is not None:
+            yield f"    {format_sentence(now.sentence)}"
     elif quote.message:
         yield f"    {sanitise_line(quote.message)}"

@@ -37,6 +37,12 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     struck: tuple[Bounds, ...] = ()
     """The bounds of words that the document strikes out."""
 
+    @property
+    def text(self) -> str:
+        """The sentence as plain text, in which struck-out words stand between tildes."""
+        parts = (f"~~{part.text}~~" if part.is_struck else part.text for part in self.list_parts())
+        return "".join(parts)
+
     def list_parts(self) -> list[Part]:
         """List the parts of the whole sentence."""
         return [*self._divide(0, len(self.sentence))]

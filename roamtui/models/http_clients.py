@@ -77,11 +77,12 @@ class RedirectRefusedError(Exception):
 
 def restrict_clients() -> None:
     """Make httpx, requests and aiohttp raise `RedirectRefusedError`, and httpx `ReplyTooLargeError`."""
-    for name in ("httpx", "httpx2"):  # openai and litellm use the second one, if it is installed
-        with suppress(ModuleNotFoundError):
-            httpx: Any = importlib.import_module(name)
-            _refuse_in_httpx(httpx)
-            _limit_replies(httpx)
+    clients: list[Any] = [importlib.import_module("httpx")]
+    with suppress(ModuleNotFoundError):  # openai and litellm use it, if it is installed
+        clients.append(importlib.import_module("httpx2"))
+    for client in clients:
+        _refuse_in_httpx(client)
+        _limit_replies(client)
     _refuse_in_requests(importlib.import_module("requests"))
     _refuse_in_aiohttp(importlib.import_module("aiohttp"))
 

@@ -45,7 +45,7 @@ _PARTS = re.compile(
     r"|(?P<dash>[—―]+|(?<=[^\s\-])--+(?=[^\s\-]))"
 )
 """What divides a chunk: words of their own, and dashes between words."""
-_EDGE_CATEGORIES = frozenset({"Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
+_EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰&@#§")
 """Punctuation by its category in Unicode, but part of the word beside it."""
 _DASHES = re.compile(r"[‐‑‒–−﹣－]")

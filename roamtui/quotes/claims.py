@@ -19,6 +19,7 @@ from msgspec import Struct
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
+from roamtui.quotes.wording import blank_document_lines
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
@@ -77,6 +78,7 @@ def _parse_quote(text: str) -> str:
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     """Return the claims of a Markdown file: an export's lists, or any other page's links."""
+    markdown = blank_document_lines(markdown)
     exported = [*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)]
     if exported:
         claims = [

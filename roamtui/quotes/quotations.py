@@ -13,6 +13,7 @@ from roamtui.markdown.parser import read_markdown
 from roamtui.outline.ids import Mark, find_marks
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.read import read_answer
+from roamtui.quotes.wording import blank_document_lines
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
@@ -36,6 +37,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
         words = text[mark.start : mark.end]
         return library is None or not any(words in document.text for document in library.documents)
 
+    text = blank_document_lines(text)
     marks = tuple(find_marks(text, () if library is None else library, is_invented))
     quotes = [quote for quote in read_answer(text, marks).quotes if not (quote.is_code or quote.is_block)]
     starts = {quote.start for quote in quotes}

@@ -13,10 +13,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, Nearest, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.ids import strip_marks
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
+from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span, merge_bounds
 
@@ -54,6 +56,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """The quote or the most similar text, or None if there is neither."""
     section_id: str = ""
     """The section that contains `span`."""
+    surroundings: Surroundings | None = None
+    """What stands around the quote, or None if it was not found or that adds nothing."""
     message: str = ""
     """Why the source cannot be opened."""
 
@@ -74,6 +78,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     found, is_in_section = _find_anywhere(claim.quote, library, expected)
     span = found.span if found else None
+    surroundings = None
+    if found is not None:
+        surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
     is_placed = bool(claim.section_id or claim.anchor)
     was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
     status = ClaimStatus.SAME
@@ -91,7 +98,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if claim.then is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
         status = ClaimStatus.NOT_FOUND
     section_id = "" if span is None else library.section_at(span.doc, span.start) or ""
-    return Finding(status=status, span=span, section_id=section_id, message=problem)
+    return Finding(
+        status=status, span=span, section_id=section_id, surroundings=surroundings, message=problem
+    )
 
 
 def _find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[FoundQuote | None, bool]:

@@ -1,5 +1,6 @@
 """Say where the quotes of an answer are, in the words that all front ends and exports use."""
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -14,6 +15,10 @@ from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, s
 from roamtui.quotes.verdicts import make_citation
 from roamtui.text import normalise_line_ends
 
+SENTENCE_LABEL = "In full:"
+"""Stands before what a document says around a quote."""
+_NEAREST_LABEL = "nearest,"
+_DOCUMENT_LINE = re.compile(rf"^[ \t]+(?:{SENTENCE_LABEL}|{_NEAREST_LABEL}) .*$", re.MULTILINE)
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 
@@ -58,6 +63,8 @@ def describe_source(citation: Citation, library: Library) -> Source:
         place = f"these words are in {section}, {place}"
     elif not citation.start_line:
         place = ""
+    elif state is QuoteState.SAME:
+        place = f"{place}, written otherwise"
     return Source(section_id=section_id, document="" if file == title else file, title=title, place=place)
 
 
@@ -82,13 +89,23 @@ def describe_nearest(citation: Citation, library: Library) -> tuple[str, list[Di
         place = f"in {_format_section(section_id, library)}, {place}"
     unread = "" if nearest.is_read else " (not read by the model)"
     parts = compare_words(simplify_quote(citation.quote), nearest.text)
-    return f"nearest, {place}{unread}", shorten_equal_parts(parts)
+    return f"{_NEAREST_LABEL} {place}{unread}", shorten_equal_parts(parts)
 
 
 def format_nearest(citation: Citation, library: Library) -> str:
     """Format where the words nearest to a false quote are, and how they differ, as one line or empty."""
     place, parts = describe_nearest(citation, library)
     return sanitise_line(f"{place}: {format_diff_parts(parts)}") if place else ""
+
+
+def format_sentence(sentence: str) -> str:
+    """Format what a document says around a quote as a line that no reader of quotes takes for one."""
+    return f"{SENTENCE_LABEL} {sentence}"
+
+
+def blank_document_lines(text: str) -> str:
+    """Replace the lines that say what a document has with spaces: they are no quotes of the author."""
+    return _DOCUMENT_LINE.sub(lambda match: " " * len(match[0]), text)
 
 
 def list_path_titles(citation: Citation, title: str) -> list[str]:

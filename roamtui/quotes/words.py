@@ -370,7 +370,7 @@ class _WordReader:
             is_mark = False
             words = divide_chunk(chunk)
         else:
-            sole = self._has_dashes or (chunk[0] in _DASHES and self._is_sole_in_cell(chunk, offset))
+            sole = self._has_dashes or (chunk in _DASHES and self._is_sole_in_cell(chunk, offset))
             is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
             note = _GLUED_NOTE.search(chunk)

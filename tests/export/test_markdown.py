@@ -115,9 +115,14 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     ]
 
 
-def test_an_export_claims_only_the_quotes_that_were_found() -> None:
+def test_an_export_claims_every_quote_with_the_sign_that_it_had() -> None:
     text = render_markdown(answer_question(), "manual.md")
-    assert [claim.quote for claim in read_claims(text, "export.md")] == ["2 euros a day"]
+    assert [(claim.quote, claim.then) for claim in read_claims(text, "export.md")] == [
+        ("2 euros a day", QuoteState.EXACT),
+        ("9 dollars", QuoteState.NOT_FOUND),
+        ("Open daily", QuoteState.ELSEWHERE),
+        ("Books can … for more", QuoteState.NOT_FOUND),
+    ]
 
 
 def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:

@@ -94,7 +94,6 @@ async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: 
         assert "[1 ✗]" in ui.text
         assert "changed since" in ui.text
         await ui.focus(Scope.CHAT).press_until("a hundred loaves", "1", "enter")
-        assert "[-ninety-]{+a hundred+}" in ui.text
         write(file, TEXT.replace("# ", "# Good ", 1))
         await ui.press_until(lambda: ui.exchanges[0].citations[0].is_verified, "f5")
         assert not ui.exchanges[0].citations[0].is_changed

@@ -18,6 +18,7 @@ from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, Finding, recheck
 from roamtui.quotes.verdicts import make_citation
+from roamtui.quotes.wording import format_sentence
 
 _QUOTES_MAX = 60
 """Maximum number of quotes per call, so that a client does not wait too long."""
@@ -51,6 +52,8 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
         counts[verdict] += 1
         lines.append(f'{number}. {verdict}: "{shorten(sanitise_line(claim.quote), _QUOTE_LENGTH)}"')
         lines.append(f"   {_format_place(finding, library, is_found=verdict != _NOT_FOUND)}")
+        if finding.surroundings is not None:
+            lines.append(f"   {format_sentence(finding.surroundings.text)}")
     if not lines:
         return ToolResponse(text=_NO_QUOTE)
     verdicts = (*_VERDICTS.values(), _NOT_FOUND)

@@ -10,6 +10,7 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.markdown.surroundings import Part
 from roamtui.plain import sanitise_text, shorten
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
@@ -98,6 +99,15 @@ def wrap(
     """Wrap `content` to lines of at most `width` cells. `lead` begins the first line, `follow` all others."""
     room = max(8, width - Content(str(follow)).cell_length)
     return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
+
+
+def draw_parts(parts: Sequence[Part]) -> Content:
+    """Draw what a document says around a quote, dim but for the quote's words."""
+    content = Content("")
+    for part in parts:
+        style = "$foreground" if part.is_quoted else "$muted"
+        content += Content.styled(part.text, f"{style} strike" if part.is_struck else style)
+    return content
 
 
 def find_line_again(before: Sequence[Content], line: int, after: Sequence[Content]) -> int:

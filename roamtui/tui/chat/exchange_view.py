@@ -34,8 +34,9 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP, format_node_title
-from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.plain import find_isolates, format_count, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.quotes.wording import (
@@ -46,7 +47,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, draw_question, shorten_question, wrap
+from roamtui.tui.chat.content_view import ContentView, draw_parts, draw_question, shorten_question, wrap
 from roamtui.tui.chat.passage_cards import PassageCards
 from roamtui.tui.labels import adapt_flags, format_full_path
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
@@ -323,6 +324,10 @@ class ExchangeView(ContentView):
             lines += wrap(self.attach(source, self.cited[index]), width, lead=number, follow=" " * indent)
             if self._nearest[index]:
                 lines += wrap(self._nearest[index], width, lead=" " * indent, follow=" " * indent)
+            if (surroundings := exchange.citations[index].surroundings) is not None:
+                is_whole = self.selected == self.cited[index]
+                for line in _draw_surroundings(surroundings, width, indent, is_whole=is_whole):
+                    lines.append(self.attach(line, self.cited[index], shows_selection=False))
         parts = []
         for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
@@ -341,6 +346,16 @@ class ExchangeView(ContentView):
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]
         return lines
+
+
+def _draw_surroundings(
+    surroundings: Surroundings, width: int, indent: int, *, is_whole: bool
+) -> list[Content]:
+    """Draw what stands around a quote: on one line, or whole."""
+    parts = surroundings.list_parts() if is_whole else surroundings.cut(width - indent)
+    opening, closing = find_isolates(surroundings.sentence)
+    lines = wrap(draw_parts(parts), width - indent)
+    return [" " * indent + opening + line + closing for line in lines]
 
 
 def _shorten_title(title: str) -> str:

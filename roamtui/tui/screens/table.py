@@ -27,6 +27,7 @@ from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_progress
 from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
+from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, SectionTarget
@@ -206,7 +207,9 @@ class TableScreen(Screen[None]):
             room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
             value = sanitise_line(cell.text) if cell.value else sanitise_line(cell.note or cell.state.label)
             lines.append(Content(f"{cell.state.sign} {shorten(value, room)}"))
-            if quote:
+            if proof is not None and quote and proof.surroundings is not None:
+                lines.append(draw_parts(proof.surroundings.cut(room)))
+            elif quote:
                 lines.append(Content.styled(f"“{shorten(sanitise_line(quote), room)}”", "italic"))
             ending = [cell.note] if cell.value and cell.note else []
             if proof is not None:

@@ -30,9 +30,9 @@ def test_a_quote_is_marked_though_its_marks_are_gone(text: str, quote: str, mark
     ("text", "selected", "whole"),
     [
         ("A deposit of 1,200 euros.\n", "200 eur", "1,200 euros"),
-        ("A rate of 0.5 % a month.\n", "rate of 0", "rate of 0.5 %"),
+        ("A rate of 0.5 % a month.\n", "rate of 0", "rate of 0.5"),
         ("It is -5 degrees.\n", "5 degrees", "-5 degrees"),
-        ("It costs $5 now.\n", "5 no", "5 now"),
+        ("It costs $5 now.\n", "5 no", "$5 now"),
     ],
 )
 def test_selected_words_and_numbers_are_whole(text: str, selected: str, whole: str) -> None:
