@@ -88,6 +88,9 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     sources = [source.text_content().split(maxsplit=1)[0] for source in tree.xpath("//ol[@class='sources']/li")]
     assert sources == ["✓", "✗", "!", "✗", "Manual"]
     assert "these words are in Hours, line 20" in tree.xpath("//ol[@class='sources']/li")[2].text_content()
+    (sentence,) = tree.xpath("//p[@class='sentence']")
+    assert sentence.text_content() == "Late returns cost 2 euros a day."
+    assert sentence.xpath(".//b")[0].text == "2 euros a day"
     assert [mark.text_content() for mark in tree.xpath("//details//mark")] == ["2 euros a day", "Open daily"]
     for link in tree.xpath("//main//a[@href]"):
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import Citation, QuoteState
@@ -11,8 +12,10 @@ from roamtui.conversation.notes import Note
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.quotes.claims import parse_source_line, read_claims
 from roamtui.quotes.located_notes import LocatedNote
+from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus
 from roamtui.quotes.wording import format_source_line
 from tests.conversation.conversations import Recorder, find
@@ -113,6 +116,25 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
         "4. ✗ ",
         "5. ",
     ]
+
+
+def test_below_a_quote_stands_what_the_document_says_which_is_no_claim() -> None:
+    sentence = 'The clerk said: "Late returns [a8a96034] cost 2 euros", but not always.'
+    surroundings = Surroundings(sentence=sentence, quoted=((17, 29),))
+    state = answer_question()
+    (exchange,) = state.exchanges
+    first, *others = exchange.citations
+    cited = replace(exchange, citations=(replace(first, surroundings=surroundings), *others))
+    text = render_markdown(replace(state, exchanges=(cited,)), "manual.md")
+    assert f"\n   In full: {sentence}\n" in text
+    for read in (read_claims, read_quotations):
+        assert not [claim for claim in read(text, "export.md") if "Late returns" in claim.quote]
+
+
+def test_the_sentence_of_a_quote_is_in_json() -> None:
+    (exchange,) = json.loads(render_json(answer_question(), "manual.md"))["exchanges"]
+    sentences = [citation.get("sentence") for citation in exchange["citations"]]
+    assert sentences == ["Late returns cost 2 euros a day.", None, None, None, None]
 
 
 def test_an_export_claims_every_quote_with_the_sign_that_it_had() -> None:

@@ -102,6 +102,7 @@ PLACE = "[87920c79] The Tallow Street Tool Library Handbook > Borrowing > Loan l
         (f"> {LOANS}", "Loan lengths", f'1. found: "{LOANS}"\n   {PLACE}'),
         (f"> {LOANS}", "Fees and deposits", f'1. elsewhere: "{LOANS}"\n   {PLACE}'),
         (f'"{LOANS}" [00000000].', "", "1 quote: 1 elsewhere."),
+        ('"according to class"', "", f"   In full: {LOANS}"),
         ('"Loans last from 3 to 15 days according to class"', "", f'   nearest: "{LOANS}" in {PLACE}'),
         ("“Purple cows fly to Mars”", "", "1 not_found in the document."),
         ('"Too short" \0 \ud800 "', "", "No quote to check"),

@@ -144,6 +144,16 @@ def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> N
     assert format_nearest(event.citations[0], changed) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
 
 
+def test_the_sentence_of_a_quote_is_that_of_the_document_as_it_is_now() -> None:
+    state, _ = expand_by_agent(begin(make_state("# Shed\n\n## Fees\n\nA late spade costs 50 cents.\n")), "Fees")
+    citations = QuoteChecker(state).cite(f'"late spade" [{find(state, "Fees")}]')
+    library = make_library("# Shed\n\n## Fees\n\nOnly a late spade costs 50 cents.\n")
+    (event,) = update_citations(replace(_answer(state, *citations), library=library))
+    sentences = [each.surroundings.text for each in (*citations, *event.citations) if each.surroundings is not None]
+    assert sentences == ["A late spade costs 50 cents.", "Only a late spade costs 50 cents."]
+    assert event.citations[0].state is QuoteState.EXACT
+
+
 def _answer(state: ConversationState, *citations: Citation) -> ConversationState:
     exchange = Exchange(number=1, question="?", answer="", citations=citations)
     return replace(state, exchanges=(exchange,))

@@ -11,6 +11,7 @@ from roamtui.conversation.events import Citation, Nearest, QuoteState, StopReaso
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from roamtui.tui.actions import Scope, build_keymap
@@ -131,6 +132,30 @@ def test_below_a_false_quote_stand_the_nearest_words_with_what_differs_in_a_colo
     assert line.plain == "    nearest, line 7 (not read by the model): Three five. → four."
     styles = {line.plain[start:end]: style for start, end, style in line.spans}
     assert (styles["five."], styles["four."]) == ("strike $text-secondary", "bold $text-secondary")
+
+
+CLAUSE = "The tenant may, but only after written consent of the landlord, sublet parts of the flat to others."
+
+
+def test_below_a_source_stands_the_documents_sentence_with_the_quote_bright() -> None:
+    start = CLAUSE.index("sublet")
+    surroundings = Surroundings(sentence=CLAUSE, quoted=((start, start + 27),), struck=((11, 14),))
+    view = make_view('"sublet parts of the flat to"', replace(cite(FEES, "sublet"), surroundings=surroundings))
+    line = view.draw(60)[-1].plain
+    assert "landlord, sublet" in line
+    assert re.search(r"\[… \d+ words\]", line)
+    view.select_target(view.cited[0])
+    lines = view.draw(60)[-2:]
+    assert " ".join(line.plain.strip() for line in lines) == CLAUSE
+    styles = {line.plain[start:end].strip(): style for line in lines for start, end, style in line.spans}
+    assert (styles["may"], styles["others."]) == ("$muted strike", "$muted")
+    assert [words for words, style in styles.items() if style == "$foreground"] == ["sublet parts of the flat to"]
+
+
+def test_a_line_from_right_to_left_is_isolated() -> None:
+    surroundings = Surroundings(sentence="לא ניתן להעביר", quoted=((3, 7),))
+    line = make_view("x", replace(cite(FEES, "x"), surroundings=surroundings)).draw(70)[-1]
+    assert line.plain == "    \u2068לא ניתן להעביר\u2069"
 
 
 USUAL, WIDE = (120, 35), (160, 45)
@@ -307,4 +332,5 @@ async def test_an_answer_is_copied_with_its_sources() -> None:
         sources = (
             f'1. ✓ [{stone}] Larch Lane Bakery > Ovens > Stone oven, line 11 (quote found in the text): "forty loaves"'
         )
+        sources += "\n   In full: The stone oven takes forty loaves."
         assert ui.app.clipboard == f'It takes "forty loaves" [{stone}].\n\nSources:\n\n{sources}\n'
