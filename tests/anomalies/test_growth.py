@@ -6,7 +6,8 @@ from functools import partial
 
 import pytest
 
-from roamtui.quotes import find
+from roamtui.quotes import likely_places
+from roamtui.quotes.find import find_quote
 from tests.anomalies.readers import PIECES, READERS, measure_reading
 
 _COUNT = 500
@@ -51,11 +52,11 @@ def test_for_a_long_quote_a_text_is_not_read_at_each_of_its_words(monkeypatch: p
         lengths.append(len(text))
         return True
 
-    monkeypatch.setattr(find, "_SMALL", 100)
-    monkeypatch.setattr(find, "_has_all", read)
+    monkeypatch.setattr(likely_places, "_SMALL", 100)
+    monkeypatch.setattr(likely_places, "_has_all", read)
     words = "fee is due " * 500
     text = f"a {words} fee"
-    assert find.find_quote(f"fee {words} is", text) is None
+    assert find_quote(f"fee {words} is", text) is None
     assert sum(lengths) <= 3 * len(text)
 
 
