@@ -21,6 +21,7 @@ from typing_extensions import override
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.log import open_store
+from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
 from roamtui.models.base import Model
@@ -30,7 +31,6 @@ from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.settings import save_settings
-from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
 from roamtui.table.store import is_table

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from roamtui.convert.converted import PageReport, format_page_count
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
-from roamtui.sources.convert.converted import PageReport, format_page_count
 
 
 def write_text(text: str) -> None:

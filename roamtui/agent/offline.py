@@ -26,6 +26,7 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.convert.escaping import escape_inline, escape_line_starts
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.visible import read_visible_line
@@ -39,7 +40,6 @@ from roamtui.retrieval.passages import FoundPassage, choose_passages, find_state
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.passages import is_in_code
 from roamtui.search.terms import TermMatcher, extract_query_terms
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
 from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000

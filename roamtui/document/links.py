@@ -14,8 +14,8 @@ from roamtui.document.library import Library
 from roamtui.sources.listing import DocumentFile, locate_document
 from roamtui.sources.pictures import join_link
 from roamtui.sources.source_names import name_paths, split_sources
-from roamtui.sources.web.urls import resolve_href
 from roamtui.text import Span
+from roamtui.web.urls import resolve_href
 
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")

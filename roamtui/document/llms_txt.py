@@ -17,8 +17,8 @@ from roamtui.document.site_pages import detect_page_boundaries, split_into_pages
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.plain import make_title_from_url, sanitise_line, shorten
-from roamtui.sources.web.urls import resolve_href
 from roamtui.text import find_body_start, normalise_line_ends
+from roamtui.web.urls import resolve_href
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)

@@ -10,6 +10,7 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parallel import run_parallel
@@ -17,11 +18,10 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
 from roamtui.sources.listing import ListedFile, list_again, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
-from roamtui.sources.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
-from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
+from roamtui.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
+from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _HOST = r"(?i)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?"
 _PARALLEL_FETCHES_MAX = 8
@@ -97,7 +97,7 @@ class Loader:
         Raises:
             UsageError: The URL of the proxy is invalid.
         """
-        from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
+        from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
 
         own = self.options
         options = FetchOptions(is_offline=own.is_offline, always_fetch=own.always_fetch, proxy=own.proxy)

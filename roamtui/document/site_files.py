@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from roamtui.convert.converted import PageReport
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.web.page import FetchedPage, FetchError
+from roamtui.web.page import FetchedPage, FetchError
 
 
 class SiteFiles:

@@ -15,9 +15,9 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.sources.read import RawText
-from roamtui.sources.web.page import FetchedPage
-from roamtui.sources.web.robots import BYTES_MAX, Robots
-from roamtui.sources.web.urls import covers_origin, origin_of, resolve_href
+from roamtui.web.page import FetchedPage
+from roamtui.web.robots import BYTES_MAX, Robots
+from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000

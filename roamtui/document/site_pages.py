@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import parse_title, restore_starts, scan_headings
-from roamtui.sources.web.urls import resolve_href
 from roamtui.text import measure_front_matter
+from roamtui.web.urls import resolve_href
 
 _PAGES_MIN = 3
 """Minimum number of boundaries. Fewer may be examples or ordinary text."""

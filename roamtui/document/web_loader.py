@@ -7,20 +7,20 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
+from roamtui.convert.conversion import OFF_PAGE, convert, detect_format
+from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converters import Format
+from roamtui.convert.decode import decode_html, decode_text, normalise_charset
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
-from roamtui.sources.convert.conversion import OFF_PAGE, convert, detect_format
-from roamtui.sources.convert.converted import ConvertedText, PageReport
-from roamtui.sources.convert.converters import Format
-from roamtui.sources.decode import decode_html, decode_text, normalise_charset
 from roamtui.sources.read import RawText, has_headings
-from roamtui.sources.web.head import find_markdown_link
-from roamtui.sources.web.page import FetchedPage, UnreachableError
-from roamtui.sources.web.urls import origin_of
+from roamtui.web.head import find_markdown_link
+from roamtui.web.page import FetchedPage, UnreachableError
+from roamtui.web.urls import origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
@@ -67,7 +67,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
 
 def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
     if page_format is Format.HTML:
-        from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+        from roamtui.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
         converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
         if converted.text.strip():

@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from roamtui.convert.converted import has_tesseract
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
@@ -17,7 +18,6 @@ from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
 from roamtui.plain import format_count
-from roamtui.sources.convert.converted import has_tesseract
 
 _PACKAGES = ("roamtui", "textual", "litellm")
 _READERS = {

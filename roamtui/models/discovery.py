@@ -21,8 +21,8 @@ from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.registry import is_model_name, make_model
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
-from roamtui.sources.web.page import CertificateError, FetchOptions, UnreachableError
-from roamtui.sources.web.urls import AllowedOrigins, normalise_url, origin_of
+from roamtui.web.page import CertificateError, FetchOptions, UnreachableError
+from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _PROBE_SECONDS_MAX = 3.0
 """On a busy machine, a server that runs may need more than a second."""
@@ -163,7 +163,7 @@ async def request_one_token(model: Model) -> None:
 
 def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
     """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
-    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
+    from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
 
     try:
         url = normalise_url(server_url).rstrip("/")

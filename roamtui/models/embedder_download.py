@@ -11,9 +11,9 @@ from msgspec import Struct
 from roamtui.errors import RoamtuiError, SourceError, StoreError, UsageError, format_reason
 from roamtui.models.local_embedder import DEFAULT_MODEL, find_model
 from roamtui.paths import make_private_folder, models_path, replace_file
-from roamtui.sources.web.fetcher import Fetcher
-from roamtui.sources.web.page import FetchOptions
-from roamtui.sources.web.urls import AllowedOrigins, origin_of
+from roamtui.web.fetcher import Fetcher
+from roamtui.web.page import FetchOptions
+from roamtui.web.urls import AllowedOrigins, origin_of
 
 _SECONDS_MAX = 600.0
 """Longest time for one file. The largest has 23 MB."""

@@ -14,7 +14,7 @@ from roamtui.models.local_servers import find_server
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
-from roamtui.sources.web.page import parse_retry_after
+from roamtui.web.page import parse_retry_after
 
 _JSON_MESSAGE = re.compile(
     r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""

@@ -12,7 +12,7 @@ from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.plain import sanitise_line, shorten
-from roamtui.sources.web.urls import normalise_url
+from roamtui.web.urls import normalise_url
 
 
 class NoModel(Model):

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 from typing_extensions import override
 
+from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
-from roamtui.sources.decode import replace_surrogates
 
 TERMS_MAX = 64
 """Maximum number of terms of a query. A longer one is pasted text, whose first terms are enough."""

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.sources.convert.drawing import PictureFile
-from roamtui.sources.convert.zip_package import ZIP_ERRORS
+from roamtui.convert.drawing import PictureFile
+from roamtui.convert.zip_package import ZIP_ERRORS
 from roamtui.sources.listing import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000

@@ -10,11 +10,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from roamtui.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format
+from roamtui.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, PageReport
+from roamtui.convert.decode import decode_text
 from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.paths import is_standard_input
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format
-from roamtui.sources.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, PageReport
-from roamtui.sources.decode import decode_text
 
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union(
     (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
+from roamtui.convert.converted import PageReport
 from roamtui.document.library import Library
-from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.source_names import split_sources
 
 if TYPE_CHECKING:

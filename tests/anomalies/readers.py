@@ -10,6 +10,12 @@ from roamtui.agent.outcome import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.convert.epub import convert_epub
+from roamtui.convert.escaping import escape_inline, escape_line_starts
+from roamtui.convert.html import convert_html
+from roamtui.convert.rst import convert_rst
+from roamtui.convert.separated import convert_separated
+from roamtui.convert.subtitles import convert_subtitles
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
@@ -33,17 +39,11 @@ from roamtui.search.keyword import parse_query
 from roamtui.search.passages import select_excerpt, split_passages
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
 from roamtui.search.units import split_sentences
-from roamtui.sources.convert.epub import convert_epub
-from roamtui.sources.convert.escaping import escape_inline, escape_line_starts
-from roamtui.sources.convert.html import convert_html
-from roamtui.sources.convert.rst import convert_rst
-from roamtui.sources.convert.separated import convert_separated
-from roamtui.sources.convert.subtitles import convert_subtitles
 from roamtui.sources.read import RawText
 from roamtui.text import Span, split_pages
 from tests.conversation.conversations import ask, make_state
+from tests.convert.samples import make_epub_parts, pack
 from tests.search.libraries import make_library
-from tests.sources.convert.samples import make_epub_parts, pack
 
 _SECONDS_MIN = 0.0003
 """Less counts as this much: it is what does not depend on the length."""

@@ -31,8 +31,8 @@ def test_every_layer_imports_only_those_above_it() -> None:
 @pytest.mark.parametrize(
     ("page", "pattern"),
     [
-        ("AGENTS.md", r"`sources →[^`]*`"),
-        ("ARCHITECTURE.md", r"`sources →[^`]*`"),
+        ("AGENTS.md", r"`markdown →[^`]*`"),
+        ("ARCHITECTURE.md", r"`markdown →[^`]*`"),
         ("CONTRIBUTING.md", r"(?m)(?:^\| `roamtui/.*\n)+"),
     ],
 )

@@ -49,8 +49,8 @@ _OF_OTHERS = {
 """Names of other programs, of older versions, and of what the changes of CONTRIBUTING.md would add."""
 _NEW_PATHS = {
     "roamtui/agent/tools/tables.py",
-    "roamtui/sources/convert/asciidoc.py",
-    "tests/sources/convert/test_asciidoc.py",
+    "roamtui/convert/asciidoc.py",
+    "tests/convert/test_asciidoc.py",
 }
 """Files that the three changes of CONTRIBUTING.md would add."""
 

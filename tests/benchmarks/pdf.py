@@ -16,11 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converters import Format
+from roamtui.convert.subprocess_converter import convert_in_subprocess
 from roamtui.document.document import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.sources.convert.converted import ConvertedText
-from roamtui.sources.convert.converters import Format
-from roamtui.sources.convert.subprocess_converter import convert_in_subprocess
 from tests.real_documents import find_data_dir
 
 _ITEM = re.compile(r"\W*(?:part\s+[iv]+\W+)?items?\s*(\d{1,2})\s?(?:\(?([abc])\)?(?![a-z]))?(?=$|[\W_]|[A-Z])", re.I)

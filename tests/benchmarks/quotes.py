@@ -13,8 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 
+from roamtui.convert.pdf.convert import convert_pdf
 from roamtui.quotes.find import find_quote
-from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.benchmarks.false_quotes import make_false
 from tests.benchmarks.true_quotes import Quote, draw_true_quotes
 from tests.quotes.visible_text import Part, read_parts

@@ -10,10 +10,10 @@ from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.fakes.site import FakeSite
 from tests.real_documents import PROJECT_DIR
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 QUESTION = "How long is the grace period?"
 _ANSWER = 'It says "Cargo bikes have 2 hours and petrol plant has none." [9b2edcbe]'
@@ -86,7 +86,7 @@ class Desk:
         for name in ("contract.pdf", "report.pdf"):
             Path(name).write_bytes(make_pdf([lay_out("# Contract", _CONTRACT)]))
         Path("talk.srt").write_text("1\n00:00:01,000 --> 00:00:04,000\nWelcome to the talk.\n", "utf-8")
-        shutil.copy(PROJECT_DIR / "tests/sources/convert/files/budget.xlsx", "figures.xlsx")
+        shutil.copy(PROJECT_DIR / "tests/convert/files/budget.xlsx", "figures.xlsx")
         shutil.copy("examples/table.toml", "faq.toml")
         shutil.copy("examples/questions.jsonl", "questions.jsonl")
         text = Path("examples/handbook.md").read_text("utf-8")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from roamtui.cli import COMMANDS, make_parser, parse_arguments
-from roamtui.sources.convert.converters import FORMATS_BY_NAME, Format, get_converter
+from roamtui.convert.converters import FORMATS_BY_NAME, Format, get_converter
 from tests.cli.conftest import Run, RunCommand
 from tests.cli.desk import QUESTION, Desk
 from tests.real_documents import PROJECT_DIR
@@ -174,7 +174,7 @@ def test_the_manual_names_the_formats_that_need_the_extra(
         monkeypatch.setitem(sys.modules, package, None)
     missing = set()
     for each in Format:
-        for module in [name for name in sys.modules if name.startswith("roamtui.sources.convert.")]:
+        for module in [name for name in sys.modules if name.startswith("roamtui.convert.")]:
             monkeypatch.delitem(sys.modules, module)
         try:
             get_converter(each)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import RunCommand
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.site import FakeSite, SitePage
 from tests.real_documents import PROJECT_DIR
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from roamtui.document.clauses import add_clauses
 from roamtui.document.parse import parse_document
 from tests.benchmarks.outlines import count_gold_clauses
+from tests.convert.samples import read_outline
 from tests.document.invariants import assert_is_lossless, assert_is_nested, assert_tokens_add_up
 from tests.real_documents import find_data_dir
-from tests.sources.convert.samples import read_outline
 
 _BODY = "The parties agree on all of this, and on whatever follows from it under the law that governs it. " * 3
 _CONTRACTS = find_data_dir() / "sets" / "cuad-contracts"

@@ -6,8 +6,8 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.search.libraries import id_of
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 

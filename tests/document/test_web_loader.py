@@ -16,11 +16,11 @@ from roamtui.document.site_outline import outline_site
 from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError
 from roamtui.sources.read import RawText
-from roamtui.sources.web.page import FetchedPage, FetchError
+from roamtui.web.page import FetchedPage, FetchError
 from tests.case_files import read_rows
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
 from tests.fakes.site import FakeSite, SitePage
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"

@@ -6,10 +6,10 @@ from typing import Any
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.convert.converted import PageReport
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
-from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp

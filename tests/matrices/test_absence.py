@@ -29,10 +29,10 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.table.columns import parse_question
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Row, Table
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
 from tests.fakes.site import FakeSite
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.tui.driving import running
 from tests.tui.screens.test_find import find
 

@@ -13,7 +13,7 @@ from roamtui.models.local_embedder import DEFAULT_MODEL, find_model
 from roamtui.output import confirm
 from roamtui.paths import models_path
 from tests.fakes.hostile_server import Handler, HostileServer, answer, raw, redirect
-from tests.sources.web.fetching import allow
+from tests.web.fetching import allow
 
 _FILES = {"onnx/model_quint8.onnx": bytes(300_000), "tokenizer.json": b"{}", "1_Pooling/config.json": b"{ }"}
 _MODEL_PATH = "/abc/onnx/model_quint8.onnx"

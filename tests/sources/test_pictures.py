@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.sources.convert.drawing import PictureFile
+from roamtui.convert.drawing import PictureFile
 from roamtui.sources.pictures import find_picture, read_picture
 from roamtui.sources.source_names import join_sources
-from tests.sources.convert.samples import make_epub_parts, pack
+from tests.convert.samples import make_epub_parts, pack
 from tests.sources.sample_pictures import make_png
 
 _PNG = make_png(40, 30)

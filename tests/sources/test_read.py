@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from roamtui.convert.decode import decode_html, decode_text
 from roamtui.errors import SourceError
-from roamtui.sources.decode import decode_html, decode_text
 from roamtui.sources.read import read_source, to_raw_text
 from tests.case_files import read_rows
 

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.convert.converted import PageReport
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.models.base import Model
-from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions

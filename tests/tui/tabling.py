@@ -5,9 +5,9 @@ from pathlib import Path
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.convert.converted import PageReport
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
-from roamtui.sources.convert.converted import PageReport
 from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp

@@ -21,8 +21,8 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
 from tests.case_files import read_case
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.services import make_options
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.tui.driving import EXAMPLES, Compare, RunningApp, Scene, make_app, show_answer
 from tests.tui.opening import Opener
 from tests.tui.tabling import Tables, await_grid

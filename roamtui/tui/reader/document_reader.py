@@ -13,6 +13,8 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
+from roamtui.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
+from roamtui.convert.drawing import PICTURE_SUFFIXES
 from roamtui.document.document import NodeKind
 from roamtui.document.links import (
     DeadLink,
@@ -27,8 +29,6 @@ from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.recheck import CitedPassage, find_cited_passage
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
-from roamtui.sources.convert.drawing import PICTURE_SUFFIXES
 from roamtui.text import Span
 from roamtui.tui.messages import (
     CommandRequested,

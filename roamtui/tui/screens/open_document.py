@@ -15,11 +15,11 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
+from roamtui.convert.converted import format_page_count
 from roamtui.document.loader import suggest_url
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.plain import sanitise_line
-from roamtui.sources.convert.converted import format_page_count
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer

@@ -22,19 +22,19 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 from typing_extensions import override
 
+from roamtui.convert.drawing import Drawing, DrawingRequest, PictureFile
+from roamtui.convert.subprocess_converter import draw_in_subprocess
 from roamtui.editor import open_in_viewer
 from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
-from roamtui.sources.convert.drawing import Drawing, DrawingRequest, PictureFile
-from roamtui.sources.convert.subprocess_converter import draw_in_subprocess
 from roamtui.sources.listing import locate_document
 from roamtui.sources.pictures import PDF_BYTES_MAX, PICTURE_BYTES_MAX, find_picture, read_picture
-from roamtui.sources.web.urls import resolve_href
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import FullScreenRequested
 from roamtui.tui.pictures import CELL_PIXELS, CELLS_MAX, DrawnPicture, draw_row, has_images, send_image
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_key_hints
+from roamtui.web.urls import resolve_href
 
 _SVG_SUFFIX = ".svg"
 _ZOOM_STEP = 1.5

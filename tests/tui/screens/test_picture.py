@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from roamtui.bootstrap import Bootstrap, open_library
+from roamtui.convert.drawing import Drawing
 from roamtui.markdown.blocks import Link
-from roamtui.sources.convert.drawing import Drawing
 from roamtui.text import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.picture import PictureScreen
+from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.services import make_options
 from tests.fakes.site import FakeSite, SitePage
-from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_png
 from tests.tui.driving import RunningApp, make_app, running
 

@@ -1,0 +1,114 @@
+"""The subprocess that converts or draws one file from standard input, within limits of time and memory.
+
+It imports little, because a person waits for its start each time that a picture is zoomed.
+"""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from threading import Thread
+from typing import Any
+
+import msgspec
+
+from roamtui.convert.converters import Format, get_converter
+from roamtui.convert.decode import replace_surrogates
+from roamtui.convert.drawing import DrawingRequest
+from roamtui.errors import RoamtuiError, SourceError
+
+DRAW = "DRAW"
+"""Name of the job that draws a file. Any other job is the name of a format to convert from."""
+SECONDS_MAX = 300
+SCAN_SECONDS_MAX = 3_600
+"""Time limit if OCR runs."""
+REPORT_SECONDS = 0.1
+PROBLEM = 3
+"""Exit status if the last line is a sentence about a problem instead of the result."""
+OUT_OF_MEMORY = 4
+"""Exit status if the job needs more memory than it may have."""
+_MEMORY_BYTES_MAX = 2_000_000_000
+_DRAWING_MEMORY_BYTES_MAX = 700_000_000
+_CHARACTERS_MAX = 100_000_000
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a job on standard input, and write the result as JSON on the last line.
+
+    The arguments are the job, the name of the file, and options: the languages for OCR, such as ``eng+deu``,
+    or a `DrawingRequest` as JSON. Each line before the result is the arguments of a `PageReport`, as a JSON
+    array.
+    """
+    job, name, options = arguments
+    data = sys.stdin.buffer.read()
+    output = sys.stdout
+    sys.stdout = sys.stderr  # what a library prints must not mix with the result
+    status = 0
+    try:
+        _limit_resources(_DRAWING_MEMORY_BYTES_MAX if job == DRAW else _MEMORY_BYTES_MAX)
+        if job != DRAW:
+            result = _convert(job, data, name, options)
+        else:
+            request = msgspec.json.decode(options, type=DrawingRequest)
+            if request.page is None:
+                from roamtui.convert.picture import draw_picture as draw  # noqa: PLC0415 - each is heavy
+            else:
+                from roamtui.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415
+            result = msgspec.json.encode(draw(data, name, request))
+    except MemoryError:
+        sys.exit(OUT_OF_MEMORY)
+    except RoamtuiError as error:
+        result = str(error).encode()
+        status = PROBLEM
+    except ImportError:
+        extra = "images" if job == DRAW else "formats"
+        result = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode()
+        status = PROBLEM
+    output.buffer.write(result)
+    output.flush()
+    sys.exit(status)
+
+
+def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
+    def report(done: int, count: int) -> None:
+        os.write(1, f"[{done}, {count}]\n".encode())
+
+    options = {}
+    if job == Format.PDF.name:
+        options = {"on_progress": report, "ocr_languages": languages.split("+") if languages else ()}
+    converted = get_converter(Format[job])(data, name, **options)
+    if len(converted.text) > _CHARACTERS_MAX:
+        raise SourceError(
+            f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it into smaller files."
+        )
+    return msgspec.json.encode({**msgspec.to_builtins(converted), "text": replace_surrogates(converted.text)})
+
+
+def _limit_resources(memory_bytes_max: int) -> None:
+    """Limit memory and CPU time of this process, and forbid it to write files, if the system can."""
+    if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
+        import psutil  # noqa: PLC0415 - not installed on Linux
+
+        Thread(target=_watch_memory, args=(psutil.Process(), memory_bytes_max), daemon=True).start()
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        limits = {
+            resource.RLIMIT_AS: memory_bytes_max,
+            resource.RLIMIT_CPU: SCAN_SECONDS_MAX,
+            resource.RLIMIT_FSIZE: 0,
+        }
+        for kind, limit in limits.items():
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(kind, (limit, limit))
+
+
+def _watch_memory(process: Any, memory_bytes_max: int) -> None:  # noqa: ANN401 - psutil is not installed on Linux
+    while process.memory_info().rss <= memory_bytes_max:
+        time.sleep(REPORT_SECONDS)
+    os._exit(OUT_OF_MEMORY)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,340 @@
+"""Convert a Word document to Markdown through HTML: all that a person sees, with Word's numbers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.docx_styles import (
+    BODY_LEVEL,
+    Numbering,
+    Style,
+    StyleSheet,
+    get_child_value,
+    has_look,
+    read_looks,
+    read_number,
+)
+from roamtui.convert.escaping import write_box, write_note_mark
+from roamtui.convert.html import convert_noted
+from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.numbering import PLAIN_NUMBER
+from roamtui.convert.office_math import write_formula
+from roamtui.convert.symbols import translate_symbols
+from roamtui.convert.xml_elements import get_attribute, get_local_name
+from roamtui.convert.zip_package import ZipPackage
+from roamtui.errors import SourceError
+
+_PLAIN = frozenset(
+    {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}
+)
+_DRAWINGS = frozenset({"drawing", "pict", "object"})
+_REMOVED = frozenset({"del", "moveFrom", "pPr", "rPr", "sdtPr", "rubyPr", "instrText"})
+"""Elements in a line that are not text, or that a tracked change took away."""
+_MARKER_CHARACTERS = {0xE000: None, 0xE001: None}
+_TAGS_BY_STYLE = {
+    "title$": "h1",
+    "(?:source )?code|html preformatted": "pre",
+    "(?:intense )?quote$": "blockquote",
+}
+_INLINE_CODE_STYLE = re.compile("code|verbatim char")
+_MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
+_LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
+_COLUMNS_MAX = 50
+_LEVELS_MAX = 9
+"""A list of Word has at most nine levels."""
+_Piece = tuple[tuple[str, ...], str]
+"""The names of the HTML elements around a part of a line, and its HTML."""
+
+
+def convert_docx(data: bytes, name: str) -> ConvertedText:
+    """Convert a Word document to Markdown."""
+    package = ZipPackage(data, name)
+    starts = package.read_relations("").values()
+    main = next((each.target for each in starts if each.kind == "officeDocument"), "word/document.xml")
+    bodies = package.parse(main).findall("{*}body")
+    if not bodies:
+        raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
+    writer = _HtmlWriter(package, main)
+    text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
+    return ConvertedText(text=text, title=package.read_title())
+
+
+class _Field(Struct):
+    """A field that is open. Its instruction is not text, but its result is."""
+
+    instruction: str = ""
+    is_in_result: bool = False
+    link: str = ""
+
+
+class _Cell(Struct):
+    html: str
+    tag: str
+    columns: int = 1
+    rows: int = 1
+
+
+class _HtmlWriter:
+    """Writes the elements of a document as HTML."""
+
+    def __init__(self, package: ZipPackage, main: str) -> None:
+        self._package = package
+        self._relations = package.read_relations(main)
+        parts = {each.kind: each.target for each in self._relations.values()}
+        self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
+        self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
+        kinds = ("footnote", "endnote")
+        self._note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in kinds}
+        self._note_numbers: dict[tuple[str, str], int] = {}
+        self._fields: list[_Field] = []
+        self._boxes: list[str] = []
+        """Text boxes in the paragraph that is being written, which follow it."""
+        self.notes: list[str] = []
+
+    def write_blocks(self, parent: Any) -> str:
+        """Write the paragraphs, lists and tables in an element."""
+        boxes_around = self._boxes
+        self._boxes = []
+        blocks = BlockWriter()
+        for element in _iter_children(parent, "p", "tbl"):
+            if get_local_name(element) == "tbl":
+                blocks.append(self._write_table(element))
+                continue
+            style = self._styles.read_paragraph(element)
+            content = _join_pieces(self._write_line(element, style.looks))
+            # a damaged one hides only a line
+            self._fields = [field for field in self._fields if field.is_in_result]
+            self._write_paragraph(element, style, content, blocks)
+            for box in self._boxes:
+                blocks.append(box, _LEVELS_MAX)
+            self._boxes = []
+        self._boxes = boxes_around
+        return blocks.finish()
+
+    def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
+        """Write a paragraph, a heading or an item of a list."""
+        number, level, has_bullet = self._numbering.count_paragraph(element, style)
+        if not content.strip():
+            return
+        name = style.names[0] if style.names else ""
+        numbered = f"{escape(number)} {content}" if number else content
+        if style.level < BODY_LEVEL:
+            tag = f"h{min(6, style.level + 1)}"
+            blocks.append(f"<{tag}>{numbered}</{tag}>")
+        elif has_bullet or PLAIN_NUMBER.fullmatch(number):
+            blocks.add_item(f"<p>{content}</p>", number, level)
+        else:
+            tag = next((tag for pattern, tag in _TAGS_BY_STYLE.items() if re.match(pattern, name)), "p")
+            blocks.append(f"<{tag}>{numbered}</{tag}>", level if number else 0)
+
+    def _write_table(self, table: Any) -> str:
+        """Write a table. A cell that continues the one above it makes that one longer."""
+        rows: list[list[_Cell]] = []
+        above: dict[int, _Cell] = {}
+        for row in _iter_children(table, "tr"):
+            if row.find("{*}trPr/{*}del") is not None:
+                continue
+            tag = "th" if row.find("{*}trPr/{*}tblHeader") is not None else "td"
+            skipped = min(_COLUMNS_MAX, read_number(get_child_value(row, "trPr/{*}gridBefore"), 0))
+            cells = [_Cell("", tag)] * skipped
+            column = skipped
+            for element in _iter_children(row, "tc"):
+                merge = element.find("{*}tcPr/{*}vMerge")
+                columns = max(1, read_number(get_child_value(element, "tcPr/{*}gridSpan"), 1))
+                if merge is not None and get_attribute(merge, "val") != "restart" and column in above:
+                    above[column].rows += 1
+                else:
+                    above[column] = _Cell(self.write_blocks(element), tag, columns)
+                    cells.append(above[column])
+                column += columns
+            rows.append(cells)
+        lines = ("".join(map(_write_cell, cells)) for cells in rows)
+        return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+    def _write_line(  # noqa: PLR0912 - one for each kind
+        self, parent: Any, looks: Mapping[str, str], marks: tuple[str, ...] = ()
+    ) -> Iterator[_Piece]:
+        """Yield the parts of a line. `looks` and `marks` are those of the text around them."""
+        is_shown = not has_look(looks, "vanish")
+        for child in parent:
+            name = get_local_name(child)
+            is_visible = is_shown and all(field.is_in_result for field in self._fields)
+            match name:
+                case "r":
+                    style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
+                    own = {**style.looks, **read_looks(child)}
+                    inner = {**looks, **own}
+                    yield from self._write_line(child, inner, _list_marks(own, inner, style))
+                case "fldChar":
+                    yield from self._follow_field(child)
+                case "instrText" if self._fields:
+                    self._fields[-1].instruction += child.text or ""
+                case "hyperlink":
+                    relation = self._relations.get(get_attribute(child, "id"))
+                    yield from _wrap_link(relation.target if relation else "", self._write_line(child, looks))
+                case "fldSimple":
+                    link = _LINK_FIELD.match(get_attribute(child, "instr"))
+                    yield from _wrap_link(link[1] if link else "", self._write_line(child, looks))
+                case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
+                    yield (), write_box(is_checked=get_child_value(box, "checked") in ("1", "true"))
+                case "oMath" | "oMathPara":
+                    yield (), escape(write_formula(child))
+                case "ruby" | "rt":
+                    yield (), f"<{name}>{_join_pieces(self._write_line(child, looks))}</{name}>"
+                case "AlternateContent":
+                    yield from self._write_line(_choose(child), looks, marks)
+                case _ if name in _DRAWINGS:
+                    yield (), "".join(self._write_drawing(child)) if is_visible else ""
+                case _ if name in _PLAIN:
+                    yield marks, self._write_text(name, child, looks) if is_visible else ""
+                case _:
+                    yield from self._write_line(child, looks, marks) if name not in _REMOVED else ()
+
+    def _write_text(self, name: str, element: Any, looks: Mapping[str, str]) -> str:
+        text = ""
+        match name:
+            case "t":
+                text = translate_symbols(element.text or "", looks.get("rFonts", ""))
+                text = text.translate(_MARKER_CHARACTERS)
+            case "tab" | "ptab":
+                text = "\t"
+            case "noBreakHyphen":
+                text = "\N{NON-BREAKING HYPHEN}"
+            case "sym":
+                code = get_attribute(element, "char")
+                character = chr(int(code, 16)) if re.fullmatch("[0-9A-Fa-f]{1,4}", code) else ""
+                text = translate_symbols(character, get_attribute(element, "font"))
+            case "footnoteReference" | "endnoteReference":
+                return self._write_note_mark(name.removesuffix("Reference"), get_attribute(element, "id"))
+            case _:
+                return "<br>" if get_attribute(element, "type") not in ("page", "column") else ""
+        return escape(text)
+
+    def _follow_field(self, character: Any) -> Iterator[_Piece]:
+        """Follow the start, the middle or the end of a field. A form's field has its value at the start."""
+        kind = get_attribute(character, "fldCharType")
+        if kind == "begin":
+            self._fields.append(_Field())
+            box = character.find("{*}ffData/{*}checkBox")
+            choices = character.find("{*}ffData/{*}ddList")
+            if box is not None:
+                states = {get_local_name(each): get_attribute(each, "val") or "1" for each in box}
+                yield (
+                    (),
+                    write_box(is_checked=has_look(states, "checked" if "checked" in states else "default")),
+                )
+            elif choices is not None:
+                entries = [get_attribute(entry, "val") for entry in choices.iterfind("{*}listEntry")]
+                chosen = read_number(get_child_value(choices, "result"), 0)
+                yield (), escape("".join(entries[chosen : chosen + 1]))
+        elif self._fields and kind == "separate":
+            field = self._fields[-1]
+            link = _LINK_FIELD.match(field.instruction)
+            field.is_in_result = True
+            field.link = link[1] if link else ""
+            if link:
+                yield (), f'<a href="{escape(field.link)}">'
+        elif self._fields and kind == "end" and self._fields.pop().link:
+            yield (), "</a>"
+
+    def _write_note_mark(self, kind: str, note_id: str) -> str:
+        """Write a reference to a note, and the note at its first reference."""
+        key = kind, note_id
+        if key not in self._note_numbers:
+            part = self._note_parts[kind]
+            notes = self._package.parse(part).iter(f"{{*}}{kind}")
+            note = next((each for each in notes if get_attribute(each, "id") == note_id), None)
+            if note is None:
+                return ""
+            self.notes.append("")
+            number = self._note_numbers[key] = len(self.notes)
+            outer = self._relations
+            self._relations = self._package.read_relations(part)
+            self.notes[number - 1] = self.write_blocks(note)
+            self._relations = outer
+        return write_note_mark(self._note_numbers[key])
+
+    def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
+        """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
+        for child in parent:
+            described = child.find("{*}docPr")
+            words = get_attribute(child, "alt") or words
+            if described is not None:
+                words = get_attribute(described, "descr") or get_attribute(described, "title")
+            match get_local_name(child):
+                case "txbxContent":
+                    self._boxes.append(self.write_blocks(child))
+                case "txBody":
+                    paragraphs = ("".join(each.itertext("{*}t")) for each in child.iterfind("{*}p"))
+                    self._boxes += [f"<p>{escape(text)}</p>" for text in paragraphs]
+                case "textpath":
+                    self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
+                case "blip" | "imagedata":
+                    picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
+                    relation = self._relations.get(picture_id)
+                    target = relation.target if relation and not relation.is_external else ""
+                    yield f'<img src="{escape(target)}" alt="{escape(words)}">'
+                case "chart" if words:
+                    yield f'<img alt="{escape(words)}">'
+                case "relIds":
+                    relation = self._relations.get(get_attribute(child, "dm"))
+                    diagram = self._package.parse(relation.target if relation else "")
+                    items = [f"<li>{escape(text.text or '')}</li>" for text in diagram.iter("{*}t")]
+                    self._boxes.append(f"<ul>{''.join(items)}</ul>")
+                case "AlternateContent":
+                    yield from self._write_drawing(_choose(child), words)
+                case _:
+                    yield from self._write_drawing(child, words)
+
+
+def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
+    """Yield the elements with some names, also those in controls and tracked insertions around them."""
+    for child in parent:
+        name = get_local_name(child)
+        if name in names:
+            yield child
+        elif name == "AlternateContent":
+            yield from _iter_children(_choose(child), *names)
+        elif name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"):
+            yield from _iter_children(child, *names)
+
+
+def _choose(alternatives: Any) -> Any:
+    """Return the first of several forms of some content: the one for the newest version of Word."""
+    return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())
+
+
+def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) -> tuple[str, ...]:
+    """List the HTML elements around a run. `own` are looks that differ from those of its paragraph."""
+    marks = [tag for look, tag in _MARKS.items() if has_look(own, look)]
+    align = looks.get("vertAlign")
+    position = looks.get("position", "0")
+    if align == "superscript" or position.strip("0").isdecimal():
+        return (*marks, "sup")
+    if align == "subscript" or position.startswith("-"):
+        return (*marks, "sub")
+    return ("code",) if any(map(_INLINE_CODE_STYLE.match, style.names)) else tuple(marks)
+
+
+def _wrap_link(target: str, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
+    yield from [((), f'<a href="{escape(target)}">'), *pieces, ((), "</a>")] if target else pieces
+
+
+def _write_cell(cell: _Cell) -> str:
+    return f'<{cell.tag} colspan="{cell.columns}" rowspan="{cell.rows}">{cell.html}</{cell.tag}>'
+
+
+def _join_pieces(pieces: Iterator[_Piece]) -> str:
+    """Join the parts of a line, and put neighbours that look the same into one element."""
+    out: list[str] = []
+    for marks, group in groupby(pieces, lambda piece: piece[0]):
+        text = "".join(html for _, html in group)
+        for mark in marks if text.strip() else ():
+            text = f"<{mark}>{text}</{mark}>"
+        out.append(text)
+    return "".join(out)

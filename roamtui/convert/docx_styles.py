@@ -1,0 +1,157 @@
+"""What the styles and lists of a Word document say about a paragraph: its outline level, looks and number."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.convert.numbering import ListCounter, ListLevel
+from roamtui.convert.xml_elements import get_attribute, get_local_name
+
+BODY_LEVEL = 9
+"""Outline level of what is not a heading."""
+_HEADING_NAME = re.compile("heading ?([1-9])", re.IGNORECASE)
+_FALSE = frozenset({"0", "false", "off", "none"})
+
+
+class Style(Struct, frozen=True, kw_only=True):
+    """What a style says, or a paragraph together with its style."""
+
+    names: tuple[str, ...] = ()
+    """Its name and those of the styles that it is based on, in lower case."""
+    level: int = BODY_LEVEL
+    """0-based outline level."""
+    number_id: str = ""
+    number_level: int = -1
+    """0-based level in a list, or -1 if the list knows it."""
+    looks: Mapping[str, str] = {}
+    """The value of each property of its text, such as `b` for bold, by name."""
+
+
+class StyleSheet:
+    """Resolves the styles of a document by their ids. A style may be based on one that is listed later."""
+
+    def __init__(self, root: Any) -> None:
+        self._elements = {get_attribute(element, "styleId"): element for element in root.iter("{*}style")}
+        self._styles: dict[str, Style] = {}
+        self._paragraph_default = ""
+        for key, element in reversed(self._elements.items()):
+            is_default = get_attribute(element, "default") in ("1", "true")
+            if is_default and get_attribute(element, "type") == "paragraph":
+                self._paragraph_default = key
+
+    def get_style(self, style_id: str) -> Style:
+        """Return a style with what it inherits. One that is not defined has only its id as its name."""
+        if style_id not in self._styles:
+            chain: dict[str, Any] = {}
+            key = style_id
+            while key and key not in chain:
+                chain[key] = self._elements.get(key)
+                key = get_child_value(chain[key], "basedOn")
+            style = Style()
+            for key, element in reversed(chain.items()):
+                style = _add(style, element, (get_child_value(element, "name") or key).lower())
+            self._styles[style_id] = style
+        return self._styles[style_id]
+
+    def read_paragraph(self, paragraph: Any) -> Style:
+        """Return the style of a paragraph, with what the paragraph itself says."""
+        style_id = get_child_value(paragraph, "pPr/{*}pStyle") or self._paragraph_default
+        return _add(self.get_style(style_id), paragraph)
+
+
+def _add(style: Style, element: Any, name: str = "") -> Style:
+    """Add what a style or a paragraph says to what it inherits."""
+    heading = _HEADING_NAME.fullmatch(name)
+    outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
+    return Style(
+        names=(name, *style.names) if name else style.names,
+        level=read_number(outline, style.level),
+        number_id=get_child_value(element, "pPr/{*}numPr/{*}numId") or style.number_id,
+        number_level=read_number(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
+        looks={**style.looks, **read_looks(element)} if name else style.looks,
+    )
+
+
+def get_child_value(element: Any, path: str) -> str:
+    """Return the value of an element below another one, or an empty string."""
+    child = element.find(f"{{*}}{path}") if element is not None else None
+    return get_attribute(child, "val") if child is not None else ""
+
+
+def read_looks(element: Any) -> dict[str, str]:
+    """Return the values of the properties of text in the `rPr` of an element. One without a value is on."""
+    properties = element.find("{*}rPr") if element is not None else None
+    if properties is None:
+        return {}
+    looks = {get_local_name(child): get_attribute(child, "val") or "1" for child in properties}
+    fonts = properties.find("{*}rFonts")
+    if fonts is not None:
+        looks["rFonts"] = get_attribute(fonts, "ascii")
+    return looks
+
+
+def has_look(looks: Mapping[str, str], name: str) -> bool:
+    """Return whether a property such as `b` is on."""
+    return looks.get(name, "0").lower() not in _FALSE
+
+
+def read_number(value: str, default: int) -> int:
+    """Return a number of at most six digits, or `default`."""
+    return int(value) if re.fullmatch("[0-9]{1,6}", value) else default
+
+
+class Numbering:
+    """Counts the numbered paragraphs of a document."""
+
+    def __init__(self, root: Any, styles: StyleSheet) -> None:
+        self._lists = {get_attribute(each, "abstractNumId"): each for each in root.iter("{*}abstractNum")}
+        self._numbers = {get_attribute(each, "numId"): each for each in root.iter("{*}num")}
+        self._styles = styles
+        self._levels: dict[str, dict[int, ListLevel]] = {}
+        self._counters: dict[str, ListCounter] = {}
+
+    def count_paragraph(self, paragraph: Any, style: Style) -> tuple[str, int, bool]:
+        """Count a paragraph. Return its number, its level in the list from 0, and whether it has a bullet."""
+        number = self._numbers.get(style.number_id)
+        list_id = get_child_value(number, "abstractNumId")
+        link = get_child_value(self._lists.get(list_id), "numStyleLink")
+        if link:
+            number = self._numbers.get(self._styles.get_style(link).number_id)
+            list_id = get_child_value(number, "abstractNumId")
+        if list_id not in self._lists:
+            return "", 0, False
+        counter = self._counters.setdefault(list_id, ListCounter())
+        if style.number_id not in self._levels:
+            self._levels[style.number_id] = self._read_levels(list_id, number, counter)
+        levels = self._levels[style.number_id]
+        level = style.number_level
+        if level < 0:
+            style_id = get_child_value(paragraph, "pPr/{*}pStyle")
+            owners = self._lists[list_id].iterfind("{*}lvl/{*}pStyle")
+            owner = next((each for each in owners if get_attribute(each, "val") == style_id), None)
+            level = 0 if owner is None else read_number(get_attribute(owner.getparent(), "ilvl"), 0)
+        text = counter.count_item(level, levels)
+        has_bullet = level in levels and levels[level].kind == "bullet"
+        return "" if has_bullet else text, level, has_bullet
+
+    def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
+        """Read the levels of a list, and restart the levels for which this use of it says so."""
+        levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
+        for override in number.iterfind("{*}lvlOverride"):
+            levels |= dict(map(_read_level, override.iterfind("{*}lvl")))
+            start = get_child_value(override, "startOverride")
+            if start:
+                counter.restart(read_number(get_attribute(override, "ilvl"), 0), read_number(start, 1))
+        return levels
+
+
+def _read_level(element: Any) -> tuple[int, ListLevel]:
+    is_legal = element.find("{*}isLgl") is not None
+    return read_number(get_attribute(element, "ilvl"), 0), ListLevel(
+        kind=get_child_value(element, "numFmt") or "decimal",
+        pattern=get_child_value(element, "lvlText"),
+        start=read_number(get_child_value(element, "start"), 1),
+        is_legal=is_legal and get_child_value(element, "isLgl") not in _FALSE,
+    )

@@ -1,0 +1,141 @@
+"""Convert an EPUB book to Markdown: its chapters in order, with titles from the navigation.
+
+No entity of the XML is expanded, and no other file is read.
+"""
+
+import posixpath
+from bisect import bisect_left
+from typing import Any
+from urllib.parse import unquote
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.decode import decode_html
+from roamtui.convert.html import write_blocks
+from roamtui.convert.html_elements import HEADINGS
+from roamtui.convert.html_tree import read_page
+from roamtui.convert.xml_elements import get_attribute, join_text
+from roamtui.convert.zip_package import ZipPackage
+from roamtui.errors import SourceError
+from roamtui.text import fold_letters
+
+_TEXT_CIPHER = b"xmlenc#aes"
+"""Algorithm of encrypted text; obfuscated fonts use another one."""
+_PAGE_TYPE_NAMES = """
+application/xhtml+xml text/html application/x-dtbook+xml text/x-oeb1-document application/xml text/xml
+"""
+_PAGE_TYPES = frozenset(_PAGE_TYPE_NAMES.split())
+_NavigationPoint = tuple[int, str, str]
+"""An entry of the contents: its level from 1, its title, and an element's id, or "" for a whole part."""
+
+
+def convert_epub(data: bytes, name: str) -> ConvertedText:
+    """Convert a book to Markdown."""
+    package = ZipPackage(data, name)
+    if _TEXT_CIPHER in package.read("META-INF/encryption.xml"):
+        raise SourceError(f"{name} is protected by DRM. Open a copy without it.")
+    container = package.parse("META-INF/container.xml")
+    book_part = next((element.get("full-path", "") for element in container.iter("{*}rootfile")), "")
+    root = package.parse(book_part)
+    items = {item.get("id", ""): item for item in root.iter("{*}item")}
+    targets = {key: _split_href(item.get("href", ""), book_part)[0] for key, item in items.items()}
+    part_names = {key: package.find_name(target) for key, target in targets.items()}
+    types = {key: item.get("media-type", "").partition(";")[0].strip().lower() for key, item in items.items()}
+    nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
+    ncx = [key for key, media_type in types.items() if media_type.endswith("ncx+xml")]
+    tables = (_read_navigation(package, part_names[key]) for key in (*nav, *ncx))
+    points = next(filter(None, tables), {})
+    listed = dict.fromkeys(element.get("idref", "") for element in root.iter("{*}itemref"))
+    pages = [key for key in listed if types.get(key) in _PAGE_TYPES and key not in nav]
+    blocks: list[str] = []
+    above = (0, 0)
+    for part in (part_names[key] for key in pages):
+        page, _ = read_page(decode_html(package.read(part))[0], image_base=part)
+        _raise_note_marks(page)
+        above = _set_headings(page, points.get(part, []), above)
+        blocks += write_blocks(page)
+    title = next((join_text(element) for element in root.iter("{*}title")), "")
+    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
+
+
+def _raise_note_marks(page: Any) -> None:
+    """Raise the marks of notes, whose style may raise them where no element does."""
+    for link in page.iter("a"):
+        is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
+        if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:
+            raised = link.makeelement("sup")
+            link.addprevious(raised)
+            raised.append(link)
+            raised.tail = link.tail
+            link.tail = None
+
+
+def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_NavigationPoint]]:
+    """Return the points of each part, from the first contents in a `nav` (EPUB 3) or an NCX (EPUB 2)."""
+    points: dict[str, list[_NavigationPoint]] = {}
+    root = package.parse(part)
+    contents = [nav for nav in root.iter("{*}nav") if get_attribute(nav, "type") in ("", "toc")][:1]
+    items = [*(item for nav in contents for item in nav.iter("{*}li")), *root.iter("{*}navPoint")]
+    target = ("", "")
+    # From the last to the first, because an entry without a target leads to the target of the next one.
+    for item in reversed(items):
+        for entry in [*item.iterchildren("{*}a", "{*}span", "{*}navLabel")][:1]:
+            link = next(item.iterchildren("{*}content"), entry)
+            href = link.get("href") or link.get("src")
+            target = _split_href(href, part) if href else target
+            level = 1 + sum(1 for _ in item.iterancestors(item.tag))
+            if target[0] and (title := join_text(entry)):
+                points.setdefault(package.find_name(target[0]), []).insert(0, (level, title, target[1]))
+    return points
+
+
+def _split_href(href: str, part_name: str) -> tuple[str, str]:
+    """Return the name of the part that a link in another part leads to, and the fragment of the link."""
+    path, _, fragment = href.partition("#")
+    joined = posixpath.join(posixpath.dirname(part_name), unquote(path))
+    target = posixpath.normpath(joined) if path else part_name
+    return target, unquote(fragment)
+
+
+def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, int]) -> tuple[int, int]:
+    """Give a page's headings the levels of the navigation, and insert a heading for each point without one.
+
+    What the navigation does not list belongs to what it lists. `above` has the levels of the last listed
+    heading in the navigation and in its page. Return those for the next page.
+    """
+    order = {element: number for number, element in enumerate(page.iter())}
+    elements = {element.get("id"): element for element in order if element.get("id")}
+    headings = [element for element in order if element.tag in HEADINGS]
+    place = page
+    listed: dict[Any, tuple[int, int]] = {}
+    for level, title, fragment in points:
+        place = elements.get(fragment, place)
+        place = next(place.iterancestors(*HEADINGS), place)
+        number = bisect_left(headings, order[place], key=order.__getitem__)
+        near = (heading for heading in headings[number : number + 2] if heading not in listed)
+        heading = next((heading for heading in near if _is_similar("".join(heading.itertext()), title)), None)
+        if heading is None:
+            heading = page.makeelement("h1")
+            order[heading] = order[place]
+            if place.tag in ("html", "body"):
+                place.insert(0, heading)
+            elif place in listed:
+                place.addnext(heading)
+            else:
+                place.addprevious(heading)
+        # The navigation often has the number, as in "Chapter 1. Title", where the page has only the title.
+        if len(fold_letters(title)) > len(fold_letters("".join(heading.itertext()))):
+            heading[:] = []
+            heading.text = title
+        listed[heading] = level, int(heading.tag[1])
+        place = heading
+    for heading in page.iter(*HEADINGS):
+        above = listed.get(heading, above)
+        level = above[0] if heading in listed else above[0] + max(1, int(heading.tag[1]) - above[1])
+        heading.tag = f"h{min(6, level)}"
+    return above
+
+
+def _is_similar(first: str, second: str) -> bool:
+    """Return whether two titles are the same, but for words at the start or end of one of them."""
+    short, long = sorted(map(fold_letters, (first, second)), key=len)
+    return bool(short) and (long.startswith(short) or long.endswith(short))

@@ -1,0 +1,79 @@
+"""Write words, headings, code and links so that Markdown shows them as they are."""
+
+import re
+from urllib.parse import quote, urljoin, urlsplit
+
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX
+
+LINE_START = re.compile(
+    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
+    re.MULTILINE,
+)
+"""Line starts that Markdown would read as a heading, quote, list, rule, fence or definition."""
+_NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
+"""Start of a line that Markdown would read as an item of a numbered list."""
+_INLINE_SYNTAX = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])"
+    r"|[`*](?!\s)|(?<=\S)\*"
+    r"|(?<![^\W_])_|_(?![^\W_])"
+    r"|<(?=[A-Za-z/!?])"
+    r"|&(?=#?\w{1,32};)"
+    r"|\](?=[(\[])"
+    r"|~(?=~)"
+)
+"""Characters that Markdown could read as inline syntax."""
+_CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
+_FENCES = re.compile("`{3,}")
+_ORDINALS = frozenset({"st", "nd", "rd", "th"})
+NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
+"""A reference to a note in HTML: its number between two characters for private use."""
+_SCHEMES = frozenset({"", "http", "https", "mailto"})
+_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+
+
+def escape_inline(text: str) -> str:
+    """Escape inline Markdown syntax with backslashes."""
+    return _INLINE_SYNTAX.sub(r"\\\g<0>", text)
+
+
+def escape_line_starts(text: str) -> str:
+    """Escape line starts that Markdown would read as a heading, a list, a quote or code."""
+    return _NUMBER_START.sub(r"\1\\", LINE_START.sub(r"\\", text))
+
+
+def write_heading(level: int, title: str) -> str:
+    """Write a heading, without a line end. Levels above 6 become 6; line ends in the title, spaces."""
+    line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
+    return f"{'#' * max(1, min(6, level))} {line}"
+
+
+def write_code(text: str, language: str = "") -> str:
+    """Write a code block, without a line end. Its fence is longer than any fence in the text."""
+    fence = "`" * max(3, 1 + max(map(len, _FENCES.findall(text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def write_box(*, is_checked: bool) -> str:
+    """Write a box to tick."""
+    return "[x]" if is_checked else "[ ]"
+
+
+def write_note_mark(number: int) -> str:
+    """Write a reference to a note, which `NOTE_MARK` finds."""
+    return f"\ue000{number}\ue001"
+
+
+def write_script(words: str, tag: str) -> str:
+    """Put tags around raised or lowered words that could join a number. Ordinals such as `4th` stay plain."""
+    is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
+    return words if is_plain else f"<{tag}>{words}</{tag}>"
+
+
+def make_absolute_href(href: str, base_url: str | None) -> str:
+    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
+    try:
+        target = urljoin(base_url or "", href.strip())
+        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
+    except ValueError:
+        return ""
+    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""

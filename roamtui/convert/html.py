@@ -1,0 +1,439 @@
+"""Convert the main text of a web page to Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
+from typing import Any
+
+from lxml.etree import iterwalk
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.decode import decode_html
+from roamtui.convert.escaping import (
+    NOTE_MARK,
+    escape_inline,
+    escape_line_starts,
+    write_code,
+    write_heading,
+    write_script,
+)
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
+from roamtui.convert.html_tree import find_code_language, read_page
+from roamtui.convert.numbering import format_number
+
+_SHELL_LENGTH_MAX = 1_500
+"""Maximum length, in characters, of a page without content that waits for JavaScript or a captcha."""
+_SHELL_TEXT = re.compile(
+    r"(?:enable|requires) javascript|checking your browser|just a moment"
+    r"|are (?:you )?(?:a )?human|^\W*loading\W*$",
+    re.IGNORECASE,
+)
+_SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
+_LINE_START = re.compile("^(?=.)", re.MULTILINE)
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
+_TICKS = re.compile("`+")
+_MARKS_BY_NAME = {
+    **dict.fromkeys(("b", "strong", "dt"), "**"),
+    **dict.fromkeys(("i", "em", "cite", "var"), "*"),
+    **dict.fromkeys(("del", "s", "strike"), "~~"),
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
+    "q": '"',
+    "sup": "sup",
+    "sub": "sub",
+}
+_FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
+"""Blocks that Markdown does not allow in the cell of a table."""
+_COLUMNS_MAX = 50
+"""Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
+_SPANNED_LENGTH_MAX = 200
+"""A longer text is not repeated in the further columns and rows of its cell."""
+_SPANNED_ROOM = 2_000
+"""How many characters a table may repeat beyond its own length."""
+_TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
+"""Text that may be TeX, which a script draws as a formula in the browser."""
+_TEX_SIGN = re.compile(r"\\[A-Za-z]|\w[\^_][\w{]")
+_PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
+_LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
+
+
+class _Block(str):
+    """A finished block of Markdown, such as a list."""
+
+    __slots__ = ()
+
+
+_Piece = str | None
+"""A part of a text: a `_Block`, a run of inline Markdown, or None for the end of a paragraph."""
+
+
+def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
+    """Convert a page to Markdown. The text is empty if it only asks for JavaScript or a captcha.
+
+    Headings keep their levels, code blocks their language, and images their alternative text. Navigation and
+    hidden elements are left out. The title comes from the element `title`, and is not part of the text.
+    """
+    root, title = read_page(html, base_url, finds_titles=True)
+    text = "\n\n".join(_write_main_blocks(root))
+    if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
+        text = ""
+    return ConvertedText(text=text + "\n" if text else "", title=title)
+
+
+def convert_html_file(data: bytes, _name: str) -> ConvertedText:
+    """Convert a saved web page to Markdown."""
+    text, notes = decode_html(data)
+    return replace(convert_html(text), notes=notes)
+
+
+def convert_noted(html: str, notes: Sequence[str]) -> str:
+    """Convert HTML of an office program, and add each note after the block that first refers to it.
+
+    Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
+    HTML too. A reference is the number of a note between U+E000 and U+E001.
+    """
+    out: list[str] = []
+    texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
+    root, _ = read_page(_PRE_BOUNDARY.sub("\n", html), finds_titles=True)
+    for block in write_blocks(root):
+        out.append(NOTE_MARK.sub(r"[^\1]", block))
+        for number in map(int, NOTE_MARK.findall(block)):
+            if 0 < number <= len(texts) and texts[number - 1]:
+                out.append(f"[^{number}]: {texts[number - 1]}")
+                texts[number - 1] = ""
+    return "\n\n".join(out) + "\n"
+
+
+def _write_main_blocks(root: Any) -> list[str]:
+    """Write a page's `main` elements, or else its only `article`, or else the whole page."""
+    mains = _list_regions(root, "main")
+    articles = _list_regions(root, "article")
+    chosen = mains or (articles if len(articles) == 1 else [])
+    body = [block for part in chosen for block in write_blocks(part)]
+    # Many sites put the page's h1 in a header above `main`.
+    if body and not any(part.find(".//h1") is not None for part in chosen):
+        before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
+        titles = [str(block) for part in before if part.tag == "h1" for block in _write_heading(part)]
+        body[:0] = titles[-1:]
+    return body or write_blocks(root)
+
+
+def _list_regions(root: Any, name: str) -> list[Any]:
+    return [part for part in root.iter() if name in (part.tag, part.get("role"))]
+
+
+def write_blocks(element: Any) -> list[str]:
+    """Write the content of an element as blocks. Runs between two blocks become paragraphs."""
+    return _finish_blocks(_write_inline(element, frozenset()))
+
+
+def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
+    return [*filter(None, map(_write_paragraph, _join_runs(pieces)))]
+
+
+def _write_paragraph(piece: _Piece) -> str:
+    if piece is None or isinstance(piece, _Block):
+        return piece or ""
+    lines = [_SPACES.sub(" ", line).strip() for line in piece.split("\n")]
+    return escape_line_starts("\n".join(lines).strip("\n").replace("\n", "\\\n"))
+
+
+def _write_line(pieces: Iterable[_Piece]) -> str:
+    return " ".join("".join(" " if piece is None else piece for piece in pieces).split())
+
+
+def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Join each run, whose parts come from several elements."""
+    for is_run, group in groupby(pieces, lambda piece: piece is not None and not isinstance(piece, _Block)):
+        if is_run:
+            yield "".join(map(str, group))
+        else:
+            yield from group
+
+
+def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write what is in an element. Marks that are already open `around` it are not written again."""
+    pieces = [_write_text(element.text)]
+    for child in element:
+        pieces += [*_write_element(child, around), _write_text(child.tail)]
+    return pieces
+
+
+def _write_text(text: str | None) -> _Piece:
+    """Escape words for Markdown, but not formulas in TeX."""
+    if not text:
+        return ""
+    text = _SPACES.sub(" ", text)
+    parts = _TEX.split(text) if "\\" in text else [text]
+    return "".join(
+        part if number % 2 and _TEX_SIGN.search(part) else escape_inline(part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
+    match element.tag:
+        case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+            return _write_heading(element)
+        case "ul" | "ol" | "menu" | "dir":
+            return [*map(_Block, _write_list(element))]
+        case "table":
+            return [_Block(block) for block in _write_table(element) if block.strip("|- \n")]
+        case "pre":
+            code = _read_code(element).strip("\n").rstrip()
+            return [_Block(write_code(code, find_code_language(element)) if code.strip() else "")]
+        case "blockquote":
+            lines = "\n\n".join(write_blocks(element)).split("\n")
+            return [_Block("\n".join(f"> {line}".rstrip() for line in lines) if any(lines) else "")]
+        case "hr":
+            return [_Block("***")]  # "---" could be read as front matter or a heading's underline
+        case "br":
+            return ["\n"]  # the only line end in a run; others are spaces
+        case "img":
+            alt = " ".join(element.get("alt", "").split())
+            source = element.get("src")
+            if next(element.iterancestors(*HEADINGS), None) is not None:
+                return [escape_inline(alt)]
+            words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
+            return [f"![{words}]({source})"] if alt or source else []
+        case "ruby":
+            return _write_ruby(element, around)
+        case "title":
+            return []
+        case name if name in BLOCKS:
+            return [None, *_write_inline(element, around), None]
+        case _:
+            return _write_inline(element, around)
+
+
+def _write_heading(element: Any) -> list[_Piece]:
+    pieces = _write_inline(element, frozenset())
+    title = _write_line(piece for piece in pieces if not isinstance(piece, _Block))
+    heading = write_heading(int(element.tag[1]), title) if title else ""
+    # In a broken page, a heading without an end may contain blocks.
+    return [_Block(heading), *(piece for piece in pieces if isinstance(piece, _Block))]
+
+
+def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write words, then in brackets how they are read. In a page, readings are among the words."""
+    reading = "".join(text for part in element.iter("rt") for text in part.itertext()).strip()
+    for part in [*element.iter("rt", "rp")]:
+        part.clear(keep_tail=True)
+    words = _write_content(element, around)
+    return [*words, escape_inline(f"({reading})")] if reading else words
+
+
+def _read_code(element: Any) -> str:
+    """Return the text of a code block, with its lines."""
+    parts: list[str] = []
+    for event, part in iterwalk(element, events=("start", "end")):
+        if event == "start":
+            parts.append(part.text or "")
+        elif part is not element:
+            parts.append("\n" if part.tag == "br" or part.tag in BLOCKS else "")
+            parts.append(part.tail or "")
+    return "".join(parts).replace("\r", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
+    """Write an element that marks words, or one that Markdown does not know."""
+    name = element.tag
+    href = element.get("href", "")
+    mark = "link" if href else _MARKS_BY_NAME.get(name, "")
+    if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
+        return _write_content(element, around)
+    if mark == "`":
+        if next(element.iter(*BLOCKS), None) is not None:
+            return _write_content(element, around)
+        for line_break in element.iter("br"):
+            line_break.text = " "
+        pieces: list[_Piece] = [_SPACES.sub(" ", "".join(element.itertext()))]
+    else:
+        pieces = [*_join_runs(_write_content(element, around | {mark}))]
+    return [
+        _mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces
+    ]
+
+
+def _is_beside_digit(element: Any) -> bool:
+    """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
+    return _read_before(element)[-1:].isdigit() or _read_after(element)[:1].isdigit()
+
+
+def _read_before(element: Any) -> str:
+    """Return the text directly before an element in its block."""
+    before = element.getprevious()
+    if before is not None:
+        return before.tail or "".join(before.itertext())
+    parent = element.getparent()
+    return parent.text or ("" if parent.tag in BLOCKS else _read_before(parent))
+
+
+def _read_after(element: Any) -> str:
+    """Return the text directly after an element in its block."""
+    after = element.getnext()
+    if element.tail or after is not None:
+        return element.tail or ("" if after.tag in BLOCKS else "".join(after.itertext()))
+    parent = element.getparent()
+    return "" if parent.tag in BLOCKS else _read_after(parent)
+
+
+def _mark_run(run: str, mark: str, href: str) -> str:
+    """Put marks around a run. Spaces at its ends are moved outside of them."""
+    words = run.strip()
+    if not words:
+        return run
+    before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
+    if mark == "link":
+        marked = f"[{words}]({href})"
+    elif mark in ("sup", "sub"):
+        link = _LINK.fullmatch(words)
+        # Raised or lowered text is marked inside the words of a link.
+        marked = f"[{write_script(link[1], mark)}]{link[2]}" if link else write_script(words, mark)
+    elif mark == "`":
+        ticks = max(map(len, _TICKS.findall(words)), default=0)
+        fence = "`" * (ticks + 1)
+        space = " " if ticks else ""
+        marked = f"{fence}{space}{words}{space}{fence}"
+    else:
+        marked = f"{mark}{words}{mark}"
+    return f"{before}{marked}{after}"
+
+
+def _write_list(element: Any) -> list[str]:
+    """Write a list. One with headings is written without its marks, because a heading ends a list."""
+    if next(element.iter(*HEADINGS), None) is not None:
+        return write_blocks(element)
+    items = _finish_blocks([_write_text(element.text)])
+    kind = _read_list_type(element)
+    step = -1 if "reversed" in element.attrib else 1
+    number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
+    # Markdown can only count up, in figures. Any other number is written as the first word of its item.
+    is_counted = kind == "decimal" and step > 0
+    for child in element:
+        is_item = child.tag == "li"
+        blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
+        text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
+        mark = "- "
+        if is_item and element.tag == "ol":
+            expected = number
+            number = _parse_number(child.get("value"), expected)
+            is_counted = is_counted and number == expected
+            label = f"{format_number(number, kind)}. "
+            if is_counted:
+                mark = label
+            elif text:
+                text = label + text
+            number += step
+        if text:  # a list or text outside of the items belongs to the item before it
+            lines = _LINE_START.sub(" " * len(mark), text)
+            if is_item:
+                items.append(mark + lines[len(mark) :])
+            else:
+                items.append(lines if items else text)
+    return ["\n".join(items)]
+
+
+def _read_list_type(element: Any) -> str:
+    """Return how a list is numbered, as `format_number` names it."""
+    looks = f"{element.get('style', '')} {element.get('class', '')}"
+    style = _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX])
+    if style:
+        is_roman = style[2].lower() == "roman"
+        return style[1].lower() + ("Roman" if is_roman else "Letter")
+    kind: str = element.get("type", "")
+    return kind if kind in ("a", "A", "i", "I") else "decimal"
+
+
+def _write_table(table: Any) -> list[str]:
+    """Write what is outside the rows, such as a caption, then the rows.
+
+    A table with headings or code only places them on the page, so its content is written without a table.
+    """
+    if next(table.iter("th"), None) is not None:
+        for part in table.iter("pre"):
+            if "\n" not in _read_code(part).strip():
+                part.tag = "code"  # a line of code fits into a cell
+    if next(table.iter(*HEADINGS, "pre"), None) is not None:
+        return write_blocks(table)
+    outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
+    spans = _Spans()
+    listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
+    rows = [(row, cells) for row, cells in listed if cells]
+    # Columns in which no cell with words begins only place others on the page.
+    numbered = (each for _, cells in rows for each in enumerate(cells))
+    used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
+    lines: list[str] = []
+    for row, cells in rows:
+        texts = [cell.text for column, cell in enumerate(cells) if column in used or not used]
+        line = "|" + "".join(f" {text} |" for text in texts)
+        if lines:
+            lines.append(line)
+            continue
+        # Markdown needs a header row, so a table without one gets an empty header.
+        has_heads = all(cell.tag == "th" for cell in row)
+        rule = f"|{' --- |' * len(texts)}"
+        lines = [line, rule] if has_heads else [f"|{' |' * len(texts)}", rule, line]
+    return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
+
+
+class _Cell(Struct, frozen=True):
+    text: str
+    is_repeated: bool = False
+    """Whether the text is that of the cell to the left, which spans this column too."""
+
+
+class _Spans(Struct):
+    """What cells that span several rows put into the rows below them."""
+
+    below: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
+    """Number of further rows, and text, by column."""
+    room: int = _SPANNED_ROOM
+    """How many characters may still be repeated."""
+
+    def repeat(self, text: str) -> str:
+        """Return a text for another cell, or an empty text if it is too long to repeat."""
+        if len(text) > min(_SPANNED_LENGTH_MAX, self.room):
+            return ""
+        self.room -= len(text)
+        return text
+
+    def take(self, column: int) -> _Cell | None:
+        """Return the next cell in a column, or None if no cell above spans it."""
+        count, cell = self.below.get(column, (0, _Cell("")))
+        if not count:
+            return None
+        self.below[column] = count - 1, cell
+        return _Cell(self.repeat(cell.text), cell.is_repeated)
+
+
+def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
+    """List the cells of a row. A cell that spans columns or rows has its text in each of them.
+
+    A cell that is alone in its row, such as the title of a part of the table, has its text only once.
+    """
+    cells: list[_Cell] = []
+    for cell in [*row, None]:
+        while len(cells) < _COLUMNS_MAX and (spanning := spans.take(len(cells))) is not None:
+            cells.append(spanning)
+        if cell is None:
+            break
+        for block in [*cell.iter(*_FLATTENED)][1:]:
+            block.tag = "div"
+        columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
+        text = _write_line(_write_inline(cell, frozenset())).replace("|", r"\|")
+        spans.room += len(text)
+        added = [_Cell(text)]
+        for _ in range(columns - 1):
+            added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
+        row_count = _parse_number(cell.get("rowspan"), 1)
+        if row_count > 1:
+            spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
+        cells += added
+    return cells
+
+
+def _parse_number(value: str | None, default: int) -> int:
+    """Parse an attribute, or return `default` if it is not a number of at most nine digits."""
+    return int(value) if value and re.fullmatch(r"[0-9]{1,9}", value) else default

@@ -1,0 +1,126 @@
+"""Make headings of lines that look like titles, in pages without headings, such as filings.
+
+A title is a line of its own that is bold, or that begins with "Item" and a number. Between the bold lines of
+a cover stands no text, so that they are no titles.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
+from roamtui.convert.xml_elements import join_text
+
+_BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
+_ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
+_ITEM = re.compile(
+    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})\W*(?:[^\Wa-z]|$)"
+    r"|SIGNATURES?$"
+)
+"""How a part of a filing begins."""
+_TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
+"""Neither in brackets, nor a bullet, a page number or a label."""
+_TITLE_TAGS = ("p", "div", "center", "section")
+_WITHOUT_TITLES = ("ul", "ol", "dl", "blockquote", "pre")
+_LENGTH_MAX = 160
+_COVER_LINES_MIN = 3
+_REPEATED_MIN = 3
+"""A line that stands so often is the head of pages."""
+_BOLD_SHARE_MAX = 0.4
+"""In a page with a larger share of titles, bold type says nothing."""
+_CELLS_MAX = 2
+"""A title may stand in two cells: its number, and its words."""
+
+
+class _Line(Struct, kw_only=True):
+    """Words that a page shows as one line, or as a paragraph."""
+
+    element: Any
+    text: str
+    is_item: bool
+    is_title: bool
+    """Whether it looks like a title. An item does."""
+
+
+def raise_titles(root: Any) -> None:
+    """Make headings of the lines that look like titles.
+
+    A page with headings stays as it is, unless all of them are links to its contents on each page.
+    """
+    headings = [*root.iter(*HEADINGS)]
+    if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):
+        return
+    for heading in headings:
+        heading.tag = "div"
+    for block in root.iter("br", "div", "p", "td", "th"):
+        if next(block.iterancestors("pre"), None) is None:
+            block.text = f" {block.text or ''}"
+            block.tail = f" {block.tail or ''}"
+    lines = [*_iter_lines(root)]
+    counts = Counter(line.text for line in lines)
+    for line in lines:
+        line.is_title = line.is_title and counts[line.text] < _REPEATED_MIN
+    candidates = [line for line in lines if line.is_title]
+    if sum(len(line.text) for line in candidates) > _BOLD_SHARE_MAX * sum(len(line.text) for line in lines):
+        return
+    first_item = next((line for line in candidates if line.is_item), None)
+    is_in_cover = first_item is not None  # what stands before the first item of a filing
+    for is_title, group in groupby(lines, key=attrgetter("is_title")):
+        run = [*group] if is_title else []
+        for line in run:
+            is_in_cover = is_in_cover and line is not first_item
+            if line.is_item or not (is_in_cover or len(run) >= _COVER_LINES_MIN):
+                _make_heading(line, _choose_level(line, has_items=first_item is not None))
+
+
+def _choose_level(line: _Line, *, has_items: bool) -> int:
+    if line.text.lower().startswith("part "):
+        return 1
+    if line.is_item or not has_items:
+        return 2
+    return 4 if _has_look(line.element, ("i", "em"), _ITALIC_STYLE) else 3
+
+
+def _make_heading(line: _Line, level: int) -> None:
+    line.element.clear(keep_tail=True)
+    line.element.tag = f"h{level}"
+    line.element.text = line.text
+
+
+def _iter_lines(element: Any) -> Iterator[_Line]:
+    """Yield what is shown as one line or paragraph, such as a short table of one row."""
+    for child in element:
+        rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
+        if len(rows) == 1 and len(text := join_text(child)) <= _LENGTH_MAX:
+            cells = [cell for cell in rows[0] if join_text(cell)]
+            yield _make_line(child, text, may_be_title=0 < len(cells) <= _CELLS_MAX)
+        elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
+            yield _make_line(child, join_text(child), may_be_title=False)
+        elif next(child.iterdescendants(*BLOCKS), None) is not None:
+            yield from _iter_lines(child)
+        elif text := join_text(child):
+            yield _make_line(child, text, may_be_title=child.tag in _TITLE_TAGS)
+
+
+def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
+    is_short = may_be_title and len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
+    is_item = is_short and _ITEM.match(text) is not None
+    is_bold = is_short and not text.endswith(".") and _has_look(element, ("b", "strong"), _BOLD_STYLE)
+    return _Line(element=element, text=text, is_item=is_item, is_title=is_item or is_bold)
+
+
+def _has_look(element: Any, tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
+    """Return whether all words of an element have a look, by an element around them or its style."""
+    for node in element.xpath(".//text()[normalize-space()]"):
+        holder = node.getparent()
+        around = holder.getparent() if node.is_tail else holder
+        looks = [around, *around.iterancestors()] if around is not None else []
+        styles = (each.get("style", "")[:ATTRIBUTE_LENGTH_MAX] for each in looks)
+        if not (any(each.tag in tags for each in looks) or any(map(style.search, styles))):
+            return False
+    return True

@@ -1,0 +1,282 @@
+"""Read a page as a tree, without navigation, hidden elements and permalinks.
+
+libxml2 repairs the tags, so the tree is sound even if the page is broken. Its depth is limited.
+"""
+
+import re
+from itertools import islice
+from typing import Any
+
+from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
+
+from roamtui.convert.decode import replace_surrogates
+from roamtui.convert.escaping import make_absolute_href, write_box
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
+from roamtui.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
+from roamtui.convert.html_titles import raise_titles
+from roamtui.convert.office_math import write_formula
+from roamtui.convert.xml_elements import join_text
+from roamtui.errors import SourceError
+
+_DEPTH_MAX = 80
+"""Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""
+_WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
+"""Elements that are removed, because a word that is partly in one must be escaped as a whole."""
+_HIDDEN_ELEMENTS = """
+nav template object audio video canvas textarea script style noscript iframe
+"""
+_HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
+_HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
+_SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"})
+"""Classes of text that only screen readers present."""
+_HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
+_HIDDEN_CLASSES = _SPOKEN_CLASSES.union(_HIDDEN_CLASS_NAMES.split())
+_HIDING_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?<![\w-])(?:font-size|opacity)\s*:\s*0(?![.\d]*[1-9])",
+    re.IGNORECASE,
+)
+_SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
+_ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
+"""Texts of the links that a page adds to its headings."""
+_COPY_BUTTON = re.compile(r"\W*cop(?:y|ied)\b.{0,15}$|.{0,40}clipboard|(?:.*\s)?copy-?b", re.IGNORECASE)
+_STYLED = re.compile(
+    r"vertical-align\s*:\s*su(?:(?P<sup>per)|(?P<sub>b))\b|text-decoration[\w-]*\s*:[^;]*?(?P<s>line-through)",
+    re.IGNORECASE,
+)
+"""Styles that mean the same as an element. Each group has the name of that element."""
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
+_LANGUAGE_CLASS = re.compile(
+    r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
+    r"|(?:sourcecode|hljs|prettyprint|src)\s(?!lang)(?:src-)?([a-z][\w+#.-]{0,29})(?=\s|$))"
+)
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_LANGUAGE_DEPTH = 6
+"""Number of elements around a code block that may declare its language. Line numbers add four."""
+_NAME_CLASSES = frozenset({"sig-prename", "sig-name", "descclassname", "descname"})
+_SIGNATURE_LENGTH_MAX = 150
+"""A longer signature is a line below its name."""
+_NOT_LANGUAGES = "default none notranslate plaintext nohighlight wrapper text source linenums copy"
+_NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
+_END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
+"""Browsers show what follows it, but libxml2 leaves it out."""
+_CONTROL = re.compile(
+    r"(?P<space>[\x0b\x0c])|[\x01-\x08\x0e-\x1f\ufffe\uffff]"
+    r"|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)|x0*(?:[1-8bcef]|1[\da-f]|fff[ef])(?![\da-f]));?",
+    re.IGNORECASE,
+)
+"""Invisible characters, and references to them. lxml raises an error if one of them is set as a text."""
+_TITLE_LENGTH_MAX = 300
+
+
+def read_page(
+    source: str, base_url: str | None = None, *, image_base: str | None = None, finds_titles: bool = False
+) -> tuple[Any, str]:
+    """Return the tree of a page, and its title.
+
+    If `finds_titles` is true, the lines of a page without headings that look like titles become headings.
+
+    Raises:
+        SourceError: The page is nested more deeply than libxml2 allows.
+    """
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    whole = _END_OF_PAGE.sub("", replace_surrogates(source))
+    whole = _CONTROL.sub(lambda control: " " if control["space"] else "", whole)
+    root = fromstring(f"<html>{whole}".encode(), parser)
+    if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
+        raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
+    for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
+        strip_tags(element, "*")
+    controlled_ids: frozenset[str] = frozenset()
+    if has_controls(whole):
+        label_panels(root)
+        controlled_ids = list_controlled_ids(root)
+    _clean(root, controlled_ids, base_url, image_base)
+    _raise_signatures(root)
+    if finds_titles:
+        raise_titles(root)
+    strip_tags(root, *_WITHOUT_MEANING)
+    titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
+    return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
+
+
+def _clean(  # noqa: PLR0912 - one for each kind
+    root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None
+) -> None:
+    """Empty what is hidden, make links absolute, and reduce formulas, drawings and fields to their words."""
+    for element in [*root.iter()]:
+        if _is_formula_source(element):
+            _replace_content(element, rf"\({element.text}\)")
+            element.tag = "span"
+        elif _is_hidden(element, controlled_ids):
+            element.clear(keep_tail=True)
+        elif element.tag == "a":
+            _clean_link(element, base_url)
+        elif element.tag == "img":
+            # Pages that load images late keep the URL in data-src.
+            source = element.get("src") or element.get("data-src") or ""
+            element.set("src", make_absolute_href(source, image_base or base_url))
+        elif element.tag == "base" and base_url:
+            base_url = make_absolute_href(element.get("href", ""), base_url) or base_url
+        elif element.tag == "select":
+            _keep_chosen_option(element)
+        elif element.tag == "button" and (element.tail or "x")[0].isalnum():
+            element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
+        elif element.tag == "input":
+            element.text = _read_box(element)
+        elif element.get("class") == "classifier":
+            element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
+        elif element.tag == "math":
+            _replace_content(element, write_formula(element))
+        elif element.tag == "svg":
+            _keep_labels(element)
+        elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
+            look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
+            element.tag = look.lastgroup if look else element.tag
+
+
+def _keep_labels(drawing: Any) -> None:
+    """Reduce a drawing to its labels."""
+    for part in [*drawing.iterdescendants()]:
+        looks = ";".join(":".join(attribute) for attribute in part.items())
+        if _HIDING_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
+            part.clear(keep_tail=True)
+    labels = drawing.xpath(_SVG_LABELS_XPATH)
+    _replace_content(drawing, " ".join(filter(None, map(join_text, labels))))
+    if drawing.text:
+        drawing.tag = "div"
+
+
+def _replace_content(element: Any, text: str) -> None:
+    element.clear(keep_tail=True)
+    element.text = text
+
+
+def _is_formula_source(element: Any) -> bool:
+    """Return whether an element holds the TeX of a formula that MathJax has not drawn beside it."""
+    if element.tag != "script" or not element.get("type", "").startswith("math/tex") or not element.text:
+        return False
+    before = element.getprevious()
+    is_by_mathjax = before is not None and any(name.startswith("MathJax") for name in _list_classes(before))
+    return not is_by_mathjax or not join_text(before)
+
+
+def _read_box(field: Any) -> str:
+    """Return a tick box for the words after it. Without words, it only switches what a page shows."""
+    is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
+    is_box = field.get("type", "").lower() in ("checkbox", "radio")
+    has_words = is_listed or (field.tail or "").strip()
+    return f"{write_box(is_checked='checked' in field.attrib)} " if is_box and has_words else ""
+
+
+def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
+    """Return whether an element is invisible and no control opens it, or part of the navigation."""
+    if not element.keys() and element.tag not in ("footer", "button"):
+        return element.tag in _HIDDEN_NAMES
+    if (
+        element.tag in _HIDDEN_NAMES
+        or element.get("role", "").lower() in _HIDDEN_ROLES
+        or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
+    ):
+        return True
+    if element.tag == "footer":  # that of a quote names who said it
+        return next(element.iterancestors("blockquote", "figure"), None) is None
+    if element.tag == "button" and _is_button_of_code(element):
+        return True
+    is_invisible = (
+        element.get("hidden", "until-found").lower() != "until-found"
+        or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
+        or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
+    )
+    # Pages that draw a formula hide its readable form.
+    is_formula = len(element) == 1 and element[0].tag == "math"
+    return (
+        is_invisible and not is_formula and not (element.tag in BLOCKS and is_panel(element, controlled_ids))
+    )
+
+
+def _is_spoken_beside(element: Any) -> bool:
+    """Return whether text for screen readers stands next to an element that is not an icon."""
+    beside = [each for each in (element.getprevious(), element.getnext()) if each is not None]
+    is_icon = element.tag == "i" or "icon" in element.get("class", "")
+    return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in beside)
+
+
+def _list_classes(element: Any) -> list[str]:
+    names: list[str] = element.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split()
+    return names
+
+
+def _is_button_of_code(button: Any) -> bool:
+    """Return whether a button copies or folds a code block, or has only a sign."""
+    words = join_text(button)
+    names = (
+        words,
+        *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")),
+    )
+    nearby = (button.getparent(), button.getprevious(), button.getnext())
+    is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
+    return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
+
+
+def _keep_chosen_option(menu: Any) -> None:
+    """Reduce a menu to the option that a page shows."""
+    options = menu.xpath(".//option[@selected]") or menu.xpath("(.//option)[1]")
+    _replace_content(menu, "".join(options[0].itertext()) if options else "")
+
+
+def _clean_link(link: Any, base_url: str | None) -> None:
+    """Empty a permalink, and make any other link absolute."""
+    href = link.get("href", "")
+    if "#" in href:
+        words = "".join(link.itertext("*"))
+        if _INVISIBLE.sub("", words) in _ANCHOR_SIGNS and link.find(".//img") is None:
+            link.clear(keep_tail=True)
+            if words.isspace():  # it separates the words beside it
+                link.tail = f" {link.tail or ''}"
+            return
+    # A heading that links to itself is plain text in Markdown.
+    is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
+    link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
+
+
+def _raise_signatures(root: Any) -> None:
+    """Make headings of the functions and classes that Sphinx lists, one level below the last heading."""
+    level = 0
+    for element in [*root.iter(*HEADINGS, "dt")]:
+        if element.tag != "dt":
+            level = int(element.tag[1])
+            continue
+        before = element.getprevious()
+        is_signature = "sig-object" in _list_classes(element)
+        is_signature = is_signature or any(map(_is_name, element.iter("code", "tt")))
+        if not is_signature or (before is not None and before.tag in ("dt", *HEADINGS)):
+            continue
+        depth = sum(1 for _ in element.iterancestors("dl"))
+        heading = element
+        signature = join_text(element)
+        name = " ".join("".join(part.text or "" for part in element.iter() if _is_name(part)).split())
+        if len(signature) > _SIGNATURE_LENGTH_MAX and name:
+            heading = element.makeelement("dt")
+            element.addprevious(heading)
+            signature = name
+        _replace_content(heading, signature)
+        heading.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
+
+
+def _is_name(part: Any) -> bool:
+    """Return whether a part of a signature is the name of the function or class, or of its module."""
+    return not _NAME_CLASSES.isdisjoint(_list_classes(part))
+
+
+def find_code_language(code: Any) -> str:
+    """Return the language that a code block, an element in it or one around it declares, or ""."""
+    elements = [code, *islice(code.iterancestors(), _LANGUAGE_DEPTH), *code.iter()]
+    classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()
+    attributes = [
+        code.get("lang"),
+        *(element.get(name) for element in elements for name in _LANGUAGE_ATTRIBUTES),
+    ]
+    declared = (value.lower() for value in attributes if value and _LANGUAGE.fullmatch(value))
+    named = (first or second for first, second in _LANGUAGE_CLASS.findall(classes))
+    return str(next((value for value in (*named, *declared) if value not in _NOT_A_LANGUAGE), ""))

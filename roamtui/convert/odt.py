@@ -1,0 +1,187 @@
+"""Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.escaping import write_box, write_note_mark
+from roamtui.convert.html import convert_noted
+from roamtui.convert.html_blocks import BlockWriter
+from roamtui.convert.numbering import PLAIN_NUMBER
+from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
+from roamtui.convert.office_math import write_formula
+from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
+from roamtui.convert.zip_package import ZipPackage
+from roamtui.errors import SourceError
+
+_SKIPPED_NAMES = """
+tracked-changes annotation -decls forms table-of-content -index bibliography-source note-citation
+covered-table-cell
+"""
+_SKIPPED = tuple(_SKIPPED_NAMES.split())
+"""Ends of the names of elements that are not text, or repeat headings or the words of a cell."""
+_HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
+_TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
+_PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
+_SPANS_BY_STYLE = {
+    "Source_20_Text": "code",
+    "bold": "b",
+    "italic": "i",
+    "struck": "s",
+    "super": "sup",
+    "sub": "sub",
+}
+
+
+def convert_odt(data: bytes, name: str) -> ConvertedText:
+    """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
+    package = ZipPackage(data, name)
+    styles = package.parse("styles.xml")
+    root = package.parse("content.xml")
+    body = root.find("{*}body/{*}text")
+    if body is None:
+        raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
+    writer = _HtmlWriter(package, styles, root)
+    text = convert_noted(writer.write_content(body), writer.notes)
+    return ConvertedText(text=text, title=package.read_title())
+
+
+class _HtmlWriter:
+    """Writes the elements of a text as HTML."""
+
+    def __init__(self, package: ZipPackage, styles: Any, root: Any) -> None:
+        self._package = package
+        self._styles = OdtStyles(styles, root)
+        self._lists = OdtLists(styles, root)
+        controls = (each for forms in root.iter("{*}forms") for each in forms.iter())
+        self._controls = {get_attribute(each, "id"): each for each in controls}
+        self._number = ""
+        """Number of an item of a list, which the next paragraph begins with."""
+        self.notes: list[str] = []
+
+    def write_content(self, parent: Any) -> str:
+        """Write the text of an element and the elements in it."""
+        parts = [escape(parent.text or "")]
+        for child in parent:
+            name = get_local_name(child)
+            parts += [
+                "" if name.endswith(_SKIPPED) else self._write_element(name, child),
+                escape(child.tail or ""),
+            ]
+        return "".join(parts)
+
+    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
+        match name:
+            case "h" | "p":
+                return self._write_paragraph(name, element)
+            case "list":
+                return self._write_list(element)
+            case "span":
+                return self._write_span(element)
+            case "table-cell":
+                tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
+                columns, rows = (
+                    read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows")
+                )
+                return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
+            case "s" | "tab":
+                return " " * min(100, read_count(element, "c"))
+            case "line-break":
+                return "<br>"
+            case "a" if get_attribute(element, "href").startswith(("http", "mailto:")):
+                return f'<a href="{escape(get_attribute(element, "href"))}">{self.write_content(element)}</a>'
+            case "note":
+                self.notes.extend(map(self.write_content, element.iterfind("{*}note-body")))
+                return write_note_mark(len(self.notes))
+            case "frame":
+                return self._write_frame(element)
+            case "control":
+                return self._write_control(element)
+            case "content-control" if get_attribute(element, "checkbox") == "true":
+                return write_box(is_checked=get_attribute(element, "checked") == "true")
+            case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
+                return "" if get_attribute(element, "is-hidden") != "false" else self.write_content(element)
+            case _:
+                content = self.write_content(element)
+                wrapper = _TAGS.get(name, "")
+                return f"<{wrapper}>{content}</{wrapper}>" if wrapper else content
+
+    def _write_paragraph(self, name: str, element: Any) -> str:
+        style = self._styles.get_style("paragraph", get_attribute(element, "style-name"))
+        hiding = element.iter("{*}hidden-paragraph")
+        is_hidden = any(get_attribute(each, "is-hidden") == "true" for each in hiding)
+        if is_hidden or "hidden" in style.looks:
+            return ""
+        content = self.write_content(element)
+        level = read_count(element, "outline-level") if name == "h" else style.outline_level
+        number = self._number
+        self._number = ""
+        if name == "h" and not number and not style.is_unnumbered:
+            number = self._lists.count_heading(element, level)
+        numbered = f"{escape(number)} {content}" if number and content.strip() else content
+        tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in style.looks), "p")
+        if level:
+            tag = f"h{min(6, level)}"
+        if get_local_name(element.getparent()) == "p":  # not allowed, but some programs write it
+            return f"<br>{numbered}<br>"
+        return f"<{tag}>{numbered}</{tag}>"
+
+    def _write_span(self, element: Any) -> str:
+        looks = self._styles.get_style("text", get_attribute(element, "style-name")).looks
+        content = self.write_content(element) if "hidden" not in looks else ""
+        for look, tag in _SPANS_BY_STYLE.items():
+            if look in looks:
+                content = f"<{tag}>{content}</{tag}>"
+        return content
+
+    def _write_list(self, element: Any) -> str:
+        """Write a list. Items with numbers that Markdown lacks are paragraphs that begin with the number."""
+        blocks = BlockWriter()
+        self._lists.enter(element)
+        for item in element:
+            is_item = get_local_name(item) == "list-item"
+            number = self._lists.count_item(item) if is_item else ""
+            is_marked = is_item and (not number or PLAIN_NUMBER.fullmatch(number))
+            self._number = "" if is_marked else number
+            content = self.write_content(item)
+            if is_marked:
+                blocks.add_item(content, number)
+            else:
+                blocks.append(content)
+        self._lists.leave()
+        return blocks.finish()
+
+    def _write_frame(self, frame: Any) -> str:
+        """Write a text box, a picture's description or a formula."""
+        parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
+        for child in frame.iterfind("{*}object"):
+            formula = self._package.parse(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")
+            sources = [join_text(text) for text in formula.iter("{*}annotation")]
+            if not sources and get_local_name(formula) == "math":
+                sources = [write_formula(formula)]
+            return "".join([*parts, *(f"<code>{escape(source)}</code>" for source in sources)])
+        titles = (*frame.iterfind("{*}title"), *frame.iterfind("{*}desc"))
+        words = " ".join(map(join_text, titles))
+        if frame.find("{*}image") is not None:
+            parts.append(f'<img alt="{escape(words)}">')
+        return "".join(parts)
+
+    def _write_control(self, element: Any) -> str:
+        """Write a control of a form: whether it is checked, its label and its value."""
+        control = self._controls.get(get_attribute(element, "control"))
+        if control is None or get_local_name(control) == "hidden":
+            return ""
+        return escape(f" {' '.join(filter(None, _iter_control_words(control)))} ")
+
+
+def _iter_control_words(control: Any) -> Iterator[str]:
+    if get_local_name(control) in ("checkbox", "radio"):
+        state = get_attribute(control, "current-state") or get_attribute(control, "state")
+        is_selected = get_attribute(control, "current-selected") == "true"
+        yield write_box(is_checked=state == "checked" or is_selected)
+    yield get_attribute(control, "label")
+    yield get_attribute(control, "current-value")
+    for option in control.iter("{*}option"):
+        if get_attribute(option, "current-selected") == "true":
+            yield get_attribute(option, "label")

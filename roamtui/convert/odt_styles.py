@@ -1,0 +1,155 @@
+"""What the styles of an OpenDocument text say: looks, outline levels, and numbers."""
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from roamtui.convert.numbering import ListCounter, ListLevel
+from roamtui.convert.xml_elements import get_attribute, get_local_name
+
+_KINDS = (
+    "font-weight",
+    "font-style",
+    "text-position",
+    "text-line-through-style",
+    "display",
+    "default-outline-level",
+)
+_START_MAX = 32_767
+"""A list that starts at a larger number starts at 1, as in LibreOffice."""
+_POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
+"""A raised or lowered text position. The share of the height comes first."""
+
+
+class OdtStyle(Struct, frozen=True, kw_only=True):
+    """A style with what it inherits."""
+
+    looks: frozenset[str] = frozenset()
+    """The names of the style and of those that it inherits from, and looks such as `bold` or `super`."""
+    outline_level: int = 0
+    """1-based, or 0 for body text."""
+    is_unnumbered: bool = False
+    """Whether a heading in this style has no number."""
+
+
+class OdtStyles:
+    """Resolves styles by family and name. A style may inherit from one that is listed later."""
+
+    def __init__(self, *roots: Any) -> None:
+        self._elements = {
+            (get_attribute(style, "family"), get_attribute(style, "name")): style
+            for root in roots
+            for style in root.iter("{*}style")
+        }
+        self._styles: dict[tuple[str, str], OdtStyle] = {}
+
+    def get_style(self, family: str, name: str) -> OdtStyle:
+        """Return a style. One that is not defined has only its name."""
+        if (family, name) not in self._styles:
+            self._styles[family, name] = self._resolve(family, name)
+        return self._styles[family, name]
+
+    def _resolve(self, family: str, name: str) -> OdtStyle:
+        chain: dict[str, Any] = {}
+        while name and name not in chain:
+            chain[name] = self._elements.get((family, name))
+            name = get_attribute(chain[name], "parent-style-name") if chain[name] is not None else ""
+        values: dict[str, str] = {}
+        for element in reversed([each for each in chain.values() if each is not None]):
+            for part in (element, *element.iterfind("{*}text-properties")):
+                values |= {kind: value for kind in _KINDS if (value := get_attribute(part, kind))}
+            lists = [value for key, value in element.attrib.items() if key.endswith("}list-style-name")]
+            values |= {"list-style-name": lists[0]} if lists else {}
+        level = values.get("default-outline-level", "")
+        looks = {values.get("font-weight"), values.get("font-style")}
+        position = _POSITION.match(values.get("text-position", ""))
+        looks.add(position.lastgroup if position else None)
+        looks.add("struck" if values.get("text-line-through-style", "none") != "none" else None)
+        looks.add("hidden" if values.get("display") == "none" else None)
+        return OdtStyle(
+            looks=frozenset({*chain, *filter(None, looks)}),
+            outline_level=int(level) if level.isdecimal() else 0,
+            is_unnumbered=values.get("list-style-name") == "",
+        )
+
+
+class OdtLists:
+    """Counts headings, and the items of the lists that are open."""
+
+    def __init__(self, *roots: Any) -> None:
+        self._levels = {
+            get_attribute(style, "name"): _read_levels(style)
+            for root in roots
+            for style in root.iter("{*}list-style")
+        }
+        outlines = (style for root in roots for style in root.iter("{*}outline-style"))
+        self._outline = _read_levels(next(outlines, None))
+        self._headings = ListCounter()
+        self._counters: dict[str, ListCounter] = {}
+        """By the name of the list style, and by the id of a list."""
+        self._open: list[tuple[str, ListCounter]] = []
+
+    def count_heading(self, heading: Any, level: int) -> str:
+        """Count a heading, and return its number; empty if headings have none."""
+        if get_attribute(heading, "is-list-header") == "true" or not self._outline:
+            return ""
+        if get_attribute(heading, "restart-numbering") == "true":
+            self._headings.restart(level - 1, _read_start(heading))
+        return self._headings.count_item(level - 1, self._outline)
+
+    def enter(self, element: Any) -> None:
+        """Open a list, which may be in an item of another one."""
+        name = get_attribute(element, "style-name")
+        if self._open:
+            around, counter = self._open[-1]
+            self._open.append((name or around, counter))
+            return
+        continued = get_attribute(element, "continue-list")
+        if not continued and get_attribute(element, "continue-numbering") == "true":
+            continued = name
+        counter = (self._counters.get(continued) if continued else None) or ListCounter()
+        self._counters |= {name: counter, get_attribute(element, "id"): counter}
+        self._open.append((name, counter))
+
+    def leave(self) -> None:
+        """Close the innermost list."""
+        self._open.pop()
+
+    def count_item(self, item: Any) -> str:
+        """Count an item of the innermost list, and return its number; empty if it has a bullet."""
+        name, counter = self._open[-1]
+        level = len(self._open) - 1
+        if get_attribute(item, "start-value"):
+            counter.restart(level, _read_start(item))
+        return counter.count_item(level, self._levels.get(name, {}))
+
+
+def _read_levels(style: Any) -> dict[int, ListLevel]:
+    """Return the levels of a list style by their 0-based number."""
+    levels: dict[int, ListLevel] = {}
+    for element in style if style is not None else ():
+        kind = get_attribute(element, "num-format")
+        level = read_count(element, "level") - 1
+        if not kind or get_local_name(element) not in ("list-level-style-number", "outline-level-style"):
+            continue
+        first = max(0, level + 1 - read_count(element, "display-levels"))
+        shown = [f"%{each + 1}" for each in range(first, level + 1) if each in levels or each == level]
+        prefix = get_attribute(element, "num-prefix")
+        levels[level] = ListLevel(
+            kind=kind,
+            pattern=f"{prefix}{'.'.join(shown)}{get_attribute(element, 'num-suffix')}",
+            start=_read_start(element),
+        )
+    return levels
+
+
+def _read_start(element: Any) -> int:
+    start = read_count(element, "start-value")
+    return start if start <= _START_MAX else 1
+
+
+def read_count(element: Any, name: str) -> int:
+    """Return the number in an attribute, or 1 if it is missing or no number from 1 on."""
+    value = get_attribute(element, name)
+    return max(1, int(value)) if re.fullmatch("[0-9]{1,9}", value) else 1

@@ -1,0 +1,100 @@
+"""Write a formula of an office program (OMML) or a web page (MathML) as a line such as `A=πr^2`."""
+
+import re
+from typing import Any
+
+from roamtui.convert.xml_elements import get_attribute, get_local_name
+
+_FORMS = {
+    **dict.fromkeys(("f", "mfrac"), "{0}/{1}"),
+    **dict.fromkeys(("sSup", "msup", "limUpp", "mover"), "{0}^{1}"),
+    **dict.fromkeys(("sSub", "msub", "limLow", "munder"), "{0}_{1}"),
+    **dict.fromkeys(("sSubSup", "msubsup", "munderover"), "{0}_{1}^{2}"),
+    "sPre": "_{0}^{1}{2}",
+    "mroot": "^{1}√{0}",
+}
+"""How a structure is written, by its parts. A part that is not a single word is in brackets."""
+_ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
+"""Structures whose last part could run into what follows."""
+_STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})
+"""Structures that may begin with `^` or `_`, which would belong to the part before them."""
+_GROUPS = frozenset({"mrow", "mstyle"})
+_WORDS = frozenset({"t", "mi", "mn", "mo", "mtext", "ms"})
+_LEFT_OUT = frozenset({"del", "moveFrom", "annotation", "annotation-xml"})
+_UNSEEN_SIGN = re.compile("[\u2061-\u2064]")
+"""An invisible sign between two parts, such as the plus of a mixed number."""
+_NO_THICKNESS = re.compile(r"\.?0[.0]*(?:[a-z%]|$)", re.IGNORECASE)
+_HAT = "\N{COMBINING CIRCUMFLEX ACCENT}"
+_BAR = "\N{COMBINING OVERLINE}"
+
+
+def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
+    """Write a formula, or a part of one."""
+    name = get_local_name(element)
+    if name in _WORDS:
+        words = "".join(element.itertext())
+        return _UNSEEN_SIGN.sub(" ", words.strip("\r\n" if name == "t" else " \t\r\n"))
+    looks = element.iterfind(f"{{*}}{name}Pr/*")
+    signs = {get_local_name(look): get_attribute(look, "val") for look in looks}
+    inner = [each for each in element if get_local_name(each) not in {f"{name}Pr", *_LEFT_OUT}]
+    parts = [write_formula(each) for each in inner]
+    # the numbers of a binomial have no bar between them
+    thickness = get_attribute(element, "linethickness")
+    has_bar = signs.get("type") != "noBar" and not _NO_THICKNESS.match(thickness)
+    if name in _FORMS and has_bar:
+        return _FORMS[name].format(*map(_bracket, parts), *("" for _ in range(3)))
+    match name:
+        case "rad" | "msqrt":
+            degree = parts[0] if name == "rad" and len(parts) > 1 else ""
+            return (f"^{_bracket(degree)}√" if degree else "√") + _bracket(
+                "".join(parts).removeprefix(degree)
+            )
+        case "nary":
+            marks = ((sign, _bracket(part)) for sign, part in zip("_^", parts, strict=False) if part)
+            return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"
+        case "d":
+            return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
+        case "acc" | "bar":
+            return "".join(parts) + signs.get("chr", _HAT if name == "acc" else _BAR)
+        case "m" | "mtable":
+            return f"[{'; '.join(parts)}]"
+        case "eqArr":
+            return "; ".join(parts)
+        case "mr" | "mtr":
+            return ", ".join(parts)
+        case "func" | "f" | "mfrac":
+            return " ".join(parts)
+        case "mspace":
+            return " "
+        case _:
+            return _join(inner, parts)
+
+
+def _join(elements: list[Any], parts: list[str]) -> str:
+    """Join parts. A space keeps `2 1/2` from becoming 21/2, and `πr^2 h` from becoming a power of 2h."""
+    text = ""
+    before = ""
+    for element, part in zip(elements, parts, strict=True):
+        name = _name_edge(element, 0)
+        may_join = before in _ENDING_IN_PART or (name in _FORMS and part[:1].isdigit())
+        is_joined = may_join and text[-1:].isalnum() and part[:1].isalnum()
+        if is_joined or (text and name in _STARTING_IN_DEGREE and part.startswith(("^", "_"))):
+            text += " "
+        text += part
+        before = _name_edge(element, -1)
+    return text
+
+
+def _name_edge(element: Any, index: int) -> str:
+    """Return the name of the first or last structure of an element that only groups others."""
+    while get_local_name(element) in _GROUPS and len(element):
+        element = element[index]
+    return get_local_name(element)
+
+
+def _bracket(text: str) -> str:
+    """Put a text into brackets, unless it is one word, number or sign."""
+    text = text.strip()
+    is_whole = len(text) <= 1 or text.replace(".", "").isalnum()
+    is_bracketed = text.startswith("(") and text.find(")") == len(text) - 1
+    return text if is_whole or is_bracketed else f"({text})"

@@ -1,0 +1,164 @@
+"""Convert a PDF to Markdown: read rows, detect tables and headings, write Markdown."""
+
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from statistics import median
+
+from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
+from roamtui.convert.pdf.markdown import MarkdownWriter, WordRepairer
+from roamtui.convert.pdf.outline import detect_outline
+from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
+from roamtui.convert.pdf.rows import PageRow, read_rows
+from roamtui.convert.pdf.running_heads import strip_running_heads
+from roamtui.convert.pdf.source_title import compute_source_title
+from roamtui.convert.pdf.tables import PageText, detect_tables
+from roamtui.errors import SourceError
+
+_PAGES_MAX = 5_000
+_SECONDS_MAX = 200
+"""Time limit for reading the pages, without OCR. No page is started after it."""
+_PAGES_LENGTH_MAX = 60
+_SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
+_OCR_SECONDS_MAX = 60
+"""Time limit for one page."""
+_DOTS_PER_POINT = 300 / 72
+"""Resolution of the drawn page, for which tesseract was trained."""
+_PIXELS_MAX = 40_000_000
+_SAME_SIZE_RATIO = 1.15
+"""Rows within this ratio of the usual letter height get that height: measured heights vary."""
+_LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
+
+
+def convert_pdf(
+    data: bytes, name: str, *, on_progress: PageReport | None = None, ocr_languages: Sequence[str] = ()
+) -> ConvertedText:
+    """Convert a PDF to Markdown.
+
+    If `ocr_languages` are given, tesseract reads the scanned pages.
+
+    Raises:
+        SourceError: The file is damaged or protected, or contains no text.
+    """
+    file = PdfFile(data, name)
+    languages = ocr_languages if has_tesseract() else ()
+    pages, notes, left_out = _read_pages(file, on_progress, languages)
+    rows = [page.rows for page in pages]
+    if not pages:
+        raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
+    if not any(rows):
+        raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
+    repairer = WordRepairer(rows)
+    for page_rows in rows:
+        repairer.repair(page_rows)
+    stripped, printed = strip_running_heads(rows)
+    file_rows: list[PageRow] = []
+    for page_number, (page, page_rows) in enumerate(zip(pages, stripped, strict=True)):
+        page.rows = page_rows
+        page.start = len(file_rows)
+        for number, row in enumerate(page_rows):
+            row.page = page_number
+            row.number = number
+        page.tables = detect_tables(page_rows)
+        for table in page.tables:
+            for row in page_rows[table.start : table.end]:
+                row.is_in_table = True
+        file_rows += page_rows
+    bookmarks = list(file.read_bookmarks())
+    headings = detect_outline(pages, file_rows, bookmarks, printed)
+    groups = groupby(headings, lambda heading: file_rows[heading.row].page)
+    by_page = {number: list(group) for number, group in groups}
+    writer = MarkdownWriter(repairer)
+    for number, page in enumerate(pages):
+        writer.write_page(page, by_page.get(number, ()))
+    chapters = [heading.title for heading in headings if heading.level == 1]
+    return ConvertedText(
+        text="".join(writer.pieces),
+        title=compute_source_title(pages, file.title, chapters),
+        page_starts=tuple(writer.page_starts),
+        notes=tuple(notes),
+        left_out=tuple(left_out),
+    )
+
+
+def _read_pages(
+    file: PdfFile, on_progress: PageReport | None, ocr_languages: Sequence[str]
+) -> tuple[list[PageText], list[str], list[str]]:
+    """Read all pages, within limits. Also return notes on missing text, and its kinds in a few words."""
+    pages: list[PageText] = []
+    without_text: list[int] = []
+    deadline = time.monotonic() + _SECONDS_MAX
+    for number in range(min(file.page_count, _PAGES_MAX)):
+        if time.monotonic() > deadline:
+            break
+        with file.open_page(number) as page:
+            rows = read_rows(page) if page is not None else []
+            links = page.links if page is not None and rows else []
+            if page is not None and not rows and not page.is_blank() and ocr_languages:
+                started = time.monotonic()
+                rows = recognise_rows(page, ocr_languages)
+                deadline += time.monotonic() - started
+            if not rows and (page is None or not page.is_blank()):
+                without_text.append(number + 1)
+            pages.append(PageText(rows, links))
+        if on_progress is not None:
+            on_progress(number + 1, file.page_count)
+    notes = []
+    left_out = []
+    if without_text:
+        shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
+        notes.append(f"pages without text: {shown}. {_SCAN_ADVICE}")
+        left_out.append(f"pages without text ({shown}; try `--ocr`)")
+    if len(pages) < file.page_count:
+        notes.append(f"only the first {len(pages):,} of {file.page_count:,} pages were read.")
+        left_out.append(f"all pages after the first {len(pages):,}")
+    return pages, notes, left_out
+
+
+def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
+    """Run OCR on a page, and return its rows; none if tesseract fails or takes too long.
+
+    Tesseract writes a PDF of invisible words in their places, which is read like any other. No file is
+    written.
+
+    Raises:
+        SourceError: A language is not installed.
+    """
+    width, height = page.measure()
+    scale = min(_DOTS_PER_POINT, (_PIXELS_MAX / max(1.0, width * height)) ** 0.5)
+    columns = max(1, round(width * scale))
+    lines = max(1, round(height * scale))
+    picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
+    names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
+    program = shutil.which(TESSERACT) or TESSERACT
+    dpi = str(round(scale * 72))
+    command = [program, "stdin", "stdout", "-l", names, "--dpi", dpi, "-c", "textonly_pdf=1", "pdf"]
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and no text of the document
+            command,
+            input=picture,
+            capture_output=True,
+            timeout=_OCR_SECONDS_MAX,
+            check=False,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # several threads use more CPU time and save little
+        )
+    except subprocess.TimeoutExpired:
+        return []
+    if b"Failed loading language" in done.stderr:
+        raise SourceError(
+            f"tesseract has no data for {names}. Install the data, or change ocr.languages in config.toml."
+        )
+    if done.returncode:
+        return []
+    with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
+        rows = read_rows(recognised) if recognised is not None else []
+    usual = median([row.size for row in rows]) if rows else 0.0
+    for row in rows:
+        if 1 / _SAME_SIZE_RATIO < row.size / usual < _SAME_SIZE_RATIO:
+            row.size = usual
+    return rows

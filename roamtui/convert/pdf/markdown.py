@@ -1,0 +1,212 @@
+"""Write rows, headings and tables as Markdown, and repair words that are split or lack a letter."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from roamtui.convert.decode import replace_surrogates
+from roamtui.convert.escaping import LINE_START, write_heading
+from roamtui.convert.pdf.headings import DetectedHeading
+from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.table_writer import write_table
+from roamtui.convert.pdf.tables import PageText
+from roamtui.convert.pdf.words import HYPHEN, HYPHENS, RAISED_END, RAISED_START
+
+_PARAGRAPH_GAP_MIN = 1.35
+"""Minimum distance between paragraphs, as a multiple of the median distance between rows."""
+_FULL_ROW_LENGTH = 60
+"""Minimum length of a row of prose, in characters."""
+_RULE = re.compile(r"[\s|]*(?:_[\s_]{3,}|={4,}|-{4,}|[‗─━—]{4,})[\s|]*")
+"""A row of characters that looks like a ruled line."""
+_FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s|$))")
+"""A number at a line start, such as a year, that Markdown would read as a list item's number."""
+_SHIELD = "\N{NO-BREAK SPACE}"
+"""Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
+_RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
+_CELL_GAP_MIN = 1.5
+"""Minimum gap between cells outside tables, in letter heights."""
+_BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
+_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-z]+)\d*;)")
+_ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
+"""The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
+_SENTENCE_ENDS = frozenset('.!?:;"”»)|')
+_PIECE_COUNT_MAX = 3
+"""A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST_WORD = re.compile(rf"{_WORD.pattern}$")
+_SINGLE_F = re.compile(r"(?<!f)f(?!f)")
+
+
+class WordRepairer:
+    """Repairs words that are split or lack an f, by comparing them with all words of the file."""
+
+    def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
+        texts = (row.text.lower() for rows in pages for row in rows)
+        self._counts = Counter(word for text in texts for word in _WORD.findall(text))
+        self._spellings: dict[str, str] = {}
+        """Words that lack one f of a double f, mapped to the full spelling, which the file has more often."""
+        for word, count in self._counts.items():
+            whole = _SINGLE_F.sub("ff", word, count=1) if len(word) > 3 else word
+            if whole != word and self._counts[whole] > count:
+                self._spellings[word] = whole
+        rare = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
+        self._suspects = rare | self._spellings.keys() | {word.partition("ff")[2] for word in self._counts}
+        """Words that may have to be repaired, and pieces of such words."""
+        line_ends = [
+            self._compare_spellings(above.text[:-1], row.text)
+            for rows in pages
+            for above, row in pairwise(rows)
+            if above.text[-1] in HYPHENS and row.text[0].islower()
+        ]
+        self._divides_words = sum(line_ends) >= 0
+        """Whether the file divides words at line ends, as books do. Filings break only compounds."""
+
+    def repair(self, rows: Sequence[PageRow]) -> None:
+        """Repair the words in the cells of rows."""
+        for row in rows:
+            for cell in row.cells:
+                if self._suspects.isdisjoint(_WORD.findall(cell.text.lower())):
+                    continue
+                repaired: list[str] = []
+                for word in cell.text.split(" "):
+                    before = repaired[-1] if repaired else ""
+                    whole = self._join_pieces(before, word) if before.isalpha() else ""
+                    if whole:
+                        repaired[-1] = whole
+                    else:
+                        repaired.append(self._spellings.get(word, word))
+                cell.text = " ".join(repaired)
+            row.refresh()
+
+    def _join_pieces(self, start: str, end: str) -> str:
+        """Join two pieces of a split word; return an empty text if they are two words.
+
+        Pieces are rare by themselves and frequent as one word. A split "ff" may have lost one f.
+        """
+        core = end.rstrip(".,;:)")
+        is_alike = start.isupper() == core.isupper() or core.islower()
+        # an article, as in "a gain"
+        if not core.isalpha() or not is_alike or (start.lower() == "a" and len(core) > 1):
+            return ""
+        first, last = self._counts[start.lower()], self._counts[core.lower()]
+        # A single letter is always frequent, so only the other piece counts.
+        common = max(first, last)
+        if len(core) == 1:
+            common = first
+        elif len(start) == 1:
+            common = last
+        if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
+            return start + end
+        is_f_lost = start[-1] == "f" and len(core) > 1
+        if is_f_lost and self._counts[f"{start}f{core}".lower()] > _PIECE_COUNT_MAX * max(1, last):
+            return f"{start}f{end}"
+        return ""
+
+    def join(self, start: str, end: str) -> str:
+        """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
+        balance = self._compare_spellings(start, end)
+        is_word = end[:1].islower() and (balance > 0 or (balance == 0 and self._divides_words))
+        return start + end if is_word else f"{start}-{end}"
+
+    def _compare_spellings(self, start: str, end: str) -> int:
+        """Return 1 if the file has the word of two lines more often without a hyphen, -1 if with one."""
+        first, last = _LAST_WORD.search(start.lower()), _WORD.match(end.lower())
+        if not first or not last:
+            return 0
+        whole = self._counts[first[0] + last[0]]
+        compound = self._counts[f"{first[0]}-{last[0]}"]
+        return -1 if "-" in first[0] else (whole > compound) - (whole < compound)
+
+
+class MarkdownWriter:
+    """Writes pages one after the other."""
+
+    def __init__(self, repairer: WordRepairer) -> None:
+        self._repairer = repairer
+        self.pieces: list[str] = []
+        """Markdown written so far."""
+        self.page_starts: list[int] = []
+        self._length = 0
+        self._is_paragraph_open = False
+        """Whether the last paragraph of the page may continue on the next one."""
+
+    def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
+        """Write a page. Its headings must be in order."""
+        gaps = [
+            (len(above.text), row.top - above.top)
+            for above, row in pairwise(page.rows)
+            if row.top > above.top
+        ]
+        prose = [gap for length, gap in gaps if length >= _FULL_ROW_LENGTH]
+        # The distance in prose may be greater than the median of all rows, because tables are set more
+        # tightly.
+        usual = max((median(some) for some in (prose, [gap for _, gap in gaps]) if some), default=0.0)
+        gap_max = _PARAGRAPH_GAP_MIN * usual
+        blocks: list[str] = []
+        start = 0
+        for heading in headings:
+            blocks += self._write_rows(page, start, heading.row - page.start, gap_max)
+            blocks.append(write_heading(heading.level, _finish_text(heading.title)))
+            start = heading.end - page.start
+        blocks += self._write_rows(page, start, len(page.rows), gap_max)
+        is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
+        between = "\n" if is_continued else "\n\n"
+        if not self._length:
+            between = ""
+        self.page_starts.append(self._length + len(between))
+        self.pieces.append(between + "\n\n".join(blocks))
+        self._length += len(self.pieces[-1])
+        if blocks:
+            self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
+
+    def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
+        """Yield tables and paragraphs from row `start` to `end`. A gap over `gap_max` starts a paragraph."""
+        for table in page.tables:
+            low, high = max(start, table.start), min(end, table.end)
+            if low < high:
+                yield from self._write_paragraphs(page.rows[start:low], gap_max)
+                header_count = max(0, table.start + table.header_count - low)
+                if header_count >= high - low:
+                    header_count = 0
+                yield _finish_text(write_table(page.rows[low:high], header_count))
+                start = high
+        yield from self._write_paragraphs(page.rows[start:end], gap_max)
+
+    def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
+        """Yield the paragraphs of rows. Words that were hyphenated at line ends are joined."""
+        lines: list[str] = []
+        rows = [row for row in rows if not _RULE.fullmatch(row.text)]
+        for above, row in zip([None, *rows], [*rows, None], strict=True):
+            begins_paragraph = (
+                above is None
+                or row is None
+                or row.top - above.top > gap_max
+                or (row.top < above.top and not row.text[0].islower())
+                or abs(row.size - above.size) > 0.15 * above.size
+                or _BULLET.match(row.text) is not None
+            )
+            if lines and begins_paragraph:
+                text = "\n".join(lines)
+                bullet = _BULLET.match(text)
+                text = _finish_text(text[bullet.end() :] if bullet else text)
+                yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(
+                    _SHIELD, LINE_START.sub(_SHIELD, text)
+                )
+                lines = []
+            if row is None:
+                return
+            line = row.cells[0].text
+            for before, cell in pairwise(row.cells):  # justified lines have wide gaps inside a sentence
+                line += f"{' | ' if cell.x0 - before.x1 > _CELL_GAP_MIN * row.size else ' '}{cell.text}"
+            if lines and lines[-1][-1] in HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
+                lines[-1] = self._repairer.join(lines[-1][:-1], line)
+            else:
+                lines.append(line)
+
+
+def _finish_text(text: str) -> str:
+    """Escape HTML, restore hyphens, mark raised letters, and break lines after rows outside tables."""
+    text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-"))).translate(_RAISED_TAGS)
+    return _ROW_END.sub(r"\1  \n", text)

@@ -1,0 +1,179 @@
+"""Detect the outline of a PDF: from its bookmarks or contents pages, its words, and its looks."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from roamtui.convert.pdf.contents import CONTENTS_TITLE, detect_contents
+from roamtui.convert.pdf.filings import add_filing_headings, parse_item
+from roamtui.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
+from roamtui.convert.pdf.pdfium import TocEntry
+from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.running_heads import PrintedNumbers
+from roamtui.convert.pdf.tables import PageText
+from roamtui.convert.pdf.titles import is_marked, join_rows, strip_number
+from roamtui.convert.pdf.typography import TypographicHeadings
+from roamtui.text import fold_letters
+
+_PAGES_PER_BOOKMARK_MAX = 4
+"""Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
+_FIRST_WORDS_LENGTH = 60
+_DIGITS = re.compile(r"\d+")
+_TITLE_ROWS_MAX = 4
+_SIMILARITY_MIN = 91
+"""Minimum similarity of a listed title and rows of a page, in percent."""
+_PAGE_OFFSETS = (0, 1, -1)
+"""Pages to search, relative to the listed one: links often lead to the end of the page before."""
+_HEAD_LENGTH_MIN = 10
+"""A marked row with at least this many letters has a listed title if it is the start of it."""
+_LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
+_SCORE_WITHOUT_NUMBER = 90.0
+_SCORE_SIMILAR = 80.0
+"""Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
+_BOLD_BONUS = 6.0
+_OFFSET_PENALTY = 7.0
+"""Changes of a score: for bold type, and for each page away from the listed one."""
+
+
+def detect_outline(
+    pages: Sequence[PageText], rows: Sequence[PageRow], bookmarks: Sequence[TocEntry], printed: PrintedNumbers
+) -> list[DetectedHeading]:
+    """Return all headings in order. If nothing looks like a heading, return one for each page."""
+    entries = detect_contents(pages, printed)
+    if _are_outline(bookmarks, len(pages)):
+        entries = [mark for mark in bookmarks if mark.page < len(pages)]
+    anchored = _anchor_titles(pages, rows, entries)
+    headings = add_filing_headings(rows, anchored)
+    has_outline = bool(anchored) or any(parse_item(heading.title) for heading in headings)
+    typographic = TypographicHeadings(rows)
+    if not headings:
+        headings = detect_numbered_headings(rows, typographic.score_title)
+    headings = merge_headings(headings, typographic.divide(headings, has_outline=has_outline))
+    return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
+
+
+def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
+    marked_pages = len({mark.page for mark in bookmarks})
+    names = {_DIGITS.sub("#", mark.title) for mark in bookmarks}
+    is_dense = marked_pages > 2 or marked_pages * _PAGES_PER_BOOKMARK_MAX >= page_count
+    # Bookmarks that differ only in a number, such as "Page 7", are not an outline.
+    return is_dense and not (len(names) == 1 and "#" in names.pop())
+
+
+def _anchor_titles(
+    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry]
+) -> list[DetectedHeading]:
+    """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
+    headings: list[DetectedHeading] = []
+    finder = _TitleFinder(pages, rows)
+    for entry in entries:
+        page = pages[entry.page]
+        span = finder.find(entry)
+        if span:
+            text = join_rows(rows[span.start : span.stop])
+            # The heading gets the title as written on the page, unless the list says more.
+            title = entry.title if parse_item(entry.title) and not parse_item(text) else text
+            headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
+        elif 2 * sum(row.is_listed for row in page.rows) <= len(page.rows) or CONTENTS_TITLE.fullmatch(
+            entry.title
+        ):
+            # The title may be part of a picture, so the heading is inserted at the start of the page.
+            # But some links of contents wrongly lead to a page of contents.
+            row = min(page.start, len(rows) - 1)
+            headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
+    return headings
+
+
+class _TitleFinder:
+    """Finds the rows of titles. A row is part of one title only."""
+
+    def __init__(self, pages: Sequence[PageText], rows: Sequence[PageRow]) -> None:
+        self._pages = pages
+        self._rows = rows
+        self._get_keys = cache(lambda index: _make_keys(rows[index]))
+        self._taken: set[int] = set()
+
+    def find(self, entry: TocEntry) -> range:
+        """Return the rows that are most like the title of an entry; an empty range if none are."""
+        whole = fold_letters(entry.title)
+        bare = fold_letters(strip_number(entry.title))
+        starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
+        best = 0.0
+        span = range(0)
+        for offset in _PAGE_OFFSETS:
+            for index, keys in self._iter_starts(entry.page + offset, starts):
+                score, count = _compare_title(whole, bare, keys)
+                score += _BOLD_BONUS * self._rows[index].font.is_bold - _OFFSET_PENALTY * abs(offset)
+                if count and score > best:
+                    best = score
+                    span = range(index, index + count)
+        self._taken.update(span)
+        return span
+
+    def _iter_starts(self, number: int, starts: set[str]) -> Iterator[tuple[int, list[_RowKeys]]]:
+        """Yield the rows of a page that start with the right two letters, with the keys of the rows there.
+
+        Comparing two letters first makes this fast enough for long files.
+        """
+        page = self._pages[number] if 0 <= number < len(self._pages) else PageText([], [])
+        end = page.start + len(page.rows)
+        for index in range(page.start, end):
+            first = self._get_keys(index)
+            is_free = index not in self._taken and not self._rows[index].is_listed and first.whole
+            if is_free and not starts.isdisjoint((first.whole[:2], first.bare[:2])):
+                yield (
+                    index,
+                    [self._get_keys(after) for after in range(index, min(index + _TITLE_ROWS_MAX, end))],
+                )
+
+
+class _RowKeys(NamedTuple):
+    """Keys for comparing a row with titles."""
+
+    whole: str
+    bare: str
+    """Without its number."""
+    head: str
+    """Without its number and a bracket at its end; empty if the row is not marked."""
+
+
+def _make_keys(row: PageRow) -> _RowKeys:
+    bare = strip_number(row.text)
+    head = fold_letters(_LAST_BRACKET.sub("", bare)) if is_marked(row) else ""
+    return _RowKeys(fold_letters(row.text), fold_letters(bare), head)
+
+
+def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
+    """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
+    best = 0.0
+    best_count = 0
+    joined = ""
+    first = rows[0]
+    if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
+        best = _SCORE_SIMILAR
+        best_count = 1
+    for count, row in enumerate(rows, start=1):
+        joined += row.whole
+        if joined == whole:
+            score = 100.0
+        elif bare in (joined, first.bare + joined[len(first.whole) :]):
+            score = _SCORE_WITHOUT_NUMBER
+        else:
+            score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
+        if score > best:
+            best = score
+            best_count = count
+    return best, best_count
+
+
+def _name_page(number: int, page: PageText) -> DetectedHeading:
+    """Return a heading for a page: its number and first words."""
+    text = " ".join(row.text for row in page.rows[:2])
+    words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
+    return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

@@ -1,0 +1,183 @@
+"""Put the words of a page into rows in reading order: from top to bottom, or column by column."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import chain, groupby, pairwise, takewhile
+from operator import attrgetter
+
+from roamtui.convert.pdf.words import Word, measure_size
+
+_OVERLAP_MIN = 0.5
+"""Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
+_SAME_LINE_OFFSET_MAX, _NEXT_LINE_OFFSET_MIN = 0.2, 0.8
+"""Twice the vertical distance between the centres of two words, in letter heights. Below the first number,
+the words are in the same line; from the second number on, they are in adjacent lines."""
+_BELOW_SHARE = 0.3
+"""Minimum horizontal overlap of a word with a word above it, as a share of the width of the narrower one."""
+CELL_GAP = 0.62
+"""Maximum gap between words of one cell, in letter heights."""
+_COLUMN_ROWS_MIN = 6
+"""Minimum number of rows in two columns, and of lines that start at the left edge of the right one."""
+_COLUMN_EDGE_WIDTH = 4.0
+"""In points. Lines whose left edges are within this width belong to the same column."""
+_COLUMN_WIDTH_MIN = 0.3
+"""Minimum distance of the right column from both edges of the text, as a share of its width."""
+_SWITCHES_MAX = 0.12
+"""Maximum number of changes between the columns per row, in drawing order. A table changes more often."""
+_COLUMN_DEPTH_MAX = 2
+_LINES_MIN = 12
+"""Minimum number of lines in two columns that the page draws line by line."""
+_PROSE_WORDS_MIN = 4
+"""Minimum mean number of words of such a line in its column."""
+_FILLED_SHARE_MIN = 0.8
+"""Minimum share of its column that a usual line of prose fills. The cells of a table differ more."""
+_GUTTER_MAX = 4.0
+"""Maximum distance, in letter heights, of the longest line of the left column from the right column."""
+_FIGURES_SHARE_MAX = 0.15
+_SAMPLE_STEP = 4
+
+
+def _sum_edges(word: Word) -> float:
+    return word.top + word.bottom
+
+
+def _group_words(words: Iterable[Word]) -> list[list[Word]]:
+    """Group words into rows from top to bottom, each from left to right."""
+    rows: list[list[Word]] = []
+    row: list[Word] = []
+    top = bottom = 0.0
+    for word in sorted(words, key=_sum_edges):
+        height = word.bottom - word.top
+        row_height = bottom - top
+        overlap = min(bottom, word.bottom) - max(top, word.top)
+        overlaps = bool(row) and overlap >= _OVERLAP_MIN * min(height, row_height)
+        if overlaps and not _is_below(word, row):
+            row.append(word)
+            if height <= row_height:
+                continue
+        else:
+            # A line of the next column may be between these two lines, and overlap both.
+            start = bisect_right(row, _sum_edges(word) - _SAME_LINE_OFFSET_MAX * height, key=_sum_edges)
+            beside = row[start:] if overlaps else []
+            del row[len(row) - len(beside) :]
+            row = [*beside, word]
+            rows.append(row)
+        top, bottom = word.top, word.bottom
+    for row in rows:
+        row.sort(key=attrgetter("x0"))
+    return rows
+
+
+def _is_below(word: Word, row: Sequence[Word]) -> bool:
+    """Return whether a word is below another word of a row, so that it belongs to the next line."""
+    above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
+    return any(
+        min(word.x1, other.x1) - max(word.x0, other.x0)
+        > _BELOW_SHARE * min(word.x1 - word.x0, other.x1 - other.x0)
+        for other in takewhile(lambda other: _sum_edges(other) <= above, row)
+    )
+
+
+def sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
+    """Group words, in drawing order, into rows in reading order: by columns if the page draws them so.
+
+    `depth` is how deep the words are nested in columns.
+    """
+    groups = _group_words(words)
+    if depth >= _COLUMN_DEPTH_MAX or len(groups) < _COLUMN_ROWS_MIN:
+        return groups
+    # A line consists of words that the page draws one after the other from left to right.
+    lines = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    x = _detect_right_column(lines, words)
+    if x is None:
+        return _divide_prose(groups)
+    crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
+    ordered: list[list[Word]] = []
+    rows = switches = 0
+    # Consecutive rows are either in two columns or, such as a heading, across both.
+    for is_divided, group in groupby(
+        groups, lambda group: crossing.isdisjoint(map(attrgetter("first"), group))
+    ):
+        band = list(group)
+        if not is_divided:
+            ordered += band
+            continue
+        flat = sorted(chain.from_iterable(band), key=attrgetter("first"))
+        left = [word for word in flat if word.x0 < x]
+        right = [word for word in flat if word.x0 >= x]
+        ordered += sort_into_reading_order(left, depth + 1)
+        ordered += sort_into_reading_order(right, depth + 1)
+        if left and right:
+            rows += len(band)
+            switches += sum((word.x0 < x) != (after.x0 < x) for word, after in pairwise(flat)) - 1
+    # A table is drawn row by row, and so are the columns of some programs.
+    return _divide_prose(groups) if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
+
+
+def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
+    """Put rows of prose in two columns, which the page draws row by row, into the order of the columns.
+
+    Prose fills the lines of both columns, and its lines start at the same place.
+    """
+    sample = groups[::_SAMPLE_STEP]
+    if sum(_find_gutter(group) is not None for group in sample) < len(sample) // 2:
+        return groups
+    gutters = [_find_gutter(group) for group in groups]
+    starts = sorted(gutter[1] for gutter in gutters if gutter is not None)
+    if len(starts) < _LINES_MIN:
+        return groups
+    x = starts[len(starts) // 2] - _COLUMN_EDGE_WIDTH
+    is_divided = [gutter is not None and abs(gutter[1] - x) <= 2 * _COLUMN_EDGE_WIDTH for gutter in gutters]
+    first = is_divided.index(True)
+    end = len(is_divided) - is_divided[::-1].index(True)
+    left = [side for group in groups[first:end] if (side := [word for word in group if word.x0 < x])]
+    right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
+    are_prose = _is_prose_column(left) and _is_prose_column(right)
+    longest = max(line[-1].x1 for line in left)
+    is_beside = x - _GUTTER_MAX * measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
+    if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_beside:
+        return groups
+    return [*groups[:first], *left, *right, *groups[end:]]
+
+
+def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
+    """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
+    gap_min = CELL_GAP * (group[0].bottom - group[0].top)
+    gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
+    return gaps[0] if len(gaps) == 1 else None
+
+
+def _is_prose_column(lines: Sequence[Sequence[Word]]) -> bool:
+    """Return whether a column's lines are prose: many words, few figures, and mostly long lines."""
+    words = [word.text for line in lines for word in line]
+    figures = sum(any(map(str.isdigit, word)) for word in words)
+    left = min(line[0].x0 for line in lines)
+    lengths = sorted(line[-1].x1 - left for line in lines)
+    return (
+        len(words) >= _PROSE_WORDS_MIN * len(lines)
+        and figures <= _FIGURES_SHARE_MAX * len(words)
+        and lengths[len(lengths) // 4] >= _FILLED_SHARE_MIN * lengths[-1]
+    )
+
+
+def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
+    """Return the left edge of the right column, or None if too few lines of prose start at any one edge."""
+    left = min([word.x0 for word in words])
+    right = max([word.x1 for word in words])
+    low = left + _COLUMN_WIDTH_MIN * (right - left)
+    high = right - _COLUMN_WIDTH_MIN * (right - left)
+    starts: dict[int, list[float]] = {}
+    for line in lines:
+        x0 = line[0].x0
+        if low <= x0 <= high and len(line) > 1:
+            starts.setdefault(int(x0 // _COLUMN_EDGE_WIDTH), []).append(x0)
+    if not starts:
+        return None
+    best = max(starts, key=lambda key: len(starts[key]))
+    near = [*starts[best], *starts.get(best - 1, ())]
+    return min(near) - 1 if len(near) >= _COLUMN_ROWS_MIN else None

@@ -1,0 +1,219 @@
+"""Group the words of a page into rows in reading order, with cells separated by wide gaps."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, is_right_to_left
+from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
+from roamtui.convert.pdf.words import (
+    LOWERED_FIGURES,
+    RAISED_END,
+    RAISED_START,
+    Word,
+    is_lowered,
+    is_raised,
+    measure_size,
+)
+
+_SPACE_GAP = 0.07
+"""Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
+character there."""
+_RAISED_GAP = 0.15
+"""Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
+_TALL_RATIO = 1.8
+"""Minimum height of vertical text, relative to the median height of words."""
+_FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
+"""A cell, such as a currency sign, that belongs to the figure after it."""
+_FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
+"""A cell, such as a percent sign, that belongs to the figure before it."""
+_ENUMERATOR = re.compile(
+    r"(?:item|note|part|chapter|section|article|exhibit|appendix)\s*[\divxlc]+[a-c]?\s?[.:\u2014\u2013-]?|[•▪●◦‣⁃■□➢✓–·]"
+    r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",
+    re.IGNORECASE,
+)
+_WHOLE_FIGURE = re.compile(r"\(?[$€£¥]?\(?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\)?%?\)?")
+_FIGURE_SIGNS = re.compile(r"\d[,.]\d|[$€£¥%(]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
+_FOOTNOTE_MARK_GAP_MAX = 0.9
+"""Maximum distance between a figure and its footnote mark, in letter heights."""
+_FIGURE_ENDS = "0123456789)%"
+_CURRENCIES = "$€£¥"
+_DASHES = "—–-"
+_FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
+
+
+@dataclass(slots=True)
+class Cell:
+    """Words of a row that no wide gap separates."""
+
+    text: str
+    x0: float
+    x1: float
+
+
+@dataclass(slots=True)
+class PageRow:
+    """A line of a page."""
+
+    cells: list[Cell]
+    top: float
+    bottom: float
+    size: float
+    """Letter height."""
+    first: int
+    """Index of its first character in drawing order; `last` is the index of its last one."""
+    last: int
+    font: Font = UNKNOWN_FONT
+    """Font of its first and last character; `UNKNOWN_FONT` if they differ."""
+    page: int = 0
+    """0-based number of its page."""
+    number: int = 0
+    """0-based number of the row on its page."""
+    is_in_table: bool = False
+    is_listed: bool = False
+    """Whether it belongs to a contents page."""
+    text: str = field(init=False)
+    x0: float = field(init=False)
+    x1: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Recompute text and bounds from the cells."""
+        cells = self.cells
+        self.text = cells[0].text if len(cells) == 1 else " ".join([cell.text for cell in cells])
+        self.x0 = min(cells[0].x0, cells[-1].x0)
+        self.x1 = max(cells[0].x1, cells[-1].x1)
+
+
+def make_row(words: Sequence[Word]) -> PageRow:
+    """Make a row from words that are sorted from left to right."""
+    size = measure_size(words)
+    gap_max = CELL_GAP * size
+    touching = _SPACE_GAP * size
+    cells: list[Cell] = []
+    cell: Cell | None = None
+    before = base = words[0]
+    for word in words:
+        gap = word.x0 - before.x1
+        if cell is not None and gap < _RAISED_GAP * size and is_raised(word, base):
+            cell.text += f"{RAISED_START}{word.text}{RAISED_END}"
+            cell.x1 = max(word.x1, cell.x1)
+            before = word
+            continue
+        if (
+            cell is None
+            or gap > gap_max
+            or (gap > touching and _starts_column(cell.text, base.text, word.text))
+        ):
+            cell = Cell(word.text, word.x0, word.x1)
+            cells.append(cell)
+        else:
+            touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
+            if touches and base is before and base.text[0].isdigit() and is_raised(base, word):
+                cell.text = f"{cell.text.removesuffix(base.text)}{RAISED_START}{base.text}{RAISED_END}"
+            text = word.text
+            if touches and cell.text[-1].isdigit() and is_lowered(word, base):
+                text = text.translate(LOWERED_FIGURES)
+            cell.text += text if touches else f" {text}"
+            cell.x1 = max(word.x1, cell.x1)
+        before = base = word
+    if len(cells) > 1:
+        cells = _join_marks(cells, size)
+    return _build_row(cells, words, size)
+
+
+def _starts_column(cell: str, last: str, after: str) -> bool:
+    """Return whether the word after a cell is a figure or a year of the next column, as in "9,035 $488".
+
+    `last` is the last word of the cell.
+    """
+    last = last.partition(RAISED_START)[0] or last
+    if _YEAR.fullmatch(last) and _YEAR.fullmatch(after):
+        return True
+    if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
+        return False
+    if after in _CURRENCIES and _YEAR.fullmatch(last):
+        return False  # a head such as "2022 $ million"
+    are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
+    return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
+
+
+def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
+    top = min([word.top for word in words])
+    bottom = max([word.bottom for word in words])
+    first = min([word.first for word in words])
+    return PageRow(cells, top, bottom, size, first, max([word.last for word in words]))
+
+
+def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
+    """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to.
+
+    `size` is the letter height.
+    """
+    joined = [cells[0]]
+    for cell in cells[1:]:
+        before = joined[-1]
+        if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in "(0123456789—–-":
+            # The currency sign of a figure may be drawn far to the left, next to the figure or label before
+            # it.
+            cell.text = before.text[-1] + cell.text
+            before.x1 -= (before.x1 - before.x0) / len(before.text)
+            before.text = before.text[:-1].rstrip()
+        is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
+        is_suffix = (
+            _FIGURE_SUFFIX.fullmatch(cell.text) is not None
+            and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{_DASHES}"))
+            and not _YEAR.fullmatch(before.text)
+        )
+        is_enumerator = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text)
+        is_numbered = is_enumerator and not _FIGURE_START.match(cell.text)
+        is_mark = (
+            before.text[-1] in _FIGURE_ENDS
+            and _FOOTNOTE_MARK.fullmatch(cell.text) is not None
+            and cell.x0 - before.x1 < _FOOTNOTE_MARK_GAP_MAX * size
+        )
+        if is_prefixed or is_suffix or is_numbered or is_mark:
+            before.text += f" {cell.text}" if is_numbered or is_mark else cell.text
+            before.x1 = cell.x1
+        else:
+            joined.append(cell)
+    return joined
+
+
+def _is_vertical(word: Word, usual: float) -> bool:
+    """Return whether a word is vertical, such as a stamp at the edge, which would join all rows beside it."""
+    height = word.bottom - word.top
+    return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
+
+
+def _make_drawn_row(words: Sequence[Word]) -> PageRow:
+    """Make a row of one cell from words in drawing order, as right-to-left and vertical text is read."""
+    text = " ".join(word.text for word in sorted(words, key=attrgetter("first")))
+    cell = Cell(text, min(word.x0 for word in words), max(word.x1 for word in words))
+    return _build_row([cell], words, measure_size(words))
+
+
+def read_rows(page: PdfPage) -> list[PageRow]:
+    """Return the rows of a page in reading order."""
+    words = page.read_words()
+    usual = measure_size(words) if words else 0.0
+    vertical = [word for word in words if _is_vertical(word, usual)]
+    if vertical:
+        words = [word for word in words if not _is_vertical(word, usual)]
+    rows: list[PageRow] = []
+    for group in sort_into_reading_order(words, 0):
+        text = "".join([word.text for word in group])
+        make = _make_drawn_row if is_right_to_left(text) else make_row
+        rows.append(make(group))
+    if vertical:
+        rows.append(_make_drawn_row(vertical))
+    for row in rows:
+        font = page.read_font(row.first)
+        if row.last == row.first or font is page.read_font(row.last):
+            row.font = font
+    return rows

@@ -1,0 +1,288 @@
+"""Write a table as Markdown: cells in their columns, and heads above the columns that they describe."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from roamtui.convert.pdf.rows import Cell, PageRow
+from roamtui.convert.pdf.tables import LABEL_INDENT_MAX, UNITS, YEAR, is_data_row, is_figure
+from roamtui.convert.pdf.words import HYPHEN
+
+_MONTH = (
+    r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)"
+)
+_DATE = re.compile(
+    rf"(?:as of |at )?(?:{_MONTH}\.? \d{{1,2}},?)(?:\s?\d{{4}})?|{YEAR.pattern}", re.IGNORECASE
+)
+"""A head that names one year or day, such as "2022", "December 31," or "July 3, 2022"."""
+_YEAR_IN = re.compile(r"(?:19|20)\d\d")
+_PERIOD = re.compile(rf"{_DATE.pattern}|.*\b(?:years?|quarters?|months|weeks|half|ended)\b.*", re.IGNORECASE)
+_STACKED_SHIFT_MAX = 4.0
+"""Maximum distance in points between the centres or edges of two lines of one head."""
+_HYPHEN_SPACE = re.compile(rf"([-{HYPHEN}]) ")
+_OVERLAP_MIN = 0.25
+"""Minimum overlap of a head with its column, as a share of the narrower one."""
+_SPAN_TOLERANCE = 0.3
+"""Maximum distance between the centres of a head and its columns, as a share of their mean width."""
+_SPAN_TOLERANCE_MIN = 6.0
+_WIDTH_SHARE_MIN = 0.9
+"""Minimum width of the columns below a head, as a share of the head's width."""
+_COLUMN_DISTANCE_MAX = 14.0
+"""Maximum distance in points between a cell and its column, and between columns that may be joined."""
+_MISFITS_MAX = 0.04
+"""Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so
+that no figure appears under the wrong column head."""
+_LABEL_ROWS_MIN = 5
+"""In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
+_COLUMNS_MAX = 48
+
+
+class _Column(NamedTuple):
+    """The left and right edge of a column of figures."""
+
+    x0: float
+    x1: float
+
+
+class _Span(NamedTuple):
+    """Columns side by side, by number."""
+
+    first: int
+    last: int
+
+
+class _Head(NamedTuple):
+    """A cell of the header, and the columns that it describes."""
+
+    cell: Cell
+    span: _Span
+
+
+def write_table(rows: Sequence[PageRow], header_count: int) -> str:
+    """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
+    plain_lines = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+    edge = min(row.x0 for row in rows)
+    columns = _detect_columns(rows[header_count:], edge)
+    if not columns:
+        return plain_lines
+    layout = _TableLayout(columns, edge)
+    lines: list[list[str]] = []
+    misfits = 0
+    for row in rows[header_count:]:
+        line, misfits_of_row = layout.place_cells(row)
+        misfits += misfits_of_row
+        if lines and _continues_label(lines[-1], line):
+            line[0] = f"{lines.pop()[0]} {line[0]}"
+        lines.append(line)
+    if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
+        return plain_lines
+    head = layout.compute_heads(rows[:header_count])
+    delimiters = ["---"] * len(head)
+    return "\n".join(_write_line(line) for line in (head, delimiters, *lines))
+
+
+def _write_line(texts: Sequence[str]) -> str:
+    escaped = [text.replace("|", r"\|") for text in texts]
+    return f"| {' | '.join(escaped)} |"
+
+
+def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
+    """Return whether the label of a line continues the label above, whose figures are in this line."""
+    label, *figures = above
+    return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:"
+
+
+def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
+    """Return the columns of figures. The labels start at the left `edge` of the table."""
+    figures: list[_Column] = []
+    for row in filter(is_data_row, rows):
+        has_label = not is_figure(row.cells[0].text) or row.x0 <= edge + LABEL_INDENT_MAX
+        cells = row.cells[1:] if has_label else row.cells
+        figures += [_Column(cell.x0, cell.x1) for cell in cells]
+    figures.sort()
+    if len(rows) >= _LABEL_ROWS_MIN and figures[1:] and figures[0].x1 < figures[1].x0 - _COLUMN_DISTANCE_MAX:
+        # a lone figure to the left of all others ends a label, such as "net of tax of $1 and | ($7)"
+        del figures[0]
+    columns: list[_Column] = []
+    for figure in figures:
+        if columns and figure.x0 < columns[-1].x1:
+            columns[-1] = _Column(columns[-1].x0, max(figure.x1, columns[-1].x1))
+        else:
+            columns.append(figure)
+    return _join_columns(columns, rows) if len(columns) <= _COLUMNS_MAX else []
+
+
+def _join_columns(columns: Sequence[_Column], rows: Sequence[PageRow]) -> list[_Column]:
+    """Join columns that are close if no row has cells in both."""
+    joined: list[_Column] = []
+    filled: set[int] = set()
+    for column in columns:
+        own = {index for index, row in enumerate(rows) if any(_touch(column, cell) for cell in row.cells)}
+        if joined and not filled & own and column.x0 - joined[-1].x1 < _COLUMN_DISTANCE_MAX:
+            joined[-1] = _Column(joined[-1].x0, column.x1)
+            filled |= own
+        else:
+            joined.append(column)
+            filled = own
+    return joined
+
+
+class _TableLayout(NamedTuple):
+    """The columns of a table, and the left edge of the labels beside them."""
+
+    columns: Sequence[_Column]
+    edge: float
+
+    def place_cells(self, row: PageRow) -> tuple[list[str], int]:
+        """Return the label of a row and the text in each column. Text without figures may fill several.
+
+        Also return how many cells of a row with figures are in several columns, or far from all.
+        """
+        line = [""] * (len(self.columns) + 1)
+        misfits = 0
+        is_data = is_data_row(row)
+        for cell in row.cells:
+            positions = range(1)
+            if not self._is_label(cell, row):
+                span = self._find_span(cell)
+                x0, x1 = self.columns[span.first]
+                distance = max(x0 - cell.x1, cell.x0 - x1)
+                if is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX):
+                    misfits += 1
+                positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
+            for position in positions:
+                line[position] = f"{line[position]} {cell.text}".strip()
+        return line, misfits
+
+    def _is_label(self, cell: Cell, row: PageRow) -> bool:
+        x0, x1 = self.columns[0]
+        is_first = cell is row.cells[0] and cell.x0 < x0 and cell.x1 < x1 + _COLUMN_DISTANCE_MAX
+        return is_first or cell.x1 <= x0
+
+    def _find_span(self, cell: Cell) -> _Span:
+        """Return the columns that a cell is above or in, or else the nearest one."""
+        overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in self.columns]
+        over = [
+            number
+            for number, ((x0, x1), overlap) in enumerate(zip(self.columns, overlaps, strict=True))
+            if overlap > _OVERLAP_MIN * min(cell.x1 - cell.x0, x1 - x0)
+        ]
+        over = over or [overlaps.index(max(overlaps))]
+        return _Span(over[0], over[-1])
+
+    def compute_heads(self, rows: Sequence[PageRow]) -> list[str]:
+        """Return the head of the labels and of each column. A head above several columns is repeated."""
+        count = len(self.columns)
+        texts: list[list[str]] = [[] for _ in range(count + 1)]
+        outer = _OuterHeads(self.columns)
+        for index in reversed(range(len(rows))):
+            cells = list(rows[index].cells)
+            dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
+            # A lone head below years describes the figures of all years.
+            is_lone = len(cells) == 1 and len(dates) > 1 and cells[0].x0 < dates[-1].x1
+            if is_lone or self._is_label_head(cells[0]):
+                texts[0].append(cells.pop(0).text)
+            for head in reversed(outer.place(cells, [self._find_span(cell) for cell in cells])):
+                for number in range(head.span.first, head.span.last + 1):
+                    texts[number + 1].append(head.cell.text)
+        return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
+
+    def _is_label_head(self, cell: Cell) -> bool:
+        first = self.columns[0]
+        is_left = cell.x0 < first.x0 and cell.x0 <= self.edge + LABEL_INDENT_MAX and cell.x1 <= first.x1
+        return is_left or UNITS.fullmatch(cell.text) is not None
+
+
+class _OuterHeads:
+    """The heads that no other head is above so far. Rows of heads are added from the lowest one upwards."""
+
+    def __init__(self, columns: Sequence[_Column]) -> None:
+        self._bounds = list(columns)
+        """Bounds of each column together with its lowest head, which shows where its middle is."""
+        self._by_column: list[_Head | None] = [None] * len(columns)
+        self._row: list[_Head] = []
+        """The heads of the last row."""
+
+    def place(self, cells: Sequence[Cell], own: Sequence[_Span]) -> list[_Head]:
+        """Add the row above, and return its heads. `own` are the columns that each cell overlaps."""
+        heads = self._divide_by_years(cells, own) or [
+            _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, own))
+            for number, cell in enumerate(cells)
+        ]
+        self._row = heads
+        for head in heads:
+            first, last = head.span
+            if first == last and self._by_column[first] is None:
+                x0, x1 = self._bounds[first]
+                self._bounds[first] = _Column(min(x0, head.cell.x0), max(x1, head.cell.x1))
+            self._by_column[first : last + 1] = [head] * (last + 1 - first)
+        return heads
+
+    def _divide_by_years(self, cells: Sequence[Cell], own: Sequence[_Span]) -> list[_Head]:
+        """Give years equal shares of the columns if each is above the first of its share, or the last."""
+        width, rest = divmod(len(self._bounds), max(1, len(cells)))
+        if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
+            return []
+        equal = [*range(0, len(self._bounds), width)]
+        firsts = [span.first for span in own]
+        if firsts not in (equal, [first + width - 1 for first in equal]):
+            return []
+        spans = [_Span(first, first + width - 1) for first in equal]
+        return [*map(_Head, cells, spans)]
+
+    def _find_stacked(self, cell: Cell, beside: Sequence[Cell]) -> _Span | None:
+        """Return the columns of the head below a cell if both are aligned lines of one head."""
+        below = [head for head in self._row if _touch(cell, head.cell)]
+        is_whole_date = _DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)
+        if len(below) != 1 or is_whole_date or _count_dates([head.cell for head in self._row]) > 1:
+            return None
+        line = below[0].cell
+        is_alone = sum(_touch(other, line) for other in beside) == 1
+        shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
+        return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
+
+    def _compute_span(self, cell: Cell, number: int, own: Sequence[_Span]) -> _Span:
+        """Return the columns that a cell is centred above, without dividing a head below."""
+        leftmost = own[number - 1].last + 1 if number else 0
+        rightmost = own[number + 1].first - 1 if number + 1 < len(own) else len(self._bounds) - 1
+        spans = [
+            (shift, _Span(first, last))
+            for first in range(leftmost, own[number].first + 1)
+            for last in range(own[number].last, rightmost + 1)
+            if (shift := self._measure_shift(cell, _Span(first, last))) is not None
+        ]
+        if not spans:
+            return own[number]
+        shift_max = 2 * min(spans)[0] + _SPAN_TOLERANCE_MIN
+        spans = [(shift, span) for shift, span in spans if shift <= shift_max]
+        below = [self._by_column[column] for _, span in spans for column in range(span.first, span.last + 1)]
+        texts = [head.cell.text if head else "" for head in below]
+        # A period, or a head above periods, spans as many columns as possible; any other head, as few as
+        # possible.
+        is_wide = all(map(_PERIOD.fullmatch, texts)) or (
+            _PERIOD.fullmatch(cell.text) is not None and not all(map(_DATE.fullmatch, texts))
+        )
+        sign = -1 if is_wide else 1
+        return min(spans, key=lambda item: (sign * (item[1].last - item[1].first), item[0]))[1]
+
+    def _measure_shift(self, cell: Cell, span: _Span) -> float | None:
+        """Return the distance of a cell's centre from that of columns, or None if it cannot be their head."""
+        first, last = (self._by_column[column] for column in span)
+        if (first and first.span.first < span.first) or (last and last.span.last > span.last):
+            return None
+        x0 = self._bounds[span.first].x0
+        x1 = self._bounds[span.last].x1
+        shift = abs(x0 + x1 - cell.x0 - cell.x1) / 2
+        mean_width = (x1 - x0) / (span.last - span.first + 1)
+        is_centred = shift <= max(_SPAN_TOLERANCE_MIN, _SPAN_TOLERANCE * mean_width)
+        return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
+
+
+def _touch(one: _Column | Cell, other: Cell) -> bool:
+    """Return whether a cell overlaps a column, or another cell if it is moved above that."""
+    return one.x0 < other.x1 and one.x1 > other.x0
+
+
+def _count_dates(cells: Sequence[Cell]) -> int:
+    return sum(_DATE.fullmatch(cell.text) is not None for cell in cells)

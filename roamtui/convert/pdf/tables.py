@@ -1,0 +1,185 @@
+"""Detect tables of figures on a page. A figure is a number, never a picture."""
+
+import re
+from collections.abc import Sequence
+from itertools import dropwhile, pairwise
+
+from msgspec import Struct, field
+
+from roamtui.convert.pdf.pdfium import PageLink
+from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.words import RAISED
+
+_FIGURE = re.compile(
+    r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
+    r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†|"
+    rf"{RAISED}))*"
+    r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
+)
+"""A number with currency, sign, unit and note mark, or a sign for a missing one: a dash, "n/a", "NM"."""
+_AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
+YEAR = re.compile(
+    rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{RAISED})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE
+)
+UNITS = re.compile(
+    r"\(.{0,99}(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).{0,99}\)"
+    r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*|unaudited",
+    re.IGNORECASE,
+)
+"""A header row that states the units, such as "(in millions)"."""
+LABEL_INDENT_MAX = 40.0
+"""In points. A figure that starts this close to the left edge is a label, such as a year."""
+_PLAIN_ROWS_MAX = 4
+"""Maximum number of consecutive rows without figures inside a table."""
+_HEADER_ROWS_MAX = 10
+_PROSE_LENGTH_MIN = 110
+"""A longer row is prose."""
+_SENTENCE_LENGTH_MIN = 60
+"""A longer row is prose if it ends like a sentence."""
+_PROSE_CELLS_MAX = 2
+"""A row with more cells is not prose."""
+_LABEL_LINES_MAX = 4
+"""Maximum number of lines of a label."""
+
+
+class PageTable(Struct, frozen=True):
+    """The rows of a table from `start` up to `end`. The first `header_count` rows are its header."""
+
+    start: int
+    end: int
+    header_count: int
+
+
+class PageText(Struct):
+    """The content of a page, from which headings are detected and Markdown is written."""
+
+    rows: list[PageRow]
+    links: list[PageLink]
+    tables: list[PageTable] = field(default_factory=list)
+    start: int = 0
+    """Index of its first row among the rows of all pages."""
+
+
+def detect_tables(rows: Sequence[PageRow]) -> list[PageTable]:
+    """Return the tables of a page in order."""
+    tables: list[PageTable] = []
+    index = 0
+    while index < len(rows):
+        if not is_data_row(rows[index]):
+            index += 1
+            continue
+        body = range(index, _find_body_end(rows, index))
+        header = _detect_header(rows, body, tables[-1].end if tables else 0)
+        if _is_table(rows[header.start : header.stop], rows[body.start : body.stop]):
+            tables.append(PageTable(header.start, body.stop, len(header)))
+        index = body.stop
+    return tables
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a text is a number, or a sign for a missing one."""
+    return _FIGURE.fullmatch(text) is not None
+
+
+def is_data_row(row: PageRow) -> bool:
+    """Return whether a row has several cells and ends in a figure."""
+    return len(row.cells) > 1 and is_figure(row.cells[-1].text)
+
+
+def _is_year_row(row: PageRow) -> bool:
+    """Return whether a row has only years, after an optional label, or several years after other heads."""
+    years = [*dropwhile(lambda cell: not YEAR.fullmatch(cell.text), row.cells)]
+    heads = row.cells[: len(row.cells) - len(years)]
+    are_heads = len(heads) < 2 or (len(years) > 1 and not any(is_figure(cell.text) for cell in heads))
+    are_years = bool(years) and all(YEAR.fullmatch(cell.text) for cell in years)
+    return len(row.cells) > 1 and are_heads and are_years
+
+
+def _is_prose_row(row: PageRow) -> bool:
+    if len(row.cells) > _PROSE_CELLS_MAX:
+        return False
+    text = row.text
+    return len(text) > _PROSE_LENGTH_MIN or (len(text) > _SENTENCE_LENGTH_MIN and text[-1] in ".;")
+
+
+def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
+    """Return whether rows are a table: two have figures, or one has several figures below heads."""
+    first, *others = filter(is_data_row, body)
+    if others:
+        return True
+    heads = [cell.text for row in header for cell in row.cells]
+    figures_above = (head for head in heads if is_figure(head) and not YEAR.fullmatch(head))
+    has_amounts = any(map(_AMOUNT.search, heads)) or any(figures_above)
+    figures = sum(is_figure(cell.text) for cell in first.cells)
+    are_years = YEAR.fullmatch(first.cells[-1].text) is not None
+    return len(heads) > len(header) and not has_amounts and figures > 1 and not are_years
+
+
+def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
+    """Return the end of the table body that starts with the figures in row `start`."""
+    last = start  # the last row with figures so far
+    has_amounts = not _is_year_row(rows[start])
+    for index in range(start + 1, len(rows)):
+        row = rows[index]
+        if row.top < rows[index - 1].top:
+            break
+        if is_data_row(row):
+            are_years = _is_year_row(row)
+            if are_years and has_amounts and last > start:
+                break  # years below figures are the header of the next table
+            has_amounts = has_amounts or not are_years
+            last = index
+        else:
+            starts_table = has_amounts and _starts_header(row, rows[last])
+            starts_prose = _is_prose_row(row) and not _wraps_label(rows, index)
+            if starts_table or starts_prose or index - last > _PLAIN_ROWS_MAX:
+                break
+    return last + 1
+
+
+def _starts_header(row: PageRow, above: PageRow) -> bool:
+    """Return whether a row has the heads of the next table: without a label, with units, or several years."""
+    has_label = row.x0 < above.x0 + LABEL_INDENT_MAX and not UNITS.fullmatch(row.cells[0].text)
+    years = sum(YEAR.fullmatch(cell.text) is not None for cell in row.cells)
+    return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
+
+
+def _wraps_label(rows: Sequence[PageRow], index: int) -> bool:
+    """Return whether a long row is the start of a label whose figures are in one of the next rows."""
+    for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
+        if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
+            return False
+        if is_data_row(row):
+            return True
+    return False
+
+
+def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> range:
+    """Return the rows of the header, an empty range before the body if there are none.
+
+    The header is above the `body`, from row `previous_end` on. Titles of parts of the table may be between
+    both. If there are none, years at the start of the body belong to the header, and so do heads below years.
+    """
+    figures = [cell.x0 for index in body if is_data_row(rows[index]) for cell in rows[index].cells[1:]]
+    left = min(figures) - LABEL_INDENT_MAX
+    start = end = body.start
+    for index in range(start - 1, max(previous_end, start - _HEADER_ROWS_MAX) - 1, -1):
+        row = rows[index]
+        if row.top > rows[index + 1].top or _is_prose_row(row):
+            break
+        is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":."
+        if is_above_figures or UNITS.fullmatch(row.text):
+            if start == body.start:
+                end = index + 1
+            start = index
+        elif start < body.start or len(row.cells) > 1:
+            break
+    while end in body[:-1] and _continues_header(rows[end], left):
+        end += 1
+    return range(start, end)
+
+
+def _continues_header(row: PageRow, left: float) -> bool:
+    """Return whether a row at the start of a table is part of its header. Figures may start at `left`."""
+    are_heads = row.x0 >= left or UNITS.fullmatch(row.cells[0].text) is not None
+    return _is_year_row(row) or (are_heads and not is_data_row(row))

@@ -1,0 +1,67 @@
+"""Compare titles, take off their numbers, and join the rows of one title."""
+
+import re
+from collections.abc import Sequence
+
+from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.words import HYPHEN, HYPHENS
+
+NON_LETTERS = re.compile(r"[\W\d_]+")
+_NUMBER = re.compile(
+    r"(?:(?:(?:part\s+[iv]+\W+)?items?|chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre"
+    r"|annexe|lecture)\s*)?"
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}(?:\s?\(?[a-c]\)?)?|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
+    re.IGNORECASE,
+)
+_SIZE_TOLERANCE = 0.06
+"""Maximum difference in letter height between two rows of one title, as a share of the height."""
+CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
+
+
+def strip_number(title: str) -> str:
+    """Return a title without its number, such as "3.2" or "Item 7A.", unless it is only a number."""
+    match = _NUMBER.match(title)
+    return title[match.end() :] if match and match.end() < len(title) else title
+
+
+def join_rows(rows: Sequence[PageRow]) -> str:
+    """Join the rows of one title, without hyphens at row ends that come before a small letter."""
+    text = ""
+    for row in rows:
+        if text and text[-1] in HYPHENS and text[-2:-1].isalpha():
+            text = f"{text[:-1]}{'' if row.text[0].islower() or text.isupper() else '-'}{row.text}"
+        else:
+            text = f"{text} {row.text}".strip()
+    return text
+
+
+def is_marked(row: PageRow) -> bool:
+    """Return whether a row is in bold type or in capitals."""
+    return row.font.is_bold or row.text.isupper()
+
+
+def is_capitals(text: str) -> bool:
+    """Return whether a text has at least four letters: most of them capitals, none in lower case."""
+    letters = NON_LETTERS.sub("", text)
+    return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
+
+
+def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
+    """Return whether a row continues the title in the row above: both look alike and are close."""
+    is_alike = above.text[-1] == HYPHEN or (
+        abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
+        and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
+        and is_capitals(row.text) == is_capitals(above.text)
+    )
+    return is_alike and row.page == above.page and 0 < row.top - above.top < leading_max * above.size
+
+
+def count_similar_rows(rows: Sequence[PageRow], start: int, end: int, *, leading_max: float = 1.5) -> int:
+    """Return the number of consecutive rows from `start`, before `end`, that continue the same title.
+
+    `leading_max` is the maximum distance between two of them, in letter heights.
+    """
+    after = start + 1
+    while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after], leading_max):
+        after += 1
+    return after - start

@@ -1,0 +1,243 @@
+"""Detect headings by their looks: rows that are larger, bold, in capitals or set apart."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from statistics import median
+
+from roamtui.convert.pdf.headings import DetectedHeading
+from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.titles import (
+    CONTINUED,
+    NON_LETTERS,
+    count_similar_rows,
+    is_capitals,
+    join_rows,
+)
+from roamtui.convert.pdf.words import HYPHEN, RAISED_AT_END
+
+_LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
+"""Minimum characters of a section that is divided: in a file with its own outline, and in others."""
+_SHORT_FILE_LENGTH = 120_000
+"""Length of a file, in characters, up to which its sections are divided as without an outline: bookmarks of a
+press release name fewer titles than a reader sees."""
+_LONG_SHARE = 0.1
+"""Without an outline, a section with at least this share of the file's characters is also divided, so that
+short files are divided more finely."""
+_LARGE_RATIO = 1.12
+"""A row is large if its letters are more than this many times as high as those of the text."""
+_LENGTH_MAX = 150
+"""Maximum length of a title, in characters."""
+_SENTENCE_LENGTH_MAX = 400
+"""Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
+_ENDS_OF_TEXT = f",;-–—{HYPHEN}"
+"""Signs at the end of rows that are no titles."""
+_SIZE_MIN = 0.85
+"""Minimum size of the letters of a title, relative to the text."""
+_TITLE_ROWS_MAX = 4
+_APART_RATIO = 1.25
+"""Minimum distance above a row that is set apart, relative to the usual distance between rows."""
+_APART_LENGTH_MAX = 90
+"""Maximum length of a title that is only set apart, in characters."""
+_FULL_ROW_LENGTH = 60
+"""Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
+_CAPTION = re.compile(
+    r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
+)
+"""Start of a caption. Group 1 is that of a table."""
+_NOT_A_TITLE = re.compile(
+    r"[□■○◆](?!\s*[\u1100-\ud7ff])"
+    r"|[a-z|=<>;,.:)\]}+*/•·▪●◦‣⁃➢✓–—-]|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
+)
+"""Start of a text that cannot be a title."""
+_BULLETS = frozenset("•▪●◦‣⁃➢✓·")
+_CAPTION_STYLE: tuple[float, ...] = (0.0,)
+"""Style of captions, lower than every style that `_compute_style` returns."""
+_CAPTION_TOP_ROWS = 3
+"""A caption is a title only if it starts within this many rows of a page."""
+_TABLE_DISTANCE_MAX = 20
+"""The table of a caption starts within this many rows. Many header rows may come first."""
+
+
+class TypographicHeadings:
+    """Detects headings by comparing rows with the usual letter size and row distance of the file."""
+
+    def __init__(self, rows: Sequence[PageRow]) -> None:
+        """Measure the usual letter size and row distance."""
+        self._rows = rows
+        sizes: Counter[float] = Counter()
+        for row in rows:
+            sizes[round(row.size * 4) / 4] += len(row.text)
+        leadings = [
+            (after.top - row.top) / row.size
+            for row, after in pairwise(rows)
+            if len(row.text) > _FULL_ROW_LENGTH and 0 < after.top - row.top < 3 * row.size
+        ]
+        self._size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
+        """Usual size of letters, rounded to quarters of a point."""
+        self._leading = median(leadings) if leadings else 1.2
+        """Usual distance between rows, as a multiple of the letter size."""
+        self._offsets = [*accumulate((len(row.text) for row in rows), initial=0)]
+        """Number of characters of the file before each row."""
+        self._long_min: float = _LONG_WITH_OUTLINE
+        """Minimum length of a section that is divided, in characters."""
+
+    def divide(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
+        """Return more headings, in the long sections of the known `headings`, which are in order.
+
+        If `has_outline` is true, the known headings are the file's own outline. The text before them is then
+        a cover, which is not divided.
+        """
+        titles = list(self._iter_titles(headings))
+        starts = [0, *(heading.end for heading in headings)]
+        ends = [*(heading.row for heading in headings), len(self._rows)]
+        levels = [0, *(heading.level for heading in headings)]
+        if not has_outline or self._offsets[-1] < _SHORT_FILE_LENGTH:
+            self._long_min = min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
+        more: list[DetectedHeading] = []
+        for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
+            inside = _select(titles, start, end)
+            is_before_first = number == 0  # this text is divided even if it is short, unless it is a cover
+            is_divided = not has_outline if is_before_first else self._is_long(start, end)
+            if is_divided:
+                more += self._divide(inside, start, end, level)
+        return more
+
+    def score_title(self, index: int) -> float:
+        """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
+        row = self._rows[index]
+        if _NOT_A_TITLE.match(row.text):
+            return 0.0
+        if self._is_large_or_bold(row):
+            return 2.0
+        return 0.3 if self._is_apart(index) else 0.0
+
+    def _is_long(self, start: int, end: int) -> bool:
+        return self._offsets[end] - self._offsets[start] >= self._long_min
+
+    def _divide(
+        self, titles: Sequence[DetectedHeading], start: int, end: int, level: int
+    ) -> Iterator[DetectedHeading]:
+        """Yield a section's titles with the strongest style, and divide long parts between them further."""
+        best = max((title.style for title in titles), default=None)
+        chosen = [title for title in titles if title.style == best]
+        weaker = [title for title in titles if title.style != best]
+        lows = [start, *(title.end for title in chosen)]
+        highs = [*(title.row for title in chosen), end]
+        for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
+            if heading is not None:
+                heading.level = level + 1
+                yield heading
+            inside = _select(weaker, low, high)
+            if inside and self._is_long(low, high):
+                yield from self._divide(inside, low, high, level + (heading is not None))
+            elif inside and low == 0:
+                inside[0].level = level + 1
+                yield inside[0]
+
+    def _iter_titles(self, known: Sequence[DetectedHeading]) -> Iterator[DetectedHeading]:
+        """Yield all rows that look like titles, except for the `known` headings."""
+        ends = {heading.row: heading.end for heading in known if heading.count}
+        rows = self._rows
+        index = 0
+        while index < len(rows):
+            if index in ends:
+                index = ends[index]
+                continue
+            row = rows[index]
+            if caption := _CAPTION.match(row.text):
+                table_row = self._find_table_row(index)
+                count = count_similar_rows(rows, index, table_row or len(rows))
+                is_title = bool(caption[1] and table_row) and row.number < _CAPTION_TOP_ROWS
+                style = _CAPTION_STYLE
+            else:
+                count = self._count_title_rows(index)
+                is_title = count > 0 and any(len(after.cells) == 1 for after in rows[index : index + 2])
+                style = self._compute_style(index)
+            title = join_rows(rows[index : index + count])
+            if is_title and not CONTINUED.search(title):
+                yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
+            index += max(1, count)
+            if row.text[0] in _BULLETS:
+                while index < len(rows) and self._continues_item(rows[index - 1], rows[index], row):
+                    index += 1
+
+    def _find_table_row(self, index: int) -> int | None:
+        """Find the first row with several cells of the table below a caption."""
+        page = self._rows[index].page
+        for after, row in enumerate(self._rows[index + 1 : index + _TABLE_DISTANCE_MAX], start=index + 1):
+            if row.is_in_table and row.page == page and len(row.cells) > 1:
+                return after
+        return None
+
+    def _count_title_rows(self, index: int) -> int:
+        """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
+        rows = self._rows
+        row = rows[index]
+        text = row.text
+        if row.is_in_table or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
+            return 0
+        if not self._is_large_or_bold(row):
+            # A title in italics or capitals is set apart from the rows around it, or comes after a sentence.
+            is_below = any(
+                row.page == after.page and _is_italic_or_capitals(after)
+                for after in rows[index + 1 : index + 2]
+            )
+            is_apart = self._is_apart(index) or (index > 0 and _get_last_sign(rows[index - 1].text) in ".!?")
+            if is_below or not is_apart or not _is_italic_or_capitals(row):
+                return 0
+        letters = NON_LETTERS.sub("", text)
+        letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
+        if len(letters) < letters_min or len(letters) * 2 <= len(text):
+            return 0
+        count = count_similar_rows(rows, index, len(rows))
+        if rows[index + count - 1].is_in_table or count > _TITLE_ROWS_MAX:
+            return 0
+        text = join_rows(rows[index : index + count])
+        if row.font.is_bold:
+            is_short = len(text) <= _SENTENCE_LENGTH_MAX
+        else:
+            is_short = len(text) <= _LENGTH_MAX and _get_last_sign(text) not in ".:"
+        is_title = is_short and _get_last_sign(text) not in _ENDS_OF_TEXT and not _NOT_A_TITLE.match(text)
+        return count if is_title else 0
+
+    def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
+        """Return whether a row belongs to the listed item of a `first` row: indented, near the one above."""
+        distance = row.top - above.top
+        return row.x0 > first.x0 + 1 and 0 < distance < _APART_RATIO * self._leading * row.size
+
+    def _is_large_or_bold(self, row: PageRow) -> bool:
+        return row.size > _LARGE_RATIO * self._size or row.font.is_bold
+
+    def _is_apart(self, index: int) -> bool:
+        """Return whether a short row starts a page or column, or has more room above it than usual."""
+        row = self._rows[index]
+        if _get_last_sign(row.text) in ".:;," or len(row.text) > _APART_LENGTH_MAX:
+            return False
+        if not index:
+            return True
+        above = self._rows[index - 1]
+        return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
+
+    def _compute_style(self, index: int) -> tuple[float, ...]:
+        """Return the style of a title. A greater tuple means a higher level."""
+        row = self._rows[index]
+        size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
+        return size, row.font.is_bold, is_capitals(row.text), not row.font.is_italic
+
+
+def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence[DetectedHeading]:
+    """Return the titles from row `start` up to `end`."""
+    low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
+    return titles[low:high]
+
+
+def _get_last_sign(text: str) -> str:
+    """Return the last character of a text, before a raised mark such as that of a note."""
+    return RAISED_AT_END.sub("", text)[-1:]
+
+
+def _is_italic_or_capitals(row: PageRow) -> bool:
+    return row.font.is_italic or is_capitals(row.text)

@@ -1,0 +1,126 @@
+"""Convert reStructuredText to Markdown: headings by adornments, code and tables as code.
+
+No directive reads a file.
+"""
+
+import re
+import textwrap
+from itertools import pairwise
+from typing import NamedTuple
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.decode import decode_text
+from roamtui.convert.escaping import escape_line_starts, write_code, write_heading, write_script
+
+_ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
+_SHORT_ADORNMENT_MIN = 4
+"""An adornment with this length may be shorter than its title, as in docutils."""
+_LINE = re.compile(r"( *)((?:[-*+]|\d{1,9}[.)]) +)?(.*)")
+"""The indent, the mark of a list item, and the words of a line."""
+_CODE_DIRECTIVE = re.compile(
+    r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
+)
+_CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
+"""First line of a doctest or a table, which is written as code up to the next empty line."""
+_ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
+_SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
+_ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
+"""An invisible space that joins a word and the marked text beside it."""
+_OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
+"""Options of a directive, before its code."""
+_LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
+_LITERAL = re.compile("``.+?``")
+_HIDDEN_LITERAL = "``\0``"
+"""Stands for literal text while the marks around it are converted."""
+_TAG_LIKE = re.compile(r"(``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
+"""Text between marks (in the group), or a character that Markdown would read as the start of HTML."""
+
+
+class _TitleStyle(NamedTuple):
+    """How a title is adorned."""
+
+    character: str
+    has_overline: bool
+
+
+def convert_rst(data: bytes, name: str) -> ConvertedText:
+    """Convert a reStructuredText file to Markdown."""
+    text, notes = decode_text(data, name)
+    lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
+    styles: list[_TitleStyle] = []  # in the order of their levels
+    out: list[str] = []
+    position = 0
+    while position < len(lines):
+        style = _read_title_style(lines, position)
+        if style is not None:
+            if style not in styles:
+                styles.append(style)
+            title = lines[position + style.has_overline]
+            out += ["", write_heading(styles.index(style) + 1, _write_inline(title.strip())), ""]
+            position += 3 if style.has_overline else 2
+            continue
+        indent, mark, words = _LINE.findall(lines[position])[0]
+        position += 1
+        start = end = position
+        directive = _CODE_DIRECTIVE.fullmatch(words)
+        if _CODE_START.match(words):
+            start -= 1
+            while end < len(lines) and lines[end]:
+                end += 1
+            words = ""
+        elif directive or (words.endswith("::") and not words.startswith(".. ")):
+            end = _find_block_end(lines, start, len(indent) + len(mark))
+            if end > start:
+                words = words.rstrip(": ") + (":" if len(words) > 2 else "")
+                if directive:
+                    words = ""
+        if words or end == start:  # Markdown reads an indent of more than three spaces as code
+            start_of_line = indent[:3] + (f"{mark.strip()} " if mark else "")
+            out.append(start_of_line + escape_line_starts(_write_inline(words)))
+        if end > start:
+            code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
+            if directive and lines[start]:
+                code = _OPTIONS.sub("", code).strip("\n")
+            out += ["", write_code(code, directive[1] if directive else ""), ""]
+            position = end
+    kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+    return ConvertedText(text="\n".join(kept).strip("\n") + "\n", notes=notes)
+
+
+def _read_title_style(lines: list[str], position: int) -> _TitleStyle | None:
+    """Return the style of the title that starts at a line, or None if no title starts there."""
+    before = lines[position - 1] if position > 0 else ""
+    line = lines[position]
+    below = lines[position + 1] if position + 1 < len(lines) else ""
+    closing = lines[position + 2] if position + 2 < len(lines) else ""
+    if _ADORNMENT.fullmatch(line) and below.strip() and closing == line:
+        return _TitleStyle(line[0], has_overline=True)
+    is_underlined = _ADORNMENT.fullmatch(below) and len(below) >= min(len(line), _SHORT_ADORNMENT_MIN)
+    if is_underlined and line[:1].strip() and not before:
+        return _TitleStyle(below[0], has_overline=False)
+    return None
+
+
+def _find_block_end(lines: list[str], start: int, indent: int) -> int:
+    """Return the position after the last line, from `start` on, that is indented further than `indent`."""
+    position = end = start
+    while position < len(lines) and (not lines[position] or not lines[position][: indent + 1].strip()):
+        position += 1
+        end = position if lines[position - 1] else end
+    return end
+
+
+def _write_inline(text: str) -> str:
+    """Escape what looks like HTML, and convert raised type and links. Emphasis is the same in Markdown."""
+    literals = iter(_LITERAL.findall(text))
+    text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", _LITERAL.sub(_HIDDEN_LITERAL, text))
+    text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
+    text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
+    return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
+
+
+def _write_script(match: re.Match[str]) -> str:
+    before = match.string[: match.start()]
+    after = match.string[match.end() :]
+    is_set_off = match[1] == "sup" or before[-1:].isdigit() or after[:1].isdigit()
+    return write_script(match[2], match[1]) if is_set_off else match[2]

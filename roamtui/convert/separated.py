@@ -1,0 +1,69 @@
+"""Convert separated values (CSV, TSV)."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.decode import decode_text
+from roamtui.convert.escaping import escape_inline, escape_line_starts
+from roamtui.convert.tables import is_header, write_table
+
+_DELIMITERS = "\t;,|"
+_NAMED_DELIMITER = re.compile(r"sep=(.)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
+"""First line of a file for Excel, which says what separates the cells, and is not a row."""
+_SAMPLE_ROWS = 50
+_SAME_WIDTH_MIN = 0.8
+"""Minimum share of rows with the most common number of cells in a table."""
+_TITLE_ROWS_MAX = 10
+"""Maximum number of rows above a table that have its title, and fewer than half of its cells."""
+_CELL_LENGTH_MAX = 1_000_000_000
+
+
+def find_delimiter(text: str) -> str | None:
+    """Return the character that separates the cells of a table, or None if the text is not a table."""
+    named = _NAMED_DELIMITER.match(text)
+    if named:
+        return named[1]
+    lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
+    tables: list[tuple[int, int, str]] = []
+    for delimiter in _DELIMITERS:
+        rows = _read_rows(lines, delimiter)
+        start = _count_title_rows(rows)
+        widths = Counter(len(row) for row in rows[start:])
+        width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
+        if len(rows) > 1 and width > 1 and count >= _SAME_WIDTH_MIN * widths.total():
+            tables.append((-start, count * width, delimiter))
+    return max(tables, key=lambda table: table[:2])[2] if tables else None
+
+
+def convert_separated(data: bytes, name: str) -> ConvertedText:
+    """Convert rows of separated values to a Markdown table, in sections if there are many."""
+    text, notes = decode_text(data, name)
+    delimiter = find_delimiter(text) or ","
+    rows = _read_rows(io.StringIO(_NAMED_DELIMITER.sub("", text, count=1), newline=""), delimiter)
+    start = _count_title_rows(rows[:_SAMPLE_ROWS])
+    titles = [escape_line_starts(escape_inline(delimiter.join(filter(None, row)))) for row in rows[:start]]
+    rows = rows[start:]
+    has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
+    heads = rows.pop(0) if has_header else []
+    blocks = [*titles, *write_table(heads, rows, start + 1 + has_header)]
+    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
+
+
+def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Count the rows above a table that have its title, its date or a remark."""
+    widths = Counter(map(len, rows))
+    width = max(widths, key=lambda width: (widths[width], width), default=0)
+    fills = [sum(map(bool, map(str.strip, row))) for row in rows[: _TITLE_ROWS_MAX + 1]]
+    start = next((number for number, filled in enumerate(fills) if 2 * filled >= width and filled > 1), 0)
+    return start if start < len(rows) - 1 else 0
+
+
+def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
+    csv.field_size_limit(_CELL_LENGTH_MAX)
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    return [row for row in rows if any(map(str.strip, row))]

@@ -1,0 +1,61 @@
+"""Write the tables of spreadsheets and of files with separated values as Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from roamtui.convert.escaping import escape_inline, write_heading
+
+_PIPE = r"\|"
+"""A bar in the cell of a table."""
+_SECTION_LENGTH = 4_000
+"""Length of the rows in a section, in characters, so that a section has one page."""
+_NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+
+
+def is_header(cells: Iterable[str]) -> bool:
+    """Return whether no cell of a row is a number other than a year."""
+    return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
+
+
+def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
+    """Yield a table. A long one is divided into sections, each with the header.
+
+    The title of a section has the numbers of its first and last row. Rows may differ in length: a short one
+    stays short, and the header is as wide as the widest row below it.
+    """
+    lines = [_write_line(row) for row in rows]
+    if sum(map(len, lines)) <= _SECTION_LENGTH:
+        yield "\n".join([_write_top(heads, rows), *lines])
+        return
+    # A header that is longer than a section must not be repeated for each few rows.
+    length_min = max(_SECTION_LENGTH, len(_write_line(heads)))
+    start = length = 0
+    for number, line in enumerate(lines):
+        length += len(line)
+        if length >= length_min or number == len(lines) - 1:
+            yield write_heading(2, f"Rows {first_number + start}–{first_number + number}")
+            yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
+            start = number + 1
+            length = 0
+
+
+def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    width = max(map(len, (heads, *rows)))
+    return f"{_write_line([*heads, *[''] * (width - len(heads))])}\n|{' --- |' * width}"
+
+
+class MarkdownCell(str):
+    """A cell that is Markdown already, such as a link."""
+
+    __slots__ = ()
+
+
+def write_cell(cell: str) -> str:
+    """Write a cell on one line."""
+    line = " ".join(cell.split())
+    return line if cell.isalnum() or isinstance(cell, MarkdownCell) else escape_inline(line)
+
+
+def _write_line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(write_cell(cell).replace('|', _PIPE) for cell in cells)} |"

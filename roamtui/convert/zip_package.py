@@ -1,0 +1,89 @@
+"""`ZipPackage`: reads the parts of an EPUB, Office or OpenDocument file, a zip archive, within limits."""
+
+import io
+import posixpath
+import zipfile
+import zlib
+from typing import Any
+
+from lxml import etree
+from msgspec import Struct
+
+from roamtui.convert.xml_elements import join_text
+from roamtui.errors import SourceError
+
+BYTES_MAX = 200_000_000
+"""Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
+_PART_BYTES_MAX = 20_000_000
+"""The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
+
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+"""Exceptions that `zipfile` raises for a damaged, encrypted or unknown archive."""
+
+
+class Relation(Struct, frozen=True):
+    """What an id in a part refers to: another part of the package, or an address outside of it."""
+
+    target: str
+    kind: str
+    is_external: bool
+
+
+class ZipPackage:
+    """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
+
+    def __init__(self, data: bytes, name: str, *, part_bytes_max: int = _PART_BYTES_MAX) -> None:
+        """List an archive.
+
+        Raises:
+            SourceError: It says that it unpacks to too much.
+        """
+        self._archive = zipfile.ZipFile(io.BytesIO(data))
+        self._names = dict.fromkeys(self._archive.namelist())
+        self._names_by_lower = {part.lower(): part for part in self._names}
+        added = [part.file_size - part.compress_size for part in self._archive.infolist()]
+        if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
+            raise SourceError(
+                f"{name} contains too much text. Split it into smaller files, or convert it to text."
+            )
+
+    def list_names(self, *starts: str) -> list[str]:
+        """Return the names of the parts that begin with one of some words."""
+        return [name for name in self._names if name.startswith(starts)]
+
+    def find_name(self, part_name: str) -> str:
+        """Return a part's name in the archive, maybe in another case; a missing part keeps its name."""
+        found = self._names_by_lower.get(part_name.lower(), part_name)
+        return part_name if part_name in self._names else found
+
+    def read(self, part_name: str) -> bytes:
+        """Return the content of a part, or nothing if there is no such part."""
+        name = self.find_name(part_name)
+        return self._archive.read(name) if name in self._names else b""
+
+    def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
+        """Parse a part as XML, as far as it is sound. No entity is expanded, and no other file is read."""
+        parser = etree.XMLParser(
+            recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        )
+        data = self.read(part_name)
+        root = etree.fromstring(data, parser) if data.strip() else None
+        return etree.Element("empty") if root is None else root
+
+    def read_relations(self, part_name: str) -> dict[str, Relation]:
+        """Return what the ids in a part of an Office file refer to. The name of the whole file is empty."""
+        folder, name = posixpath.split(part_name)
+        relations: dict[str, Relation] = {}
+        for each in self.parse(posixpath.join(folder, "_rels", f"{name}.rels")).iter("{*}Relationship"):
+            target = each.get("Target", "")
+            is_external = each.get("TargetMode") == "External"
+            if not is_external:
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            kind = each.get("Type", "").rpartition("/")[2]
+            relations[each.get("Id", "")] = Relation(target, kind, is_external)
+        return relations
+
+    def read_title(self) -> str:
+        """Return the title in the properties of an Office or OpenDocument file, or an empty string."""
+        roots = map(self.parse, ("docProps/core.xml", "meta.xml"))
+        return next((join_text(element) for root in roots for element in root.iter("{*}title")), "")

@@ -1,0 +1,177 @@
+"""`Fetcher`: fetches web pages with all checks, limits and the cache."""
+
+import math
+import ssl
+import threading
+import time
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
+from roamtui.web.backend import Deadline
+from roamtui.web.cache import PageCache
+from roamtui.web.head import find_refresh
+from roamtui.web.http_client import HttpClient
+from roamtui.web.page import (
+    MISSING_STATUSES,
+    PAGE_STATUSES,
+    BlockedAddressError,
+    FetchedPage,
+    FetchError,
+    FetchOptions,
+    HttpResponse,
+    OriginNotApprovedError,
+    parse_retry_after,
+)
+from roamtui.web.proxy import Dial
+from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
+
+_DEFAULT_OPTIONS = FetchOptions()
+_TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+_RETRY_SECONDS_MAX = 10.0
+"""Longest wait that a busy site may ask for."""
+
+
+class Fetcher:
+    """Fetches pages. A program needs only one. Thread-safe: a call blocks until the page is complete."""
+
+    def __init__(
+        self,
+        *,
+        cache_dir: Path | None,
+        options: FetchOptions = _DEFAULT_OPTIONS,
+        resolve: Resolve = resolve_with_system,
+        dial: Dial | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Set up without opening a connection.
+
+        The cache folder is created when needed. `dial` opens connections to IP addresses after they were
+        checked.
+
+        Raises:
+            UsageError: The URL of the proxy is invalid.
+        """
+        self._options = options
+        self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
+        self._deadline = Deadline()
+        self._closing = threading.Event()
+        self._client = HttpClient(
+            self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
+        )
+
+    def fetch(
+        self,
+        url: str,
+        allowed: AllowedOrigins,
+        *,
+        follows_public: bool = False,
+        seconds_max: float = math.inf,
+    ) -> FetchedPage:
+        """Fetch the page at a URL. With `follows_public`, redirects to other public origins are followed too.
+
+        `seconds_max` shortens the time limit of the options.
+
+        Raises:
+            OriginNotApprovedError: The URL, or a redirect, leads to an origin that is not allowed.
+            FetchError: The page does not exist, or cannot or must not be fetched.
+            SourceError: The URL is invalid.
+        """
+        requested_url = normalise_url(url)
+        if not allowed.allows(requested_url):
+            raise OriginNotApprovedError(origin_of(requested_url))
+        current = requested_url
+        problem = ""
+        visited: set[str] = set()
+        with self._deadline.within(min(seconds_max, self._options.total_seconds_max)):
+            for _ in range(self._options.redirects_max + 1):
+                response, failure = self._load_or_fetch(current, allows_local=allowed.may_be_local(current))
+                problem = problem or failure
+                visited.add(current)
+                if response.location is not None:
+                    target = resolve_href(current, response.location)
+                else:
+                    is_html = response.status in PAGE_STATUSES and response.media_type in _HTML_TYPES
+                    target = find_refresh(response.body, response.charset, response.url) if is_html else None
+                    if target is None or target in visited:
+                        break
+                if target is None:
+                    raise FetchError(
+                        f"The redirect from {current} does not lead to a web page. Check the address."
+                    )
+                is_downgrade = current.startswith("https:") and target.startswith("http:")
+                may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
+                if not may_follow and (is_downgrade or not follows_public):
+                    raise OriginNotApprovedError(origin_of(target))
+                current = target
+            else:
+                raise FetchError(f"Too many redirects from {requested_url}. Check the address.")
+        if response.status not in PAGE_STATUSES:
+            raise _make_status_error(response.url, response.status)
+        if self._options.is_offline:
+            problem = "roamtui was started with --no-network."
+        day = time.strftime("%Y-%m-%d", time.localtime(response.fetched_at))
+        return FetchedPage(
+            url=requested_url,
+            final_url=response.url,
+            media_type=response.media_type,
+            charset=response.charset,
+            body=response.body,
+            notes=(f"{problem} {response.url} is shown as it was on {day}.",) if problem else (),
+        )
+
+    def close(self) -> None:
+        """Close all connections. Running fetches fail."""
+        self._closing.set()
+        self._client.close()
+
+    def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
+        """Return the response, fetched or cached, with the error if the fetch failed."""
+        cached = None if self._cache is None else self._cache.load(url)
+        if self._options.is_offline:
+            if cached is None:
+                raise FetchError(f"{url} is not cached. Open it once without --no-network.")
+            return cached, ""
+        if cached is not None and cached.status not in MISSING_STATUSES and not self._options.always_fetch:
+            is_fresh = 0 <= time.time() - cached.fetched_at < self._options.fresh_seconds
+            if is_fresh and (allows_local or not cached.allowed_local):
+                return cached, ""
+        try:
+            response = self._client.send(url, allows_local=allows_local)
+            is_busy = response.status in _BUSY_STATUSES
+            wait_seconds = parse_retry_after(response.headers.get("retry-after", "")) if is_busy else None
+            longest = min(_RETRY_SECONDS_MAX, self._deadline.remaining())
+            if wait_seconds is not None and wait_seconds <= longest:
+                self._closing.wait(wait_seconds)
+                response = self._client.send(url, allows_local=allows_local)
+            if not response.is_conclusive:
+                raise _make_status_error(url, response.status)
+        except FetchError as error:
+            status = error.status
+            is_fault = status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            is_temporary = is_fault or status in _TEMPORARY_STATUSES
+            # If the site refuses the page, its cached copy is not shown either.
+            is_refused = isinstance(error, BlockedAddressError) or not is_temporary
+            if cached is None or cached.status in MISSING_STATUSES or is_refused:
+                raise
+            return cached, str(error)
+        if self._cache is not None and "no-store" not in response.headers.get("cache-control", "").lower():
+            self._cache.save(response)
+        return response, ""
+
+
+def _make_status_error(url: str, status: int) -> FetchError:
+    """Make the error for a response that is not a page."""
+    match status:
+        case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
+            reason = f"There is no page at {url} ({status}). Check the address."
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
+            reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
+        case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
+        case _:
+            reason = f"{url} answered with status {status} instead of a page. Check the address."
+    return FetchError(reason, status=status)

@@ -1,0 +1,49 @@
+"""Read what an HTML page's head tells programs: where it leads by itself, and its Markdown."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from roamtui.convert.decode import decode_html, replace_surrogates
+from roamtui.web.urls import resolve_href
+
+_HEAD_LENGTH_MAX = 200_000
+_REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
+_REFRESH_SECONDS_MAX = 10
+"""A page that a person may read for longer is a page of its own."""
+_MARKDOWN_TYPES = ("text/markdown", "text/x-markdown")
+
+
+def find_refresh(body: bytes, charset: str | None, url: str) -> str | None:
+    """Return the URL that an HTML page leads to by `<meta http-equiv="refresh">`, or None."""
+    for meta in _iter_elements(body, charset, "meta", b"refresh"):
+        match = _REFRESH.match(meta.get("content", ""))
+        is_refresh = meta.get("http-equiv", "").strip().lower() == "refresh"
+        if match and is_refresh and int(match[1]) <= _REFRESH_SECONDS_MAX:
+            return resolve_href(url, match[2])
+    return None
+
+
+def find_markdown_link(body: bytes, charset: str | None, url: str) -> str | None:
+    """Return the URL of the Markdown that an HTML page names as another form of itself, or None."""
+    for link in _iter_elements(body, charset, "link", b"markdown"):
+        is_alternate = "alternate" in link.get("rel", "").lower().split()
+        if is_alternate and link.get("type", "").strip().lower() in _MARKDOWN_TYPES:
+            return resolve_href(url, link.get("href", ""))
+    return None
+
+
+def _iter_elements(body: bytes, charset: str | None, name: str, word: bytes) -> Iterator[Mapping[str, str]]:
+    """Yield the attributes of each element `name` in the head, outside of parts for pages without scripts.
+
+    To save time, yield nothing if `word` is not in the head.
+    """
+    head = body[:_HEAD_LENGTH_MAX]
+    if word not in head.lower():
+        return
+    from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few pages need it
+
+    text = replace_surrogates(decode_html(head, charset)[0])
+    root = fromstring(f"<html>{text}".encode(), HTMLParser(encoding="utf-8", huge_tree=True))
+    for element in root.iter(name):
+        if next(element.iterancestors("noscript", "template", "svg"), None) is None:
+            yield dict(element.attrib)

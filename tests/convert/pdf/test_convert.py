@@ -1,0 +1,170 @@
+"""PDFs as Markdown: sections by bookmarks or typography, page starts, notes and errors."""
+
+import pytest
+
+from roamtui.convert.pdf.convert import convert_pdf
+from roamtui.errors import SourceError
+from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf, protect, write_bomb
+from tests.convert.samples import read_outline
+
+
+def test_bookmarks_are_the_outline() -> None:
+    pages = [lay_out("Cover"), lay_out("1 Hulls", "text"), lay_out("more", "Masts", "text two"), lay_out("last")]
+    bookmarks = [(1, "Part One", 0), (2, "Hulls", 1), (3, "Deep", 1), (2, "Masts", 2), (1, "End", 3)]
+    converted = convert_pdf(make_pdf(pages, bookmarks=bookmarks, title="Boats"), "a.pdf")
+    assert read_outline(converted.text) == [(1, "Part One"), (2, "1 Hulls"), (3, "Deep"), (2, "Masts"), (1, "End")]
+    assert converted.title == "Boats"
+    assert "more\n\n## Masts\n\ntext two" in converted.text
+
+
+def test_without_bookmarks_large_and_bold_letters_are_headings() -> None:
+    first = lay_out("# Boats", "", "A boat floats.", "It does.", "", "## Hulls", "", "A hull is hollow.", "Always.")
+    second = lay_out("* Planks", "A plank is flat.", "It is.", "", "## Sails of", "## all kinds", "", "A sail is wide.")
+    text = convert_pdf(make_pdf([first, second]), "a.pdf").text
+    assert read_outline(text) == [(1, "Boats"), (2, "Hulls"), (3, "Planks"), (2, "Sails of all kinds")]
+
+
+def test_the_first_title_above_the_chapters_is_a_heading_even_in_small_letters() -> None:
+    cover = ("* A guide to boats", "", "* For beginners", "", "By nobody.", "")
+    hulls, masts = ["A hull is hollow, as far as anyone knows."] * 30, ["A mast is tall, and so is a ladder."] * 40
+    pages = [lay_out(*cover, "# Hulls", "", *hulls), lay_out("# Masts", "", *masts)]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    assert read_outline(text) == [(1, "A guide to boats"), (1, "Hulls"), (1, "Masts")]
+
+
+def test_without_either_each_page_is_a_section_named_by_its_first_words() -> None:
+    converted = convert_pdf(make_pdf([lay_out("one"), lay_out("two")]), "a.pdf")
+    assert converted.text == "# Page 1: one\n\none\n\n# Page 2: two\n\ntwo"
+    assert converted.text[converted.page_starts[1] :].startswith("# Page 2: two")
+
+
+def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
+    lines = lay_out("A boat floats on wa-", "ter.", "", "", "Well-", "Known.", "", "", "\x95 item")
+    text = convert_pdf(make_pdf([lines]), "a.pdf").text
+    assert text.endswith("A boat floats on water.\n\nWell-Known.\n\n- item")
+
+
+def test_no_line_becomes_markdown() -> None:
+    lines = [
+        PdfLine(text=text, top=700 - 14 * row) for row, text in enumerate(["# a", "b", "---", "<!-- c", "```", "d"])
+    ]
+    assert read_outline(convert_pdf(make_pdf([lines]), "a.pdf").text) == [(1, "Page 1: # a b")]
+
+
+@pytest.mark.parametrize("count", [4, 8])
+def test_running_heads_are_left_out(count: int) -> None:
+    pages = [
+        lay_out(
+            f"Chapter {number // 3}",
+            "The Book of Boats",
+            "",
+            f"text {number}00",
+            f"body {number * number}",
+            "",
+            str(number + 5),
+        )
+        for number in range(count)
+    ]
+    converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "Start", 0)]), "a.pdf")
+    assert "Book of Boats" not in converted.text
+    assert "12" not in converted.text
+    assert converted.text.count("body") == count
+
+
+def test_heads_of_a_table_on_several_pages_are_not_running_heads() -> None:
+    pages = [
+        [
+            PdfLine(text="The Book of Boats", top=740),
+            *lay_cells("| Quarter | Half", f"Sales | {n}1 | {n}2", f"Costs | {n}3 | {n}4"),
+            *lay_out("Ships called at the harbour.", "So did boats.", first_top=600),
+        ]
+        for n in range(1, 6)
+    ]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    assert text.count("|  | Quarter | Half |") == 5
+    assert "Book of Boats" not in text
+
+
+@pytest.mark.parametrize("title", ["# Results 2019", "# Exhibit 0", "Exhibit 0", "# 2019"])
+def test_a_title_that_ends_in_a_growing_number_stays(title: str) -> None:
+    words, _, first = title.rpartition(" ")
+    pages = [
+        [
+            *lay_out(f"{words} {int(first) + number}", "", f"text {number}00", *["Ships called at the harbour."] * 6),
+            PdfLine(text=str(number + 1), top=30, size=9),
+        ]
+        for number in range(5)
+    ]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    name = words.removeprefix("#").strip()
+    for number in range(5):
+        assert f"{name} {int(first) + number}".strip() in text
+        assert f"\n{number + 1}\n" not in text
+
+
+def test_pages_with_only_pictures_are_noted_and_blank_ones_are_not() -> None:
+    pages = [lay_out("a"), [], lay_out("b"), [], []]
+    assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
+    drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
+    (note,) = convert_pdf(drawn, "a.pdf").notes
+    assert note.startswith("pages without text: 2, 4, 5. ")
+    assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (protect(make_pdf([lay_out("x")])), "password-protected"),
+        (make_pdf([[], []]), "contains no text.*--ocr"),
+        (make_pdf([]), "is damaged: it has no page"),
+        (b"%PDF-1.7\nnothing", "is a damaged PDF"),
+        (make_pdf([lay_out("x")])[:120], "is a damaged PDF"),
+        (assemble(["<< /Type /Catalog /Pages 1 0 R >>", "", "", "", "<< >>"]), "contains no text"),
+    ],
+    ids=["password", "scanned", "empty", "broken", "cut", "circle"],
+)
+def test_an_unreadable_file_is_refused(data: bytes, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason) as refusal:
+        convert_pdf(data, "a.pdf")
+    assert str(refusal.value).startswith("a.pdf ")
+
+
+def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
+    kids = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
+    pages = "<< /Type /Pages /Count 999999999 /Kids [3 0 R] >>"
+    bomb = assemble(["<< /Type /Catalog /Pages 2 0 R >>", pages, kids, write_bomb(80_000_000), "<< >>"])
+    with pytest.raises(SourceError, match="contains no text"):
+        convert_pdf(bomb, "a.pdf")
+    assert len(bomb) < 200_000
+
+
+_COVER = (
+    "UNITED STATES",
+    "SECURITIES AND EXCHANGE COMMISSION",
+    "FORM 10-K",
+    "For the fiscal year ended May 31, 2022",
+    "or the transition period from ______ to ______",
+    "Commission File Number 1-555",
+    "BOATS & SAILS, INC.",
+    "(Exact name of registrant as specified in its charter)",
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (_COVER, "BOATS & SAILS, INC., Form 10-K for the fiscal year ended May 31, 2022"),
+        (
+            [*_COVER[:2], "FORM 10-Q", "For the quarterly period ended May 31, 2022", *_COVER[5:7]],
+            "BOATS & SAILS, INC., Form 10-Q for the quarter ended May 31, 2022",
+        ),
+        (["# All about boats", "", "They float."], "All about boats"),
+    ],
+)
+def test_a_title_is_what_a_person_would_call_the_file(lines: list[str], title: str) -> None:
+    pages = [lay_out(*lines), lay_out("* Sails", "Boats & Sails, Inc. makes both."), lay_out("* Masts", "All of wood.")]
+    for metadata in ("0000764478-23-000041", "boats_10k_v2", "UNITED STATES SECURITIES AND EXCHANGE COMMISSION"):
+        assert (
+            convert_pdf(make_pdf(pages, title=metadata, bookmarks=[(1, "Sails", 1), (1, "Masts", 2)]), "a.pdf").title
+            == title
+        )

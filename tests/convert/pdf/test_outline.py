@@ -1,0 +1,212 @@
+"""Outlines of PDFs by contents pages, Items, statements, notes, numbers, typography and captions."""
+
+from dataclasses import replace
+
+import pytest
+
+from roamtui.convert.pdf.convert import convert_pdf
+from tests.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf
+from tests.convert.samples import read_outline
+
+_PROSE = [
+    "All of these words stand on one line of a page of prose, as they",
+    "do in any book that anyone has read.",
+] * 9
+
+
+def _outline(pages: list[list[PdfLine]]) -> list[tuple[int, str]]:
+    return read_outline(convert_pdf(make_pdf(pages), "a.pdf").text)
+
+
+def _number(lines: list[PdfLine], number: int) -> list[PdfLine]:
+    return [*lines, PdfLine(text=str(number), top=40, x=300)]
+
+
+def _book() -> list[list[PdfLine]]:
+    contents = lay_cells(
+        "Contents", "Boats | 1", "Hulls of wood and | 2", "of steel", "Masts | 4", "Sails | 5", "Ropes | 6"
+    )
+    titles = {1: "BOATS", 2: "Hulls of wood and of steel", 4: "Masts", 5: "Sails", 6: "Ropes"}
+    pages = [lay_out("A cover"), contents]
+    pages += [_number(lay_out(*([titles[n]] if n in titles else []), *_PROSE), n) for n in range(1, 8)]
+    return pages
+
+
+def test_a_contents_page_is_resolved_by_printed_page_numbers() -> None:
+    converted = convert_pdf(make_pdf(_book()), "a.pdf")
+    titles = [title for _, title in read_outline(converted.text)]
+    assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails", "Ropes"]
+    assert converted.text.index("# Masts") >= converted.page_starts[5]
+    assert "| Masts | 4 |" in converted.text
+
+
+def test_a_contents_page_without_page_numbers_is_resolved_by_its_links() -> None:
+    titles = ["Boats", "Keels", "Masts", "Sails", "Ropes"]
+    contents = [replace(line, links_to=2 + number) for number, line in enumerate(lay_out(*titles))]
+    pages = [lay_out(*_PROSE, title, *_PROSE) for title in titles]
+    converted = convert_pdf(make_pdf([lay_out("A cover"), contents, *pages]), "a.pdf")
+    assert [title for _, title in read_outline(converted.text)] == titles
+    starts = converted.page_starts[2:]
+    places = [converted.text.index(f"# {title}") for title in titles]
+    assert all(start < place for start, place in zip(starts, places, strict=True))
+    assert all(place < end for place, end in zip(places, starts[1:], strict=False))
+
+
+def test_the_numbers_of_a_contents_page_give_the_levels() -> None:
+    titles = ["1 Boats", "1.1 Hulls", "1.2 Keels", "2 Masts", "2.1 Sails"]
+    pages = [_number(lay_out(title, *_PROSE), number) for number, title in enumerate(titles, start=1)]
+    contents = lay_cells("Contents", *(f"{title} | {number}" for number, title in enumerate(titles, start=1)))
+    assert _outline([contents, *pages]) == [(1 + title.count("."), title) for title in titles]
+
+
+def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
+    names = {"1": "Business", "1A": "Risk Factors", "7": "Discussion", "8": "Financial Statements", "9": "Changes"}
+    rows = [
+        "PART I",
+        *(f"Item {number}. {name} | {page}" for page, (number, name) in enumerate(names.items(), start=2)),
+    ]
+    pages = [lay_cells("Table of Contents", *rows)] if has_contents else [lay_out("A cover")]
+    for page, (number, name) in enumerate(names.items(), start=2):
+        pages.append(
+            _number(lay_out(f"* ITEM {number}. {name.upper()}", *_PROSE, "as Item 1A of this report says."), page)
+        )
+    return pages
+
+
+@pytest.mark.parametrize("has_contents", [True, False])
+def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: bool) -> None:
+    found = [(level, title) for level, title in _outline(_filing(has_contents=has_contents)) if "ITEM" in title]
+    assert found == [
+        (2, "ITEM 1. BUSINESS"),
+        (2, "ITEM 1A. RISK FACTORS"),
+        (2, "ITEM 7. DISCUSSION"),
+        (2, "ITEM 8. FINANCIAL STATEMENTS"),
+        (2, "ITEM 9. CHANGES"),
+    ]
+
+
+def test_a_list_of_items_in_bold_without_page_numbers_is_no_outline() -> None:
+    names = ("1. Business", "1A. Risk Factors", "2. Properties", "3. Suits", "4. Mine Safety Disclosures")
+    pages = [lay_out("* INDEX", *(f"* ITEM {name.upper()}" for name in names))]
+    pages += [lay_out(f"Item {name}", *_PROSE) for name in names]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    items = [title for _, title in read_outline(converted.text) if title.casefold().startswith("item")]
+    assert items == [f"Item {name}" for name in names]
+
+
+def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> None:
+    pages = _filing(has_contents=True)
+    pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    assert converted.page_starts[2] <= converted.text.index("# ITEM 1A.") < converted.page_starts[3]
+
+
+def test_statements_and_notes_are_below_their_item() -> None:
+    pages = _filing(has_contents=True)
+    table = ["Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9"]
+    statement = lay_cells("* Boats Inc.", "* Consolidated Statements of Income", "| 2022 | 2021", *table)
+    more = lay_cells("* Consolidated Statements of Income (Continued)", "| 2022 | 2021", *table)
+    notes = [lay_out(f"* Note {number}. Subject {number}", *_PROSE) for number in (1, 2, 3)]
+    notes[0] = lay_out("* Notes to Consolidated Financial Statements", first_top=760) + notes[0]
+    pages[5:5] = [_number(page, 6 + index) for index, page in enumerate([statement, more, *notes])]
+    pages[-1] = _number(pages[-1][:-1], 11)
+    outline = _outline(pages)
+    assert (3, "Consolidated Statements of Income") in outline
+    assert [(level, title) for level, title in outline if "Note" in title] == [
+        (3, "Notes to Consolidated Financial Statements"),
+        *((4, f"Note {n}. Subject {n}") for n in (1, 2, 3)),
+    ]
+    assert not any("Continued" in title for _, title in outline)
+
+
+def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
+    first = lay_out(
+        "# A paper", "", "* 1 Introduction", *_PROSE[:10], "", "* 1.1 Words", *_PROSE[:6], "1. a list", "2. of two"
+    )
+    title = "* 3 End", "* of", "* text"
+    second = lay_out("* 2 Method", *_PROSE[:10], "", "* 2.1 Rules", *_PROSE[:4], "", *title, *_PROSE[:4])
+    outline = [entry for entry in _outline([first, second]) if entry[1][0].isdigit()]
+    assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End of text")]
+
+
+def test_table_captions_are_titles_and_headers_of_tables_and_boxes_are_not() -> None:
+    words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
+    figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
+    prose = lay_out(*_PROSE, "", "* Box 3. A story", *_PROSE, first_top=600)
+    pages = [lay_out("# Boats", *_PROSE, *_PROSE), [*words, *prose], [*figures, *prose]]
+    assert [title for _, title in _outline(pages)] == ["Boats", "Table 2. Boats by year"]
+
+
+def test_hostile_lines_are_read_quickly() -> None:
+    months = lay_out("* " + "may" * 110 + "!", "* exhibit 1" + ".-)" * 80, *_PROSE)
+    numbers = [lay_out(*(f"* {row % 7 + 1}.{page} Title {row}" for row in range(50))) for page in range(80)]
+    dots = lay_cells("Contents", *("." * 300 + " x | 1" for _ in range(30)))
+    assert convert_pdf(make_pdf([dots, months, *numbers]), "a.pdf").page_starts[-1] > 0
+
+
+def test_a_report_on_an_event_has_items_of_two_numbers() -> None:
+    cover = lay_out("# FORM 8-K", "", "* Boats Inc.", "", *_PROSE)
+    item = lay_out("* Item 5.07. Submission of Matters", *_PROSE, "under Item 9.01 of this report.")
+    end = lay_out("* SIGNATURES", *_PROSE[:3])
+    assert _outline([cover, item, end]) == [(2, "Item 5.07. Submission of Matters"), (2, "SIGNATURES")]
+
+
+def test_bookmarks_that_only_count_are_no_outline() -> None:
+    titles = ("Roaming", "Why", "How", "Costs")
+    slides = [lay_out(f"# {title}", "", f"Few words of {title}", f"More on {title}", first_top=320) for title in titles]
+    marks = [(1, f"Slide {number}", number) for number in range(len(slides))]
+    text = convert_pdf(make_pdf(slides, bookmarks=marks), "a.pdf").text
+    assert read_outline(text) == [(1, title) for title in titles]
+
+
+def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
+    lines = [f"{number} Name, birth, work, town and street of the {number}. person" for number in range(1, 9)]
+    parts = [f"* Part {letter}. Person {letter}" for letter in "ABCD"]
+    shown = [line for number, part in enumerate(parts) for line in ("", part, *lines[2 * number : 2 * number + 2])]
+    assert _outline([lay_out("# Application", "Please write clearly.", *shown)]) == [
+        (1, "Application"),
+        *((2, part.removeprefix("* ")) for part in parts),
+    ]
+
+
+def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> None:
+    first = [
+        lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")
+    ]
+    second = [lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")]
+    first[0] = lay_out("* PART I. FINANCIAL INFORMATION", first_top=760) + first[0]
+    second[0] = lay_out("* PART II. OTHER INFORMATION", first_top=760) + second[0]
+    assert _outline([lay_out("A cover"), *first, *second]) == [
+        (1, "PART I. FINANCIAL INFORMATION"),
+        *((2, title) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")),
+        (1, "PART II. OTHER INFORMATION"),
+        *((2, title) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")),
+    ]
+
+
+def test_a_short_release_has_the_titles_that_a_reader_sees_besides_its_bookmarks() -> None:
+    results = lay_out("* Boats Inc. reports results", *_PROSE, "* Full Year Highlights", *_PROSE)
+    item = ("\xb7 Sales of boats grew in all", "of the ports and those of", "Sails grew in some of them too")
+    listed = [
+        PdfLine(text=text, top=500 - 14 * row, x=72 if row == 0 else 80, font="F2") for row, text in enumerate(item)
+    ]
+    table = lay_cells("* Reconciliation of net debt", "| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2")
+    pages = [results, [*lay_out("* Cash Returns", *_PROSE[:10]), *listed], table]
+    data = make_pdf(pages, bookmarks=[(1, "Summary", 0), (1, "Narrative", 1), (1, "Tables", 2)])
+    assert [title for _, title in read_outline(convert_pdf(data, "a.pdf").text)] == [
+        *("Summary", "Boats Inc. reports results", "Full Year Highlights", "Narrative", "Cash Returns"),
+        *("Tables", "Reconciliation of net debt"),
+    ]
+
+
+@pytest.mark.parametrize("figures", ["12 + 30 = 42 a", "(a)"])
+def test_bold_figures_and_marks_are_no_titles(figures: str) -> None:
+    assert _outline([lay_out("* Boats", *_PROSE, f"* {figures}", *_PROSE), lay_out("* Oars", *_PROSE)]) == [
+        (1, "Boats"),
+        (1, "Oars"),
+    ]
+
+
+def test_a_title_at_the_start_of_a_file_does_not_depend_on_its_last_row() -> None:
+    pages = [lay_out("BOATS AND OARS", *_PROSE, "", "MASTS AND SAILS", *_PROSE), lay_out("The end of it")]
+    assert [title for _, title in _outline(pages)] == ["BOATS AND OARS", "MASTS AND SAILS"]

@@ -1,0 +1,144 @@
+"""Tables on a page: their first and last rows, their header rows, and the columns of their cells."""
+
+import pytest
+
+from roamtui.convert.pdf.rows import Cell, PageRow
+from roamtui.convert.pdf.table_writer import write_table
+from roamtui.convert.pdf.tables import detect_tables
+
+_LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
+
+
+def _rows(*lines: tuple[tuple[str, float], ...] | str) -> list[PageRow]:
+    """Return rows below one another, each from cells with text and left edge, or from a line of prose."""
+    rows = []
+    for number, line in enumerate(lines):
+        cells = [(line, _LABEL)] if isinstance(line, str) else line
+        made = [Cell(text, x0, x0 + 5 * len(text)) for text, x0 in cells]
+        rows.append(PageRow(made, 12.0 * number, 12.0 * number + 10, 10, 0, 0))
+    return rows
+
+
+def _line(label: str, *figures: str) -> tuple[tuple[str, float], ...]:
+    return ((label, _LABEL), *zip(figures, (_FIRST, _SECOND), strict=False))
+
+
+def _find(*lines: tuple[tuple[str, float], ...] | str) -> list[tuple[int, int, int]]:
+    return [(table.start, table.end, table.header_count) for table in detect_tables(_rows(*lines))]
+
+
+def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
+    assert _find("Text", _line("Sales", "10"), _line("Costs", "7"), "More text") == [(1, 3, 0)]
+    assert _find("Text", _line("Sales", "10"), "More text") == []
+    assert _find(_line("Sales", "none"), _line("Costs", "some")) == []
+    assert _find((("10", _FIRST),), (("7", _FIRST),)) == []
+
+
+def test_heads_below_figures_start_the_next_table_and_wrapped_words_do_not() -> None:
+    table = (_line("Sales", "10", "9"), _line("Costs", "7", "6"))
+    assert _find(*table, (("Assets", _FIRST), ("Debt", _SECOND)), *table) == [(0, 2, 0), (2, 5, 1)]
+    assert _find(*table, (("($ in millions)", _LABEL), ("Net", _FIRST)), *table) == [(0, 2, 0), (2, 5, 1)]
+    assert _find(*table, (("and its parts", 120), ("value", _FIRST)), *table) == [(0, 5, 0)]
+
+
+def test_a_long_label_does_not_end_a_table() -> None:
+    """In a balance sheet, the equity would lose the years above the assets."""
+    years, assets, equity = _line("", "2022", "2021"), _line("Assets", "10", "9"), _line("Equity", "7", "6")
+    long_label = (
+        "Common stock, of which 2,400,000,000 shares are authorized, with a par value of one cent per share,"
+        + " and" * 9
+    )
+    assert _find(years, assets, long_label, _line("1,000 issued", "3", "3"), equity) == [(0, 5, 1)]
+    assert _find(years, assets, f"{long_label} issued.", equity, equity) == [(0, 2, 1), (3, 5, 0)]
+
+
+def test_one_row_of_figures_below_heads_is_a_table() -> None:
+    goodwill = _line("Goodwill", "10", "9")
+    assert _find("Text", (("Gross", _FIRST), ("Net", _SECOND)), goodwill, "More text") == [(1, 3, 1)]
+    assert _find("Text", (("$10 to $12", _FIRST), ("$3 to $4", _SECOND)), goodwill, "More text") == []
+
+
+def test_two_heads_above_one_column_stay_in_order() -> None:
+    rows = _rows((("Item", 200.0), ("2023", _FIRST)), _line("Sales", "10"), _line("Costs", "7"))
+    assert write_table(rows, 1).startswith("|  | Item 2023 |")
+
+
+def test_a_header_over_two_columns_is_in_both_and_a_bar_is_escaped() -> None:
+    rows = _rows((("Years that ended in | June", _FIRST),), _line("Sales", "10", "9"), _line("Costs", "7", "6"))
+    assert write_table(rows, 1).splitlines()[0] == r"|  | Years that ended in \| June | Years that ended in \| June |"
+
+
+@pytest.mark.parametrize(("count", "is_table"), [(4, False), (9, True)])
+def test_a_table_whose_cells_fit_no_column_too_often_is_plain_lines(count: int, *, is_table: bool) -> None:
+    rows = _rows(*[_line("Sales", "10", "9")] * count, (("A label over columns" * 4, _LABEL), ("7", 500.0)))
+    assert write_table(rows, 0).startswith("|") is is_table
+
+
+_COLUMNS = (300.0, 380.0, 460.0, 540.0)
+
+
+def _head(*cells: tuple[str, float]) -> tuple[tuple[str, float], ...]:
+    """Return cells that are centred at x."""
+    return tuple((text, x - 2.5 * len(text)) for text, x in cells)
+
+
+def _write_headed(*header: tuple[tuple[str, float], ...], count: int = 3) -> list[str]:
+    """Return the heads of a table whose columns have their middles at `_COLUMNS`."""
+    body = [(("Sales", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS[:count])) for row in (1, 2, 3)]
+    rows = _rows(*header, *body)
+    (table,) = detect_tables(rows)
+    head, _, first, *_ = write_table(rows[table.start : table.end], table.header_count).splitlines()
+    assert first == f"| Sales{' | 10,000' * count} |"
+    return [text.strip() for text in head.strip("|").split(" | ")]
+
+
+_THREE_YEARS = _head(("2022", 300), ("2021", 380), ("2020", 460))
+
+
+@pytest.mark.parametrize(
+    "title", ["Year Ended", "Fiscal Year", "For the Years Ended December 31,", "YEAR ENDED MAY 31,"]
+)
+def test_a_period_is_above_all_its_years(title: str) -> None:
+    assert _write_headed(_head((title, 380)), _THREE_YEARS) == ["", f"{title} 2022", f"{title} 2021", f"{title} 2020"]
+
+
+def test_two_periods_have_two_years_each_and_a_year_has_amounts_and_percents() -> None:
+    years = _head(("2022", 300), ("2021", 380), ("2022", 460), ("2021", 540))
+    assert _write_headed(_head(("Three Months", 340), ("Six Months", 500)), years, count=4)[1::2] == [
+        "Three Months 2022",
+        "Six Months 2022",
+    ]
+    parts = _head(("Amount", 300), ("Percent", 380), ("Amount", 460), ("Percent", 540))
+    years = _head(("2022", 340), ("2021", 500))
+    assert _write_headed(_head(("FOURTH QUARTER", 420)), years, parts, count=4)[2:4] == [
+        "FOURTH QUARTER 2022 Percent",
+        "FOURTH QUARTER 2021 Amount",
+    ]
+
+
+def test_years_beside_a_day_have_equal_shares_of_the_columns() -> None:
+    years = (("June 30,", _LABEL), *_head(("2022", 380), ("2021", 540)))
+    parts = _head(("Gross", 300), ("Net", 380), ("Gross", 460), ("Net", 540))
+    assert _write_headed(years, parts, count=4) == ["June 30,", "2022 Gross", "2022 Net", "2021 Gross", "2021 Net"]
+
+
+def test_only_years_have_equal_shares_of_the_columns() -> None:
+    assert _write_headed(_head(("Assets", 300), ("Debt", 460)), count=4) == ["", "Assets", "", "Debt", ""]
+
+
+def test_a_head_may_be_a_little_off_the_middle_of_its_columns() -> None:
+    title = "Assets and debt"
+    assert _write_headed(_head((title, 354))) == ["", title, title, ""]
+
+
+@pytest.mark.parametrize(("count", "first"), [(2, "| Sales | 5 | 10 | 9 |"), (5, "| Sales 5 | 10 | 9 |")])
+def test_a_lone_figure_left_of_all_others_ends_its_label_unless_the_table_is_short(count: int, first: str) -> None:
+    lone = (("Sales", _LABEL), ("5", 250.0), ("10", _FIRST), ("9", _SECOND))
+    rows = _rows(lone, *[_line("Costs", "7", "6")] * (count - 1))
+    assert write_table(rows, 0).splitlines()[2] == first
+
+
+def test_a_line_of_a_head_right_of_the_years_stays_in_its_column() -> None:
+    years = _head(("2022", 300), ("2021", 380), ("Currency", 460))
+    heads = _write_headed(_head(("Adjusted", 540)), years, _head(("Operational", 540)), count=4)
+    assert heads == ["", "2022", "2021", "Currency", "Adjusted Operational"]

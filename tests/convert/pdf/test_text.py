@@ -1,0 +1,217 @@
+"""The text of PDFs: rows, columns, tables, rotated pages, other scripts, and split words."""
+
+import zlib
+
+import pytest
+
+from roamtui.convert.pdf.convert import convert_pdf
+from roamtui.convert.pdf.markdown import WordRepairer
+from roamtui.convert.pdf.pdfium import PdfFile
+from roamtui.convert.pdf.rows import PageRow, make_row
+from roamtui.convert.pdf.words import Word
+from tests.case_files import read_rows
+from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
+
+
+def _text(*pages: list[PdfLine]) -> str:
+    return convert_pdf(make_pdf(pages), "a.pdf").text
+
+
+def _place(text: str, *, x: float) -> Word:
+    return Word(text, x, x + 5 * len(text), 0, 10, 0, len(text) - 1)
+
+
+def _row(*words: Word) -> list[str]:
+    return [cell.text for cell in make_row(words).cells]
+
+
+def _lines(x: float, name: str, *, count: int = 20) -> list[PdfLine]:
+    return [
+        PdfLine(text=f"{name} line {row} has a few more words", top=700 - 12 * row, x=x, size=9) for row in range(count)
+    ]
+
+
+def test_columns_are_read_one_after_the_other_if_they_are_drawn_so() -> None:
+    left, right = _lines(72, "left"), _lines(320, "right")
+    text = _text([PdfLine(text="A title over both of the columns that goes on and on", top=740, x=100), *left, *right])
+    assert text.index("left line 19") < text.index("right line 0")
+    by_rows = _text([line for pair in zip(left, right, strict=True) for line in pair])
+    assert "left line 0 has a few more words | right line 0" in by_rows
+
+
+def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_column() -> None:
+    words = "harbour office ferry captain storm deck winter rope"
+    left = [PdfLine(text=f"L{row} {words}", top=700 - 12 * row, x=72, size=9) for row in range(20)]
+    right = [PdfLine(text=f"R{row} {words}", top=700 - 12 * row, x=300, size=9) for row in range(20)]
+    text = _text([line for pair in zip(left, right, strict=True) for line in pair])
+    assert text.index("L19") < text.index("R0 ")
+
+
+def _raise(*parts: str) -> str:
+    """Return the Markdown of a line in which every second part is raised, and ``_`` starts a lowered one."""
+    drawn = ""
+    for number, part in enumerate(parts):
+        rise = 0 if number % 2 == 0 else -2 if part.startswith("_") else 4
+        drawn += f"/F1 {6.5 if rise else 11} Tf {rise} Ts ({part.lstrip('_')}) Tj "
+    data = make_pdf([[]], empty=f"BT 1 0 0 1 72 700 Tm {drawn}ET")
+    return convert_pdf(data, "a.pdf").text.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize(("parts", "expected"), read_rows("convert/pdf/text", "raised"))
+def test_a_raised_figure_never_joins_a_number(parts: tuple[str, ...], expected: str) -> None:
+    assert _raise(*parts) == expected
+
+
+@pytest.mark.parametrize(("end", "is_title"), [("", True), (".", False)])
+def test_a_sentence_that_ends_in_a_raised_mark_is_no_title(end: str, *, is_title: bool) -> None:
+    sentence = f"WINTER SERVICE{end}"
+    page = lay_out(*["Ships called at the harbour"] * 8, "", sentence, "", *["Ferries sail each hour"] * 8)
+    mark = PdfLine(text="8", top=720 - 9 * 14 + 4, x=166 + 3 * len(end), size=6)
+    text = _text([*page, mark])
+    assert f"{sentence}<sup>8</sup>\n" in text
+    assert (f"# {sentence}" in text) is is_title
+
+
+def test_a_raised_mark_of_a_figure_or_a_head_stays_in_its_cell() -> None:
+    lines = lay_cells("Item | 2023 | 2022", "Revenue | 1,234 | 1,310", "Costs | 900 | 950")
+    marks = [PdfLine(text="1", top=top, x=380 + width, size=6) for top, width in ((704, 24.5), (690, 27.5))]
+    assert _text([*lines, *marks]).partition("\n\n")[2] == (
+        "| Item | 2023 | 2022<sup>1</sup> |\n| --- | --- | --- |\n"
+        "| Revenue | 1,234 | 1,310<sup>1</sup> |\n| Costs | 900 | 950 |"
+    )
+
+
+def test_a_table_has_its_headers_units_and_years() -> None:
+    text = _text(
+        lay_cells(
+            "Some prose that says what follows.",
+            "| Year ended December 31,",
+            "(in millions) | 2022 | 2021 | 2020",
+            "Net sales | $ 34,229 | $35,355 | (1)",
+            "Costs:",
+            "Goods and | 19 | 18 | \x97",
+            "Income taxes that are",
+            "paid late | 3% | 4% | 5%",
+        )
+    )
+    assert text.endswith(
+        "| (in millions) | Year ended December 31, 2022 | Year ended December 31, 2021 | 2020 |\n"
+        "| --- | --- | --- | --- |\n"
+        "| Net sales | $ 34,229 | $35,355 | (1) |\n"
+        "| Costs: |  |  |  |\n"
+        "| Goods and | 19 | 18 | — |\n"
+        "| Income taxes that are paid late | 3% | 4% | 5% |"
+    )
+
+
+def test_rows_outside_a_markdown_table_do_not_run_together() -> None:
+    rows = ("Name | Symbol | Exchange", "Common stock | MMM | New York", "Notes due 2026 | MMM26 | Chicago")
+    text = _text(lay_cells("Prose says that the following", "is registered.", *rows))
+    assert text.endswith("Prose says that the following\nis registered.  \n" + "  \n".join(rows))
+
+
+def _make_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> bytes:
+    """Return a PDF of one page that a stream draws, with further entries for its font and itself."""
+    packed = zlib.compress(stream.encode("latin-1")).decode("latin-1")
+    used = "/Resources << /Font << /F1 3 0 R >> >>"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Count 1 /Kids [7 0 R] >>",
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding {font} >>",
+        more,
+        "<< >>",
+        f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R {page} {used} >>",
+    ]
+    return assemble(objects)
+
+
+def _convert_page(stream: str, *, page: str = "") -> str:
+    return convert_pdf(_make_page(stream, page=page), "a.pdf").text
+
+
+@pytest.mark.parametrize("matrix", ["0 1 -1 0 300 72", "-1 0 0 -1 500 700", "0 -1 1 0 300 700"])
+def test_a_rotated_page_is_read(matrix: str) -> None:
+    text = _convert_page(f"BT /F1 11 Tf {matrix} Tm (first line here) Tj 0 -20 Td (second one) Tj ET")
+    assert text.endswith("first line here\nsecond one")
+
+
+@pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText"])
+def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
+    drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
+    form = "/Type /XObject /Subtype /Form /BBox [0 0 90 20] /Resources << /Font << /F1 3 0 R >> >>"
+    field = f"/Type /Annot /Subtype /{kind} /F 4 /Rect [110 696 200 716] /AP << /N 4 0 R >>"
+    link = "/Type /Annot /Subtype /Link /Rect [70 600 90 610] /Dest [7 0 R /Fit]"
+    data = _make_page(
+        "BT /F1 11 Tf 1 0 0 1 72 700 Tm (Name:) Tj ET",
+        page=f"/Annots [<< {link} >> << {field} >>]",
+        more=f"<< {form} /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+    )
+    assert convert_pdf(data, "a.pdf").text.endswith("Name: Ann")
+    with PdfFile(data, "a.pdf").open_page(0) as page:
+        assert page is not None
+        assert [(link.top, link.page) for link in page.links] == [(-610, 0)]
+
+
+def test_text_outside_the_visible_page_is_left_out() -> None:
+    stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
+    assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
+    assert "14" in _convert_page(stream, page="/CropBox [700 800 900 900]")
+
+
+def _convert_arabic(stream: str) -> str:
+    letters = "<41> <06440623> <42> <0643> <43> <0645> <44> <0646>"
+    names = f"begincmap 4 beginbfchar {letters} endbfchar endcmap"
+    more = f"<< /Length {len(names)} >>\nstream\n{names}\nendstream"
+    return convert_pdf(_make_page(f"BT /F1 11 Tf {stream} ET", font="/ToUnicode 4 0 R", more=more), "a.pdf").text
+
+
+def test_arabic_ligatures_keep_their_order() -> None:
+    assert "كلأك" in _convert_arabic("1 0 0 1 90 700 Tm (BAB BBB) Tj")
+
+
+def test_a_line_from_right_to_left_is_read_so_on_a_page_of_english() -> None:
+    english = "(In the end we trust, as many say) Tj"
+    text = _convert_arabic(f"1 0 0 1 72 700 Tm {english} 1 0 0 1 120 600 Tm (CB) Tj 1 0 0 1 90 600 Tm (DCB) Tj")
+    assert text.endswith("كم كمن")
+
+
+def test_letters_are_read_from_the_right_whichever_is_drawn_first() -> None:
+    for drawn in ("(DCB) Tj", "[(B) 1200 (C) 1200 (D)] TJ"):
+        assert _convert_arabic(f"1 0 0 1 120 700 Tm (CB) Tj 1 0 0 1 90 700 Tm {drawn}").startswith("# Page 1: كم كمن")
+
+
+def _mend(text: str, others: str) -> str:
+    row, other = (make_row([_place(text, x=0)]) for text in (text, others))
+    WordRepairer([[row, other]]).repair([row])
+    return row.text
+
+
+def test_split_words_and_lost_letters_are_repaired_by_the_words_of_the_file() -> None:
+    others = "sheet sheet sheet sheet operations operations operations operations"
+    assert _mend("Balance Shee t of OPERATI ONS", others) == "Balance Sheet of OPERATIONS"
+    assert _mend("as set forth", "asset asset asset asset as as as as") == "as set forth"
+    assert _mend("the efect is", "effect effect effect") == "the effect is"
+    assert _mend("of no use", "off off") == "of no use"
+    assert _mend("to record a gain on sale", "again again again again") == "to record a gain on sale"
+
+
+def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
+    row: PageRow = make_row([_place("well-known compile", x=0)])
+    mender = WordRepairer([[row]])
+    assert mender.join("a well", "known thing") == "a well-known thing"
+    assert mender.join("to com", "pile it") == "to compile it"
+
+
+def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
+    assert _row(_place("9,035", x=0), _place("$488", x=28), _place("$(715)", x=51)) == ["9,035", "$488", "$(715)"]
+    assert _row(*(_place(word, x=x) for word, x in (("31,", 0), ("2022", 17), ("2021", 39)))) == ["31, 2022", "2021"]
+    assert _row(_place("net", x=0), _place("of", x=17), _place("5", x=29), _place("$3", x=36)) == ["net of 5 $3"]
+
+
+def test_signs_join_figures_and_not_the_heads_beside_them() -> None:
+    assert _row(_place("(4.2)", x=0), _place("%", x=40)) == ["(4.2)%"]
+    assert _row(_place("—", x=0), _place("%", x=40)) == ["—%"]
+    assert _row(_place("July", x=0), _place("3,", x=22), _place("%", x=40)) == ["July 3,", "%"]
+    assert _row(_place("2022", x=0), _place("%", x=40)) == ["2022", "%"]
+    assert _row(_place("2022", x=0), _place("$", x=22), _place("million", x=29)) == ["2022 $ million"]

@@ -1,0 +1,208 @@
+"""Word documents as Markdown: every word, number, formula and box that a person sees, and nothing that is hidden."""
+
+import pytest
+
+from roamtui.convert.docx import convert_docx
+from tests.convert.samples import make_docx_parts, pack, read_outline
+from tests.convert.samples import write_word_paragraph as write
+
+_MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+def _run(text: str, properties: str = "") -> str:
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def _style(style_id: str, properties: str, *, base: str = "", kind: str = "paragraph") -> str:
+    based = f'<w:basedOn w:val="{base}"/>' if base else ""
+    return f'<w:style w:type="{kind}" w:styleId="{style_id}"><w:name w:val="{style_id}"/>{based}{properties}</w:style>'
+
+
+def _convert(*paragraphs: str, styles: str = "", footnotes: str = "", numbering: str = "") -> str:
+    parts = make_docx_parts(paragraphs, styles=styles, footnotes=footnotes)
+    parts["word/numbering.xml"] = f"<w:numbering xmlns:w='w'>{numbering}</w:numbering>"
+    return convert_docx(pack(parts), "a.docx").text
+
+
+def _numbered(text: str, number_id: int, level: int = 0) -> str:
+    numbers = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{number_id}"/></w:numPr>'
+    return f"<w:p><w:pPr>{numbers}</w:pPr>{_run(text)}</w:p>"
+
+
+def _list(number_id: int, *levels: tuple[str, str]) -> str:
+    shapes = "".join(
+        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/></w:lvl>'
+        for level, (kind, pattern) in enumerate(levels)
+    )
+    return (
+        f'<w:abstractNum w:abstractNumId="{number_id}">{shapes}</w:abstractNum>'
+        f'<w:num w:numId="{number_id}"><w:abstractNumId w:val="{number_id}"/></w:num>'
+    )
+
+
+_RAISED = '<w:vertAlign w:val="superscript"/>'
+_TONS = "50<sup>3</sup> tons in 2024<sup>12</sup>"
+_CHECKED = (
+    '<w:sdt><w:sdtPr><w:checkbox><w:checked w:val="1"/></w:checkbox></w:sdtPr>'
+    f"<w:sdtContent>{_run('☒')}</w:sdtContent></w:sdt>{_run(' insured')}"
+)
+_FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
+_RESULT = (
+    f"{_FIELD.format('begin')}<w:r><w:instrText>REF a</w:instrText></w:r>{_run('code')}"
+    f"{_FIELD.format('separate')}{_run('result')}{_FIELD.format('end')}"
+)
+_UNCHECKED = (
+    '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:default w:val="0"/></w:checkBox></w:ffData>'
+    f"</w:fldChar></w:r>{_FIELD.format('end')}{_run(' rented')}"
+)
+_CHART = '<w:r><w:drawing><inline><docPr descr="Sales: 10, 20"/><a><chart/></a></inline></w:drawing></w:r>'
+_HALF = "<m:f><m:num><m:t>1</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>"
+_SUM = (
+    '<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub><m:t>i=1</m:t></m:sub><m:sup><m:t>n</m:t></m:sup>'
+    "<m:e><m:sSub><m:e><m:t>x</m:t></m:e><m:sub><m:t>i</m:t></m:sub></m:sSub></m:e></m:nary>"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (_run("50") + _run("3", _RAISED) + _run(" tons in 2024") + _run("1", _RAISED) + _run("2", _RAISED), _TONS),
+        (_run("H") + _run("2", _RAISED.replace("super", "sub")) + _run("O"), "H2O"),
+        (_run("1010") + _run("2", '<w:position w:val="-6"/>') + _run(" tons"), "1010<sub>2</sub> tons"),
+        (_run("log") + _run("10", _RAISED.replace("super", "sub")) + _run("100"), "log<sub>10</sub>100"),
+        (_CHART, "![Sales: 10, 20]()"),
+        (f'{_run("Table ")}<w:fldSimple w:instr="SEQ Table">{_run("4")}</w:fldSimple>', "Table 4"),
+        (_RESULT, "result"),
+        (f'<w:bdo w:val="rtl">{_run("نص")}</w:bdo><w:dir w:val="ltr">{_run(" text")}</w:dir>', "نص text"),
+        (f"<w:ins>{_run('new')}</w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del>", "new"),
+        (f"<w:moveFrom>{_run('old place')}</w:moveFrom><w:moveTo>{_run('new place')}</w:moveTo>", "new place"),
+        (f"{_run('shown')}{_run(' hidden', '<w:vanish/>')}", "shown"),
+        ('<w:r><w:sym w:font="Symbol" w:char="F0B3"/><w:t>5 </w:t></w:r>' + _run("mg", ""), "≥5 mg"),
+        (_run("m", '<w:rFonts w:ascii="Symbol"/>') + _run("g"), "μg"),
+        (
+            f"<w:r><w:ruby><w:rt>{_run('かんじ')}</w:rt><w:rubyBase>{_run('漢字')}</w:rubyBase></w:ruby></w:r>",
+            "漢字(かんじ)",
+        ),
+        (_CHECKED, "[x] insured"),
+        (_UNCHECKED, "[ ] rented"),
+    ],
+)
+def test_what_a_person_sees_in_a_line_is_there(content: str, text: str) -> None:
+    assert _convert(f"<w:p>{content}</w:p>") == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("<m:r><m:t>A=π</m:t></m:r><m:sSup><m:e>r</m:e><m:sup><m:t>2</m:t></m:sup></m:sSup>", "A=π^2"),
+        ("<m:f><m:num><m:t>a</m:t></m:num><m:den><m:t>b</m:t></m:den></m:f>", "a/b"),
+        ("<m:f><m:num><m:t>a+b</m:t></m:num><m:den><m:t>2</m:t></m:den></m:f>", "(a+b)/2"),
+        ("<m:rad><m:deg/><m:e><m:t>x+1</m:t></m:e></m:rad>", "√(x+1)"),
+        (f"<m:r><m:t>2</m:t></m:r>{_HALF}<m:r><m:t>x</m:t></m:r>", "2 1/2 x"),
+        ("<m:bar><m:e><m:t>y</m:t></m:e></m:bar>", "y\N{COMBINING OVERLINE}"),
+        (_SUM, r"∑\_(i=1)^n x_i"),  # the backslash is Markdown's
+        ("<m:d><m:e><m:t>a</m:t></m:e><m:e><m:t>b</m:t></m:e></m:d>", "(a|b)"),
+    ],
+)
+def test_a_formula_is_one_line_of_text(formula: str, text: str) -> None:
+    assert _convert(f"<w:p><m:oMath {_MATH}>{formula}</m:oMath></w:p>") == text + "\n"
+
+
+def test_outline_levels_make_headings_wherever_they_are_set() -> None:
+    styles = (
+        _style("Child", "", base="Parent")
+        + _style("Parent", '<w:pPr><w:outlineLvl w:val="1"/></w:pPr>')
+        + _style("heading 1", "")
+        + _style("Loop", "", base="Loop")
+    )
+    own = '<w:p><w:pPr><w:outlineLvl w:val="2"/></w:pPr><w:r><w:t>Third</w:t></w:r></w:p>'
+    body = '<w:p><w:pPr><w:pStyle w:val="heading 1"/><w:outlineLvl w:val="9"/></w:pPr><w:r><w:t>Body</w:t></w:r></w:p>'
+    text = _convert(
+        write("First", "heading 1"), write("Second", "Child"), own, body, write("Loop", "Loop"), styles=styles
+    )
+    assert read_outline(text) == [(1, "First"), (2, "Second"), (3, "Third")]
+
+
+def test_lines_in_bold_are_headings_if_no_style_makes_one() -> None:
+    text = "Berths cost 7 euros a night, and the office books them."
+    bold = [f"<w:p>{_run(title, '<w:b/>')}</w:p>" for title in ("Berths", "Quiet hours")]
+    paragraphs = (bold[0], write(text), bold[1], write(text))
+    assert read_outline(_convert(*paragraphs)) == [(2, "Berths"), (2, "Quiet hours")]
+    level = '<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>Rules</w:t></w:r></w:p>'
+    assert read_outline(_convert(level, *paragraphs)) == [(1, "Rules")]
+
+
+def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
+    heads = (
+        '<w:abstractNum w:abstractNumId="7">'
+        '<w:lvl w:ilvl="0"><w:pStyle w:val="H1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Part %1"/></w:lvl>'
+        '<w:lvl w:ilvl="1"><w:pStyle w:val="H2"/><w:isLgl/><w:lvlText w:val="%1.%2"/></w:lvl>'
+        '</w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="7"/></w:num>'
+    )
+    numbers = '<w:pPr><w:outlineLvl w:val="{}"/><w:numPr><w:numId w:val="7"/></w:numPr></w:pPr>'
+    styles = _style("H1", numbers.format(0)) + _style("H2", numbers.format(1))
+    text = _convert(
+        write("Fees", "H1"),
+        write("Late fees", "H2"),
+        _numbered("first", 2),
+        _numbered("inner", 2, 1),
+        _numbered("second", 2),
+        write("Berths", "H1"),
+        write("Deposits", "H2"),
+        _numbered("a bullet", 3),
+        styles=styles,
+        numbering=heads + _list(2, ("decimal", "%1."), ("lowerLetter", "(%2)")) + _list(3, ("bullet", "")),
+    )
+    assert text == (
+        "# Part I Fees\n\n## 1.1 Late fees\n\n1. first\n\n   (a) inner\n2. second\n\n"
+        "# Part II Berths\n\n## 2.1 Deposits\n\n- a bullet\n"
+    )
+
+
+def test_a_list_restarts_where_word_restarts_it() -> None:
+    again = '<w:num w:numId="3"><w:abstractNumId w:val="2"/>{}</w:num>'.format(
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
+    )
+    text = _convert(
+        *(_numbered(text, number) for text, number in (("a", 2), ("b", 2), ("c", 3), ("d", 3))),
+        numbering=_list(2, ("lowerLetter", "%1)")) + again,
+    )
+    assert text == "a) a\n\nb) b\n\ne) c\n\nf) d\n"
+
+
+def test_text_boxes_follow_their_paragraph_and_are_there_once() -> None:
+    box = f"<w:txbxContent>{write('In the box')}</w:txbxContent>"
+    alternatives = (
+        f"<mc:AlternateContent xmlns:mc='mc'><mc:Choice><w:drawing>{box}</w:drawing></mc:Choice>"
+        f"<mc:Fallback><w:pict>{box}</w:pict></mc:Fallback></mc:AlternateContent>"
+    )
+    text = _convert(f"<w:p><w:r><w:t>Before.</w:t>{alternatives}</w:r></w:p>", write("After."))
+    assert text == "Before.\n\nIn the box\n\nAfter.\n"
+
+
+def test_notes_stand_below_the_first_paragraph_that_cites_them() -> None:
+    cited = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    own = f'<w:footnote w:id="2">{write("Own words.")}</w:footnote><w:footnote w:id="3">{write("Unused.")}</w:footnote>'
+    text = _convert(f"<w:p>{_run('In 2024')}{cited}</w:p>", f"<w:p>{_run('Again')}{cited}</w:p>", footnotes=own)
+    assert text == "In 2024[^1]\n\n[^1]: Own words.\n\nAgain[^1]\n"
+
+
+def test_merged_cells_and_deleted_rows() -> None:
+    def row(*cells: str, properties: str = "") -> str:
+        return f"<w:tr><w:trPr>{properties}</w:trPr>{''.join(cells)}</w:tr>"
+
+    def cell(text: str, properties: str = "") -> str:
+        return f"<w:tc><w:tcPr>{properties}</w:tcPr>{write(text)}</w:tc>"
+
+    table = (
+        row(cell("Port"), cell("Fees", '<w:gridSpan w:val="2"/>'), properties="<w:tblHeader/>")
+        + row(cell("Oslo", '<w:vMerge w:val="restart"/>'), cell("1"), cell("2"))
+        + row(cell("", "<w:vMerge/>"), cell("3"), cell("4"))
+        + row(cell("gone"), properties="<w:del/>")
+    )
+    text = _convert(f"<w:tbl>{table}</w:tbl>")
+    assert text == "| Port | Fees | Fees |\n| --- | --- | --- |\n| Oslo | 1 | 2 |\n| Oslo | 3 | 4 |\n"
+
+
+def test_a_field_without_an_end_hides_no_other_paragraph() -> None:
+    assert _convert(f"<w:p>{_FIELD.format('begin')}</w:p>", write("Still here.")) == "Still here.\n"

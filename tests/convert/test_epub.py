@@ -1,0 +1,63 @@
+"""EPUB books as Markdown: chapters in reading order, with titles and levels from the navigation."""
+
+import pytest
+
+from roamtui.convert.epub import convert_epub
+from tests.convert.samples import make_epub_parts, pack, read_outline
+
+_CHAPTERS = {
+    "one.xhtml": '<a id="p1"/><h2>Chapter 1<br/>Hulls</h2><p>A hull.</p><h3><a id="wood"/>Wood</h3>'
+    "<p>Oak.</p><h4>Oak</h4>",
+    "two 2.xhtml": '<p class="title">SAILS &amp; MASTS</p><p>They catch wind.</p><h1>Jib</h1><p>In front.</p>',
+    "three.xhtml": '<p>Last words of two.</p><div id="end"><p>It ends.</p></div>',
+}
+_NAV = (
+    '<ol><li><span>Part One</span><ol><li><a href="text/one.xhtml">Hulls</a>'
+    '<ol><li><a href="text/one.xhtml#wood">Wood</a>'
+    '</li></ol></li><li><a href="text/two%202.xhtml">Sails &amp; <i>masts</i></a></li></ol></li>'
+    '<li><a href="text/three.xhtml#end">The end</a></li></ol>'
+)
+_OUTLINE = [
+    *((1, "Part One"), (2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (2, "Sails & masts"), (3, "Jib")),
+    (1, "The end"),
+]
+
+
+_POINT = '<navPoint><navLabel><text>{}</text></navLabel><content src="text/{}"/>{}</navPoint>'
+_HULLS = _POINT.format("Hulls", "one.xhtml", _POINT.format("Wood", "one.xhtml#wood", ""))
+_PART = _HULLS + _POINT.format("Sails &amp; masts", "two%202.xhtml", "")
+_NCX = _POINT.format("Part One", "one.xhtml", _PART) + _POINT.format("The end", "three.xhtml#end", "")
+
+
+@pytest.mark.parametrize("navigation", [{"nav": _NAV}, {"ncx": _NCX}])
+def test_the_navigation_gives_titles_and_levels(navigation: dict[str, str]) -> None:
+    converted = convert_epub(pack(make_epub_parts(_CHAPTERS, **navigation)), "a.epub")
+    assert converted.title == "The Book of Boats"
+    assert read_outline(converted.text) == _OUTLINE
+    assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
+
+
+def test_a_point_without_a_heading_gets_one() -> None:
+    nav = '<ol><li><a href="text/one.xhtml#x">Hulls</a></li><li><a href="text/one.xhtml">Keels</a></li></ol>'
+    page = "<p><img src='a.png' alt='Logo'/></p><h2>Keels</h2><p>a</p><h2>Ribs</h2><h2>Hulls</h2>"
+    converted = convert_epub(pack(make_epub_parts({"one.xhtml": page}, nav=nav)), "a.epub")
+    assert converted.text == "# Hulls\n\n![Logo](OEBPS/text/a.png)\n\n# Keels\n\na\n\n## Ribs\n\n## Hulls\n"
+
+
+def test_an_empty_navigation_gives_way_to_the_ncx() -> None:
+    parts = make_epub_parts(_CHAPTERS, nav="<ol/>", ncx=_NCX)
+    assert read_outline(convert_epub(pack(parts), "a.epub").text) == _OUTLINE
+
+
+def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case() -> None:
+    parts = make_epub_parts({"one.xhtml": "<p>A hull.</p>", "Two.xhtml": "<p>A sail.</p>"})
+    opf = parts["OEBPS/content.opf"]
+    assert isinstance(opf, str)
+    parts["OEBPS/content.opf"] = opf.replace("application/xhtml+xml", "text/xml", 1).replace("Two", "TWO")
+    assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
+
+
+def test_the_mark_of_a_note_never_joins_a_number() -> None:
+    page = '<p>In 2024<a epub:type="noteref" href="#n">1<b>2</b></a>, 50<sup>3</sup> ships.</p>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text
+    assert text == "In 2024[<sup>1**2**</sup>](#n), 50<sup>3</sup> ships.\n"

@@ -1,0 +1,177 @@
+"""Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roamtui.convert import subprocess_converter
+from roamtui.convert.conversion import convert, detect_format
+from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converters import Format
+from roamtui.convert.notebook import convert_notebook
+from roamtui.document.loader import build_library
+from roamtui.errors import SourceError
+from roamtui.sources.read import read_file
+from tests.case_files import read_rows
+from tests.convert.samples import (
+    FILES,
+    make_docx_parts,
+    make_epub_parts,
+    pack,
+    read_outline,
+    read_sample,
+    replace_part,
+)
+from tests.convert.samples import write_word_paragraph as write
+
+_NOTED = '<w:p><w:r><w:t>{}</w:t></w:r><w:r><w:footnoteReference w:id="{}"/></w:r></w:p>'
+_CELLS = "<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>"
+_WORD = make_docx_parts(
+    [
+        write("Handbook", "Title"),
+        write("Bread", "H1"),
+        _NOTED.format("Best # warm &lt;b&gt;.", 2),
+        write("knead(1)", "Code"),
+        write("knead(2)", "Code"),
+        write("Rye", "Own"),
+        _CELLS.format(*map(write, ("A", "B|C"))),
+    ],
+    styles="".join(
+        f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/>{base}</w:style>'
+        for style, name, base in (
+            *(("Title", "Title", ""), ("H1", "heading 1", ""), ("H2", "heading 2", ""), ("Code", "Code", "")),
+            ("Own", "It's own", '<w:basedOn w:val="H2"/>'),
+        )
+    ),
+    footnotes=f'<w:footnote w:id="2">{write("From the oven.")}</w:footnote>',
+)
+_SAMPLES = {
+    name: read_sample(name) for name in ("budget.xlsx", "budget.xls", "budget.ods", "talk.pptx", "handbook.odt")
+}
+_SAMPLES["budget.xlsx"] = replace_part(
+    _SAMPLES["budget.xlsx"], "xl/tables/table1.xml", "", '<table id="1" name="Boat parts" ref="A3:B5"/>'
+)
+_SECTION = '<s:section name="{}"><s:sldIdLst>{}</s:sldIdLst></s:section>'
+_SECTIONS = "".join(
+    _SECTION.format(name, "".join(f'<s:sldId id="{slide}"/>' for slide in slides))
+    for name, slides in (("Start", (256, 257)), ("Empty", ()), ("End", (258, 259)))
+)
+_SAMPLES["talk.pptx"] = replace_part(
+    _SAMPLES["talk.pptx"],
+    "ppt/presentation.xml",
+    "</p:presentation>",
+    f'<s:sectionLst xmlns:s="x">{_SECTIONS}</s:sectionLst></p:presentation>',
+)
+_SAMPLES["handbook.docx"] = pack(_WORD)
+_SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
+
+
+def _convert(data: bytes, name: str) -> ConvertedText:
+    source_format = detect_format(data, name)
+    assert source_format is not None
+    return convert(data, name, source_format)
+
+
+@pytest.mark.parametrize(("name", "title", "outline", "pieces"), read_rows("convert/formats", "good_files"))
+def test_a_good_file_keeps_its_outline_and_all_words(
+    name: str, title: str, outline: list[list[object]], pieces: list[str]
+) -> None:
+    converted = _convert(_SAMPLES[name], name)
+    assert converted.title == title
+    assert [[*row] for row in read_outline(converted.text)] == outline
+    assert [piece for piece in pieces if piece not in converted.text] == []
+    assert "Deleted words" not in converted.text  # tracked changes
+    assert "Hulls 1" not in converted.text  # a table of contents
+
+
+_UNREADABLE = [
+    *((f"a.{kind}", pack({"x": "y"})) for kind in ("xlsx", "ods", "pptx", "odt", "docx", "epub")),
+    *((f"a.{kind}", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)) for kind in ("xls", "docx")),
+    *((name, data[: len(data) * 2 // 3]) for name, data in _SAMPLES.items()),
+    ("a.epub", pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"}))),
+    ("a.epub", pack({"META-INF/encryption.xml": "http://www.w3.org/2001/04/xmlenc#aes256"})),
+    ("a.pptx", replace_part(_SAMPLES["talk.pptx"], "ppt/slides/slide2.xml", "</p:spTree>", "<p:grpSp>" * 5_000)),
+    ("a.odt", pack({"content.xml": "<a>" * 100_000})),
+    ("a.docx", pack({"word/document.xml": "<w:document xmlns:w='w'><w:body>" + "<w:tbl><w:tr><w:tc>" * 30_000})),
+    ("a.docx", pack({"word/document.xml": f"<w:document xmlns:w='w'><w:body><w:p>{'<w:f>' * 100_000}"})),
+]
+
+
+@pytest.mark.parametrize(("name", "data"), _UNREADABLE, ids=lambda value: value if isinstance(value, str) else "")
+def test_an_unreadable_file_is_refused_in_one_sentence(name: str, data: bytes) -> None:
+    with pytest.raises(SourceError) as refused:
+        _convert(data, name)
+    message = str(refused.value)
+    assert name in message
+    assert message.endswith(".")
+
+
+def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
+    bomb = pack({f"{number}.xml": bytes(70_000_000) for number in range(3)})
+    for kind in ("docx", "epub", "odt", "pptx", "xlsx", "ods"):
+        with pytest.raises(SourceError, match=rf"^a\.{kind} contains too much text\."):
+            _convert(bomb, f"a.{kind}")
+
+
+_INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "root", "words"),
+    [
+        ("handbook.odt", "content.xml", "<office:document-content", "Dry boats last"),
+        ("handbook.docx", "word/document.xml", "<w:document", "Bread"),
+        ("talk.pptx", "ppt/slides/slide2.xml", "<p:sld ", "It lasts"),
+        ("budget.xlsx", "xl/sharedStrings.xml", "<sst", "Brest"),
+        ("budget.ods", "content.xml", "<office:document-content", "Brest"),
+        ("boats.epub", "OEBPS/text/one.xhtml", "<html>", "steel"),
+    ],
+)
+def test_a_hostile_file_reads_no_other_file(name: str, part: str, root: str, words: str) -> None:
+    data = replace_part(replace_part(_SAMPLES[name], part, root, _INCLUSION + root), part, words, "&a;")
+    try:
+        text = _convert(data, name).text
+    except SourceError as refused:
+        text = str(refused)
+    assert "root:" not in text
+
+
+def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code = "import sys; sys.modules['pptx'] = None; from roamtui.convert.child import main; main(sys.argv[1:])"
+    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
+    with pytest.raises(SourceError, match=r'^To open a\.pptx, install .* `pip install "roamtui\[formats\]"`\.$'):
+        convert(_SAMPLES["talk.pptx"], "a.pptx", Format.PPTX)
+
+
+def test_a_formula_of_libreoffice_is_code() -> None:
+    text = _convert(read_sample("formulas.odt"), "formulas.odt").text
+    assert text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
+    unsound = replace_part(read_sample("formulas.odt"), "Object 1/content.xml", "</semantics>", "<mo>")
+    assert _convert(unsound, "formulas.odt").text == text
+
+
+def test_a_citation_names_the_slide() -> None:
+    library = build_library(read_file(Path(FILES / "talk.pptx")))
+    assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]
+
+
+def test_an_output_that_is_a_page_shows_its_words() -> None:
+    page = {"text/html": "<h3>Result</h3><p>The mean is <b>42</b>", "text/plain": "<IPython.core.display.HTML object>"}
+    cell = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", "data": page}]}
+    text = convert_notebook(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
+    assert text == "```\nx\n```\n\n\\### Result\n\nThe mean is **42**\n"
+
+
+def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
+    converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
+    assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]
+    assert "Heights in *metres*." in converted.text
+    assert "```python\nheights = {" in converted.text
+    assert "```output\nhighest 7.2\n```" in converted.text
+    assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
+    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
+    assert "Figure size" not in converted.text
+    assert "base64" not in converted.text

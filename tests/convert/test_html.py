@@ -1,0 +1,175 @@
+"""Web pages as Markdown: headings, code, tables and lists, without navigation.
+
+Pages made to be deep, wide or endless are converted in time by their length, or refused.
+"""
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.convert.html import convert_html, convert_html_file
+from roamtui.errors import SourceError
+from tests.case_files import read_case, read_rows
+from tests.convert.samples import read_outline
+
+_BEGINNINGS = (
+    "# ", "#", "###### x", "---", "===", "= ", "- ", "* ", "+ ", "1. ", "2) ", "> ", "```", "~~~ ", "    ", "\t",
+    "<div>", "<!--", "<?x", "</p>", "[a]: b", "|-|", "***", "__", "_ _ _", "\\", "`", "&lt;", "a", "x ", "\n", "\r",
+    "\u00a0", "\u2028",
+)  # fmt: skip
+_MARKS = st.lists(st.sampled_from(_BEGINNINGS), max_size=5).map("".join)
+
+
+def convert(source: str, base_url: str | None = None) -> str:
+    return convert_html(source, base_url=base_url).text.rstrip("\n")
+
+
+@pytest.mark.parametrize(("source", "expected"), read_rows("convert/html", "form"))
+def test_a_page_keeps_its_form(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(("source", "expected"), read_rows("convert/html", "raised"))
+def test_a_raised_figure_never_joins_a_number(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(("source", "expected"), read_rows("convert/html", "formulas"))
+def test_a_formula_is_there_once(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(("source", "expected"), read_rows("convert/html", "controls"))
+def test_what_a_control_opens_is_text(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))
+def test_the_label_of_a_tab_is_a_line_above_its_panel(tabs: str) -> None:
+    assert convert(f"<div>{tabs}</div>") == "**Card**\n\na\n\n**Cash**\n\nb"
+
+
+def test_functions_and_classes_of_sphinx_are_sections() -> None:
+    page = (
+        '<h1>api</h1><dl class="py class"><dt class="sig sig-object py"><em>class</em> '
+        '<span class="sig-prename">a.</span><span class="sig-name">B</span>(<em>x_y</em>)'
+        '<a class="viewcode-link" href="#">[source]</a><a class="headerlink" href="#a.B">¶</a></dt>Beside.<dd><p>Words.'
+        '<dl class="py method"><dt class="sig sig-object py"><code class="descname">run</code>()</dt>'
+        '<dt class="sig sig-object py">run(1)</dt><dd>More.</dl></dl>'
+    )
+    assert convert(page) == "# api\n\n## class a.B(x_y)\n\nBeside.\n\nWords.\n\n### run()\n\n**run(1)**\n\nMore."
+    long = f'<dl><dt class="sig-object"><span class="sig-name">f</span>({"a, " * 99})</dt></dl>'
+    assert convert(long).startswith("# f\n\n**f(a, a,")
+
+
+@pytest.mark.parametrize("code", read_rows("convert/html", "languages"))
+def test_code_keeps_its_language(code: str) -> None:
+    assert convert(code) == "```python\nx\n```"
+
+
+def test_a_filing_without_headings_has_the_titles_that_a_reader_sees() -> None:
+    assert read_outline(convert(read_case("filing.html"))) == [
+        (2, "Item 5.02 Departure of Directors."),
+        (3, "Severance"),
+        (2, "Item 9.01. Exhibits"),
+        (2, "SIGNATURES"),
+    ]
+
+
+def test_bold_lines_of_a_page_with_headings_are_no_titles() -> None:
+    text = "<p>Words that are no title, and fill the page with text.</p>" * 3
+    assert read_outline(convert(f"{text}<p><b>Fees</b></p>{text}")) == [(2, "Fees")]
+    assert read_outline(convert(f"<h1>Club</h1>{text}<p><b>Fees</b></p>{text}")) == [(1, "Club")]
+
+
+def test_links_become_absolute_and_invalid_ones_text() -> None:
+    page = (
+        '<p><a href="../b c.html#(d)">A</a> <a href="javascript:x()">B</a> <a href="data:text/html,x">C</a> '
+        '<a href="http://[bad">D</a> <img src="i.png" alt="E [f]"> <img src="data:image/png;base64,AA" alt="G">'
+    )
+    assert convert(page, "https://example.org/docs/x/y.html") == (
+        "[A](https://example.org/docs/b%20c.html#%28d%29) B C D ![E \\[f\\]](https://example.org/docs/x/i.png) ![G]()"
+    )
+
+
+@pytest.mark.parametrize("tag", ["main", "div role=main", "article"])
+def test_the_main_part_has_the_heading_above_it_and_no_navigation(tag: str) -> None:
+    page = "<title>T &amp; U</title><header><nav><a href=/>Home</a></nav><h1>Page</h1></header><p>by someone</p>"
+    page += f"<{tag}><p>text<aside>note</aside><footer>f</footer></{tag.split(maxsplit=1)[0]}><p>more to read"
+    converted = convert_html(page)
+    assert (converted.title, converted.text) == ("T & U", "# Page\n\ntext\n\nnote\n")
+
+
+def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text() -> None:
+    assert convert("<title>Just a moment...</title><h1>example.org</h1><p>Checking your browser.</p>") == ""
+    assert convert("<p>You need to enable JavaScript to run this app.</p>") == ""
+
+
+@given(st.lists(_MARKS, min_size=6, max_size=6))
+def test_no_text_becomes_a_heading_and_no_word_is_lost(texts: list[str]) -> None:
+    a, b, c, d, e, f = (html.escape(text) for text in texts)
+    page = (
+        f"<h1>First</h1><p>{a}<br>{b}</p><ul><li>{c}<li>x</ul><div>{d}</div><h2>Second</h2><pre>{e}</pre>"
+        f"<table><tr><td>{f}<td>{a}</table><blockquote>{b}</blockquote><code>{c}</code> {d}"
+        f"<h2>x{e}</h2>{f}<h1>Last</h1>"
+    )
+    outline = read_outline(convert(page))
+    assert [level for level, _ in outline] == [1, 2, 2, 1]
+    assert (outline[0], outline[1], outline[3]) == ((1, "First"), (2, "Second"), (1, "Last"))
+    letters = [letter for letter in convert(f"<p>{a}</p>") if letter in "ax"]
+    assert letters == [letter for letter in texts[0] if letter in "ax"]
+
+
+def test_the_charset_is_the_declared_one_or_what_browsers_assume() -> None:
+    for start, charset in (("", "utf-8"), ("<meta charset=iso-8859-1>", "cp1252"), ("<meta charset=rot13>", "cp1252")):
+        assert convert_html_file(f"{start}<p>Grüße".encode(charset), "page.html").text == "Grüße\n"
+
+
+_COUNT = 100_000
+_PAGES = {
+    **{f"nested {tag}": f"<{tag}>" * 500 + "x" for tag in ("div", "ul><li", "blockquote", "table><tr><td", "b")},
+    "ends of nothing": "<div>" * 300 + "</p></div><div>" * _COUNT + "x",
+    "open quotes": "x" + "<a b='" * _COUNT + '<a b="' * _COUNT,
+    "a large attribute": f"<p class='{'a' * 5_000_000}'>x",
+    "characters that XML has not": "<a href='&#xFFFE;&#1;'>x&#xFFFF;</a><img src='&#xFFFF;' alt='&#1;'><pre><br>&#1;",
+    "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
+    "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
+    "spanned rows": f"<table><tr><td rowspan=99999 colspan=2>{'x' * 200}<td>" + "<tr><td>y" * 2_000,
+    "tabs": "<div>" + "<p role=tablist><a role=tab>x</a></p><p role=tabpanel>y</p>" * 5_000,
+    "buttons": "<div>" + "<button>x</button>" * 20_000,
+    "signatures": "<dl>" + "<dt class=sig-object>x<dd>y" * 5_000,
+}
+
+
+@pytest.mark.parametrize("page", _PAGES.values(), ids=_PAGES)
+def test_a_hostile_page_is_converted(page: str) -> None:
+    assert len(convert_html(page).text) < 3 * len(page) + 100
+
+
+@pytest.mark.parametrize(
+    ("control", "word"),
+    [
+        ("\x1b", "ab"),
+        ("&#27;", "ab"),
+        ("&#27 ", "a b"),
+        ("&#X1;", "ab"),
+        ("&#65534;", "ab"),
+        ("&#271 ", "aď b"),
+        ("\x0b", "a b"),
+    ],
+)
+def test_control_characters_are_left_out_wherever_they_stand(control: str, word: str) -> None:
+    text = f"a{control}b"
+    drawn = f"<select><option>{text}</select><svg><text>{text}</text></svg>"
+    page = f"<p><b>{text}</b></p><p>{text}{drawn}<table><tr><td>{text}<td>{text}</table>"
+    assert convert(page).split("\n\n")[0] == f"**{word}**"
+    assert control not in convert(page)
+
+
+def test_a_page_that_is_nested_without_end_is_refused_in_one_sentence() -> None:
+    with pytest.raises(SourceError, match="too many elements inside each other"):
+        convert_html("<div>x" * _COUNT)
+    page = "".join(f"<div>w{number} " for number in range(400))
+    assert set(convert_html(page).text.split()) >= {f"w{number}" for number in range(399)}

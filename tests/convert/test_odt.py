@@ -1,0 +1,123 @@
+"""OpenDocument texts as Markdown: raised figures, numbers of headings and lists, readings, and what is hidden."""
+
+import pytest
+
+from roamtui.convert.odt import convert_odt
+from tests.convert.samples import pack, read_outline
+
+_NAMESPACES = " ".join(f'xmlns:{prefix}="{prefix}"' for prefix in ("office", "text", "style", "fo", "draw", "form"))
+
+
+_TWO = "<text:p>two</text:p>"
+
+
+def _convert(body: str, *, automatic: str = "", common: str = "") -> str:
+    content = (
+        f"<office:document-content {_NAMESPACES}><office:automatic-styles>{automatic}</office:automatic-styles>"
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    styles = f"<office:document-styles {_NAMESPACES}><office:styles>{common}</office:styles></office:document-styles>"
+    return convert_odt(pack({"content.xml": content, "styles.xml": styles}), "a.odt").text
+
+
+def _style(name: str, properties: str, *, family: str = "text", parent: str = "") -> str:
+    head = f'style:name="{name}" style:family="{family}" style:parent-style-name="{parent}"'
+    return f"<style:style {head}><style:text-properties {properties}/></style:style>"
+
+
+def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
+    return (
+        f'<text:list-level-style-number text:level="{number}" style:num-format="{kind}" style:num-suffix="{suffix}" '
+        f'text:display-levels="1" text:start-value="{start}"/>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("position", "text"),
+    [
+        ("super 58%", "50<sup>3</sup> tons"),
+        ("33% 58%", "50<sup>3</sup> tons"),
+        ("sub 58%", "50<sub>3</sub> tons"),
+        ("-33% 58%", "50<sub>3</sub> tons"),
+        ("0% 100%", "503 tons"),
+    ],
+)
+def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) -> None:
+    # The style that is inherited from is listed later.
+    styles = _style("T1", "", parent="T2") + _style("T2", f'style:text-position="{position}"')
+    body = '<text:p>50<text:span text:style-name="T1">3</text:span> tons</text:p>'
+    assert _convert(body, automatic=styles) == text + "\n"
+
+
+def test_what_is_struck_out_is_marked() -> None:
+    style = _style("T1", 'style:text-line-through-style="solid"')
+    body = '<text:p>It costs <text:span text:style-name="T1">9</text:span> 7 euros</text:p>'
+    assert _convert(body, automatic=style) == "It costs ~~9~~ 7 euros\n"
+
+
+def test_paragraphs_in_a_paragraph_never_join_their_numbers() -> None:
+    body = "<text:p>1<text:p>22<text:p>3</text:p>3</text:p>22</text:p>"
+    assert _convert(body).replace("\\", "").split() == ["1", "22", "3", "3", "22"]
+
+
+def test_headings_have_their_numbers() -> None:
+    outline = "".join(
+        f'<text:outline-level-style text:level="{level}" style:num-format="1" text:display-levels="{level}"/>'
+        for level in (1, 2)
+    )
+    body = "".join(
+        f'<text:h text:outline-level="{level}">{title}</text:h>'
+        for level, title in ((1, "Fees"), (2, "Late fees"), (2, "Deposits"), (1, "Berths"))
+    )
+    body += '<text:h text:outline-level="1" text:is-list-header="true">Annex</text:h>'
+    text = _convert(body, common=f"<text:outline-style>{outline}</text:outline-style>")
+    assert read_outline(text) == [
+        *((1, "1 Fees"), (2, "1.1 Late fees"), (2, "1.2 Deposits")),
+        *((1, "2 Berths"), (1, "Annex")),
+    ]
+
+
+def test_a_style_with_an_outline_level_makes_headings() -> None:
+    style = '<style:style style:name="P1" style:family="paragraph" style:default-outline-level="2"/>'
+    assert _convert('<text:p text:style-name="P1">Fees</text:p>', automatic=style) == "## Fees\n"
+
+
+def test_lists_have_their_numbers() -> None:
+    lists = (
+        f'<text:list-style style:name="L1">{_level(1, "1")}{_level(2, "a", suffix=")")}</text:list-style>'
+        f'<text:list-style style:name="L2">{_level(1, "I", start=4)}</text:list-style>'
+    )
+    inner = "<text:list><text:list-item><text:p>inner</text:p></text:list-item></text:list>"
+    items = "".join(f"<text:list-item>{item}</text:list-item>" for item in (f"<text:p>one</text:p>{inner}", _TWO))
+    more = "<text:list-item><text:p>three</text:p></text:list-item>"
+    body = (
+        f'<text:list text:style-name="L1">{items}</text:list><text:p>Between.</text:p>'
+        f'<text:list text:style-name="L1" text:continue-numbering="true">{more}</text:list>'
+        f'<text:list text:style-name="L2">{more}</text:list>'
+        f'<text:list text:style-name="L1">{more}</text:list>'
+    )
+    assert _convert(body, automatic=lists) == (
+        "1. one\n\n   a) inner\n2. two\n\nBetween.\n\n3. three\n\nIV. three\n\n1. three\n"
+    )
+
+
+def test_hidden_text_is_left_out() -> None:
+    hidden = _style("T1", 'text:display="none"') + _style("P1", 'text:display="none"', family="paragraph")
+    body = (
+        '<text:p>shown <text:span text:style-name="T1">span</text:span></text:p>'
+        '<text:p text:style-name="P1">line</text:p>'
+        '<text:p><text:hidden-text text:is-hidden="true">field</text:hidden-text></text:p>'
+        '<text:section text:display="none"><text:p>part</text:p></text:section>'
+    )
+    assert _convert(body, automatic=hidden) == "shown\n"
+
+
+def test_readings_sequences_and_boxes() -> None:
+    body = (
+        "<office:forms><form:form><form:checkbox form:id='c1' form:label='insured' form:current-state='checked'/>"
+        "</form:form></office:forms>"
+        "<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>です。"
+        " Table <text:sequence>4</text:sequence></text:p>"
+        "<text:p><draw:control draw:control='c1'/></text:p>"
+    )
+    assert _convert(body) == "漢字(かんじ)です。 Table 4\n\n[x] insured\n"

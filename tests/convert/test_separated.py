@@ -1,0 +1,67 @@
+"""Rows of separated values as tables: delimiters, headers, sections of rows, and files that are no tables."""
+
+import csv
+import io
+
+import pytest
+
+from roamtui.convert.separated import convert_separated
+from roamtui.sources.read import to_raw_text
+from tests.case_files import read_rows
+from tests.convert.samples import read_outline
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), read_rows("convert/separated", "tables"))
+def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[str]) -> None:
+    raw = to_raw_text(text.encode(), source=name, name=name)
+    head, *rows = [f"| {line} |" for line in lines]
+    rule = f"|{' --- |' * (lines[0].count(' | ') + 1)}"
+    assert raw.text == "\n".join([head, rule, *rows, ""])
+    assert raw.is_converted
+
+
+def test_many_rows_are_sections_that_lose_nothing() -> None:
+    rows = [["id", "note"], *([f"plant {number}", f'says "{number}", twice'] for number in range(2_000))]
+    written = io.StringIO()
+    csv.writer(written).writerows(rows)
+    text = convert_separated(written.getvalue().encode(), "a.csv").text
+    titles = [title for _, title in read_outline(text)]
+    assert titles[0].startswith("Rows 2–")
+    assert 16 < len(titles) < 40
+    assert text.count("| id | note |") == len(titles)
+    assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
+
+
+def test_one_wide_row_makes_no_other_row_wider() -> None:
+    wide = ",".join(f"x{number}" for number in range(12_000))
+    for text in ("a,b\n" * 4_000 + wide, f"{wide}\n" + "a,b\n" * 4_000, "1,2\n" * 4_000 + wide):
+        converted = convert_separated(text.encode(), "a.csv").text
+        assert len(converted) < 15 * len(text)
+        assert converted.count("x11999 |") >= 1
+        assert converted.count("| a | b |") + converted.count("| 1 | 2 |") >= 4_000
+
+
+def test_cells_beyond_the_header_are_shown() -> None:
+    rows = ["name,price", *["rose,3"] * 1_000, "oak,40,old,tall", *["ash,50"] * 1_000]
+    text = convert_separated("\n".join(rows).encode(), "a.csv").text
+    section = next(part for part in text.split("\n## ") if "oak" in part)
+    assert "| name | price |  |  |\n| --- | --- | --- | --- |\n" in section
+    assert "\n| oak | 40 | old | tall |\n" in section
+    assert text.count("| name | price |  |  |") == 1
+
+
+def test_other_text_stays_as_it_is() -> None:
+    for name, text in (("a.csv", "just words\nand more\n"), ("a.csv", ""), ("a.txt", "a,b\n1,2\n")):
+        raw = to_raw_text(text.encode(), source=name, name=name)
+        assert (raw.text, raw.is_converted) == (text, False)
+
+
+def test_lines_above_a_table_are_paragraphs() -> None:
+    text = (
+        "Report of the *harbour*, office\nCreated: 2025-03-01\n\nPort;Fee;Note;Size\nBergen;40,5;a;1\nOslo;12,0;b;2\n"
+    )
+    raw = to_raw_text(text.encode(), source="a.csv", name="a.csv")
+    assert raw.text == (
+        "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n"
+        "| Port | Fee | Note | Size |\n| --- | --- | --- | --- |\n| Bergen | 40,5 | a | 1 |\n| Oslo | 12,0 | b | 2 |\n"
+    )
