@@ -37,8 +37,9 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
     book_part = next((element.get("full-path", "") for element in container.iter("{*}rootfile")), "")
     root = package.parse(book_part)
     items = {item.get("id", ""): item for item in root.iter("{*}item")}
-    targets = {key: _split_href(item.get("href", ""), book_part)[0] for key, item in items.items()}
-    part_names = {key: package.find_name(target) for key, target in targets.items()}
+    part_names = {
+        key: _resolve_href(package, item.get("href", ""), book_part)[0] for key, item in items.items()
+    }
     types = {key: item.get("media-type", "").partition(";")[0].strip().lower() for key, item in items.items()}
     nav = [key for key, item in items.items() if "nav" in item.get("properties", "").split()]
     ncx = [key for key, media_type in types.items() if media_type.endswith("ncx+xml")]
@@ -81,19 +82,22 @@ def _read_navigation(package: ZipPackage, part: str) -> dict[str, list[_Navigati
         for entry in [*item.iterchildren("{*}a", "{*}span", "{*}navLabel")][:1]:
             link = next(item.iterchildren("{*}content"), entry)
             href = link.get("href") or link.get("src")
-            target = _split_href(href, part) if href else target
+            target = _resolve_href(package, href, part) if href else target
             level = 1 + sum(1 for _ in item.iterancestors(item.tag))
             if target[0] and (title := join_text(entry)):
-                points.setdefault(package.find_name(target[0]), []).insert(0, (level, title, target[1]))
+                points.setdefault(target[0], []).insert(0, (level, title, target[1]))
     return points
 
 
-def _split_href(href: str, part_name: str) -> tuple[str, str]:
-    """Return the name of the part that a link in another part leads to, and the fragment of the link."""
+def _resolve_href(package: ZipPackage, href: str, part_name: str) -> tuple[str, str]:
+    """Return the name of the part that a link in another part leads to, and the fragment of the link.
+
+    Some programs name a part as the link to it is written, with `%20` in place of a space.
+    """
     path, _, fragment = href.partition("#")
-    joined = posixpath.join(posixpath.dirname(part_name), unquote(path))
-    target = posixpath.normpath(joined) if path else part_name
-    return target, unquote(fragment)
+    written = posixpath.normpath(posixpath.join(posixpath.dirname(part_name), path)) if path else part_name
+    names = [package.find_name(name) for name in dict.fromkeys((unquote(written), written))]
+    return next((name for name in names if name in package), names[0]), unquote(fragment)
 
 
 def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, int]) -> tuple[int, int]:

@@ -10,51 +10,106 @@ from typing import Any
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.escaping import write_code
+from roamtui.convert.escaping import write_code, write_heading
 from roamtui.convert.html import convert_html
+from roamtui.errors import SourceError
 
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_PAGE_OBJECT = re.compile(r"<IPython\.[\w.]{1,60} object>")
-"""The plain text that Jupyter gives an output in HTML."""
 _HEADING = re.compile("^#", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^ ?(?:((`|~)\2\2+)[^`\n]*\n(?:.*\n)*? {0,3}\1\2*[ \t]*$"
+    r"|<!--[\s\S]*?-->|<(pre|script|style|textarea)\b[\s\S]*?</\3>)"
+    r"|^ {0,3}(?P<open>`{3}|~{3}|<(?:[!?]|(?:pre|script|style|textarea)\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A block of code or HTML up to its own end, or the start of one that may be open or in a list."""
+_HTML_ENDS = ("-->", "</pre>", "?>", "]]>", ">")
+"""The end of each kind of HTML block that an empty line does not end."""
+_TYPES_BY_KEY = {
+    "text": "text/plain",
+    "html": "text/html",
+    "latex": "text/latex",
+    "json": "application/json",
+    **dict.fromkeys(("svg", "png", "jpeg", "javascript"), "image/*"),
+}
+"""Where versions 2 and 3 keep the parts of an output, which is also where a stream keeps its text."""
+_DISPLAY_STYLE = re.compile(r"\\displaystyle\b\s*")
+"""The command that IPython puts before each formula."""
 
 
 def convert_notebook(data: bytes, name: str) -> ConvertedText:
-    """Convert a notebook, of version 4, to Markdown."""
+    """Convert a notebook, of version 2, 3 or 4, to Markdown.
+
+    Raises:
+        SourceError: It has no list of cells.
+    """
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
     about = notebook.get("metadata", {}).get("language_info", {})
-    language = re.sub(r"[^\w#+.-]", "", str(about.get("name", "")))
+    sheets = [notebook, *notebook.get("worksheets", ())]
+    if not any("cells" in sheet for sheet in sheets):
+        raise SourceError(f"{name} is not a notebook: it has no cells. Save it again in Jupyter.")
     blocks: list[str] = []
-    for cell in notebook["cells"]:
-        kind = cell.get("cell_type")
-        source = _join_lines(cell.get("source")).strip("\n")
-        if source.strip() and kind == "markdown":
-            blocks.append(_PICTURE_URL.sub("", source))
-        elif source.strip():
-            blocks.append(write_code(source, language if kind == "code" else ""))
-        if kind == "code":
-            blocks += filter(None, map(_write_output, cell.get("outputs", ())))
-    return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
+    for cell in (cell for sheet in sheets for cell in sheet.get("cells", ())):
+        source = _join_lines(cell.get("source", cell.get("input"))).strip("\n")
+        if source.strip():
+            blocks.append(_write_source(source, cell, str(about.get("name", ""))))
+        if cell.get("cell_type") == "code":
+            blocks += map(_write_output, cell.get("outputs", ()))
+    return ConvertedText(text="\n\n".join(filter(None, blocks)) + "\n", notes=notes)
+
+
+def _write_source(source: str, cell: Mapping[str, Any], language: str) -> str:
+    match cell.get("cell_type"):
+        case "markdown":
+            return _close_blocks(_PICTURE_URL.sub("", source))
+        case "heading":
+            return write_heading(int(cell.get("level", 1)), source)
+        case "html":
+            return convert_html(source).text.strip("\n")
+        case "code":
+            return write_code(source, re.sub(r"[^\w#+.-]", "", str(cell.get("language", language))))
+        case _:
+            return write_code(source)
+
+
+def _close_blocks(source: str) -> str:
+    """End the code or HTML that a Markdown cell leaves open, because Jupyter shows each cell by itself."""
+    if not any(block["open"] for block in _BLOCK.finditer(source)):
+        return source
+    from roamtui.commonmark import parse_blocks  # noqa: PLC0415 - takes 80 ms
+
+    def ends_all(text: str) -> bool:
+        heading = parse_blocks(f"{text}\n\n# x".replace("\0", " "), {})[-1]
+        return heading.type == "heading_close" and heading.level == 0
+
+    fences = [token.markup for token in parse_blocks(source.replace("\0", " "), {})[-1:]]
+    closed = (source, *(f"{source}\n{end}" for end in (*fences, *_HTML_ENDS)))
+    return next(filter(ends_all, closed), source)
 
 
 def _write_output(output: Mapping[str, Any]) -> str:
-    """Write an output as Markdown; return an empty text for one that shows a picture."""
-    data = output.get("data", {})
-    page, markdown = (_join_lines(data.get(f"text/{name}")) for name in ("html", "markdown"))
-    text = _join_lines(data.get("text/plain", output.get("text")))
-    if output.get("output_type") == "error":
-        text = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
-    if any(key.startswith("image/") for key in data):
-        return ""
+    """Write the part of an output that Jupyter shows; return an empty text for a picture."""
+    data = {_TYPES_BY_KEY[key]: _join_lines(value) for key, value in output.items() if key in _TYPES_BY_KEY}
+    data |= output.get("data", {})
+    page, markdown, formula, text = (
+        _join_lines(data.get(f"text/{name}")) for name in ("html", "markdown", "latex", "plain")
+    )
+    if page.strip():
+        return _HEADING.sub(r"\\#", convert_html(page).text.strip("\n"))
     if markdown.strip():
-        return _HEADING.sub(r"\\#", _PICTURE_URL.sub("", markdown).strip("\n"))
-    is_page = _PAGE_OBJECT.fullmatch(text.strip()) is not None
-    if is_page or "<table" in page:
-        shown = convert_html(page).text.strip("\n")
-        if shown or is_page:
-            return _HEADING.sub(r"\\#", shown)
+        return _HEADING.sub(r"\\#", _close_blocks(_PICTURE_URL.sub("", markdown).strip("\n")))
+    if formula.strip():
+        return _DISPLAY_STYLE.sub("", formula).strip("\n")
+    if any(key.startswith("image/") or key == "application/javascript" for key in data):
+        return ""
+    if "application/json" in data:
+        value = data["application/json"]
+        shown = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+        return write_code(shown, "json")
+    if output.get("output_type") in ("error", "pyerr"):
+        text = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
     # Without terminal colours, and text that a progress bar has overwritten.
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()

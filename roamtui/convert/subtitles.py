@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterator
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
@@ -14,7 +15,8 @@ _CUE = re.compile(
     r"^[ \t]*(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,]\d{1,3}[ \t]+-+>.*\n((?:(?!.*-->).*\S.*\n)*)", re.MULTILINE
 )
 _REPEATED_LINES_MAX = 20
-_SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]{1,100})>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
+"""The start or end of what a speaker says, or of a line."""
 _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}")
 """Markup in a cue: tags, times and positions."""
 
@@ -22,29 +24,28 @@ _MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}")
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     """Convert subtitles to Markdown. The title of each section is its time and first words."""
     text, notes = decode_text(data, name)
-    # second of the start, and words
-    paragraphs: list[tuple[int, str]] = []
-    speaker = ""
+    # second of the start, speaker, and words
+    paragraphs: list[tuple[int, str, str]] = []
     shown: list[str] = []
     for cue in _CUE.finditer(text.replace("\r\n", "\n").replace("\r", "\n") + "\n"):
         hours, minutes, seconds = (int(part or 0) for part in cue.groups()[:3])
         start = hours * 3600 + minutes * 60 + seconds
-        named = _SPEAKER.search(cue[4])
-        lines = [" ".join(html.unescape(_MARK.sub("", line)).split()) for line in cue[4].splitlines()]
+        spoken = list(_iter_spoken(cue[4]))
+        lines = [words for _, words in spoken]
         # Captions that roll up begin with the last lines of the cue before.
         counts = range(min(len(lines), len(shown), _REPEATED_LINES_MAX), 0, -1)
         repeated = next((count for count in counts if lines[:count] == shown[-count:]), 0)
-        words = " ".join(filter(None, lines[repeated:]))
         shown = lines
-        is_same = named is None or named[1] == speaker
-        if words and paragraphs and is_same and start - paragraphs[-1][0] < _PARAGRAPH_SECONDS:
-            paragraphs[-1] = paragraphs[-1][0], f"{paragraphs[-1][1]} {words}"
-        elif words:
-            speaker = named[1] if named else ""
-            paragraphs.append((start, f"{speaker}: {words}" if speaker else words))
+        for speaker, words in spoken[repeated:]:
+            began, before, said = paragraphs[-1] if paragraphs else (start, None, "")
+            if speaker == before and start - began < _PARAGRAPH_SECONDS:
+                paragraphs[-1] = began, speaker, f"{said} {words}"
+            else:
+                paragraphs.append((start, speaker, words))
     blocks: list[str] = []
     section_start = -_SECTION_SECONDS
-    for start, words in paragraphs:
+    for start, speaker, said in paragraphs:
+        words = f"{speaker}: {said}" if speaker else said
         time = f"{start // 3600}:{start // 60 % 60:02}:{start % 60:02}"
         if start - section_start >= _SECTION_SECONDS:
             section_start = start
@@ -54,3 +55,21 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
             blocks.append(write_heading(1, f"{time} {escape_inline(title)}"))
         blocks.append(f"**{time}** {escape_inline(words)}")
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
+
+
+def _iter_spoken(cue: str) -> Iterator[tuple[str, str]]:
+    """Yield the speaker, or an empty text, and the words of each line, or part of a line, of a cue."""
+    speakers = [""]
+    position = 0
+    for mark in _VOICE.finditer(f"{cue}\n"):
+        if words := _read_words(cue[position : mark.start()]):
+            yield speakers[-1], words
+        position = mark.end()
+        if mark[2] and len(speakers) > 1:
+            speakers.pop()
+        elif mark[0].startswith("<v"):
+            speakers.append(_read_words(mark[1] or ""))
+
+
+def _read_words(marked: str) -> str:
+    return " ".join(html.unescape(_MARK.sub("", marked)).split())

@@ -47,6 +47,10 @@ class ZipPackage:
                 f"{name} contains too much text. Split it into smaller files, or convert it to text."
             )
 
+    def __contains__(self, part_name: str) -> bool:
+        """Return whether the archive has a part, by its name as `find_name` returns it."""
+        return part_name in self._names
+
     def list_names(self, *starts: str) -> list[str]:
         """Return the names of the parts that begin with one of some words."""
         return [name for name in self._names if name.startswith(starts)]

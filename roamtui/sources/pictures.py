@@ -47,8 +47,9 @@ def find_picture(source: str, doc: str, href: str) -> PictureFile | None:
             return None
         if owner.path.suffix.lower() in _PACKAGE_SUFFIXES:
             package = owner.path.resolve()
-            name = posixpath.normpath(path.lstrip("/"))
-            return PictureFile(package, name) if _find_member(package, name) is not None else None
+            # As for a part of a book, the name in the archive may be written like the link.
+            names = (posixpath.normpath(each.lstrip("/")) for each in (path, parts.path))
+            return next((PictureFile(package, name) for name in names if _find_member(package, name)), None)
         folder = owner.root if path.startswith("/") else owner.path.parent
         file = join_link(folder, path.lstrip("/"))
         if file is None:

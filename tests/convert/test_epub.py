@@ -57,6 +57,14 @@ def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case
     assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
 
 
+@pytest.mark.parametrize("stored", ["a%20b.xhtml", "A%20b.xhtml", "a b.xhtml"])
+def test_a_chapter_is_found_under_the_name_in_its_link_as_written_and_as_meant(stored: str) -> None:
+    nav = '<ol><li><a href="text/a%20b.xhtml#x">Hulls</a></li></ol>'
+    parts = make_epub_parts({"a b.xhtml": "<p id='x'>A hull.</p>"}, nav=nav)
+    parts[f"OEBPS/text/{stored}"] = parts.pop("OEBPS/text/a b.xhtml")
+    assert convert_epub(pack(parts), "a.epub").text == "# Hulls\n\nA hull.\n"
+
+
 def test_the_mark_of_a_note_never_joins_a_number() -> None:
     page = '<p>In 2024<a epub:type="noteref" href="#n">1<b>2</b></a>, 50<sup>3</sup> ships.</p>'
     text = convert_epub(pack(make_epub_parts({"one.xhtml": page})), "a.epub").text

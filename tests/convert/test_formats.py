@@ -1,6 +1,5 @@
 """Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from roamtui.convert import subprocess_converter
 from roamtui.convert.conversion import convert, detect_format
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.converters import Format
-from roamtui.convert.notebook import convert_notebook
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.read import read_file
@@ -156,22 +154,3 @@ def test_a_formula_of_libreoffice_is_code() -> None:
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_file(Path(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]
-
-
-def test_an_output_that_is_a_page_shows_its_words() -> None:
-    page = {"text/html": "<h3>Result</h3><p>The mean is <b>42</b>", "text/plain": "<IPython.core.display.HTML object>"}
-    cell = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", "data": page}]}
-    text = convert_notebook(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
-    assert text == "```\nx\n```\n\n\\### Result\n\nThe mean is **42**\n"
-
-
-def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
-    converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
-    assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]
-    assert "Heights in *metres*." in converted.text
-    assert "```python\nheights = {" in converted.text
-    assert "```output\nhighest 7.2\n```" in converted.text
-    assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
-    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
-    assert "Figure size" not in converted.text
-    assert "base64" not in converted.text

@@ -1,5 +1,7 @@
 """Subtitles as Markdown: sections of a few minutes, paragraphs with times, and speakers."""
 
+import pytest
+
 from roamtui.convert.subtitles import convert_subtitles
 from tests.case_files import read_case
 from tests.convert.samples import read_outline
@@ -23,3 +25,23 @@ def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:
         "**0:00:01** Ada: Welcome & thank you for coming.\n\n"
         "**0:00:05** Bob: 2 < 3, # he says\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("cues", "paragraphs"),
+    [
+        (["<v Ann>Is it on?</v> <v Bob>No.</v>"], ["Ann: Is it on?", "Bob: No."]),
+        (["<v Ann>Is it on?\n<v.loud Bob>No."], ["Ann: Is it on?", "Bob: No."]),
+        (["<v Ann>Is it <i>on?</v> (a bell) <v R&amp;D>No."], ["Ann: Is it on?", "(a bell)", "R&D: No."]),
+        (["Rain. <v Ann>Is it on?<v Bob>No.</v> Well."], ["Rain.", "Ann: Is it on?", "Bob: No.", "Ann: Well."]),
+        (
+            ["<v Ann>It is on.", "Nobody is named.", "<v Ann>Yes.", "<v Ann>Yes."],
+            ["Ann: It is on.", "Nobody is named.", "Ann: Yes."],
+        ),
+        (["<v>Hm.</v><v Ann>Yes.\nit is", "it is\n<v Bob>on."], ["Hm.", "Ann: Yes. it is", "Bob: on."]),
+    ],
+)
+def test_words_belong_to_who_says_them(cues: list[str], paragraphs: list[str]) -> None:
+    file = "\n\n".join(f"00:0{number}.000 --> x\n{cue}" for number, cue in enumerate(cues))
+    text = convert_subtitles(f"WEBVTT\n\n{file}".encode(), "a.vtt").text
+    assert [block[len("**0:00:00** ") :] for block in text.strip().split("\n\n")[1:]] == paragraphs

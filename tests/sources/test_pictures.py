@@ -54,13 +54,16 @@ def test_nothing_outside_the_opened_folder_is_found(folder: Path) -> None:
 
 def test_pictures_inside_books_are_found_but_no_huge_ones(tmp_path: Path) -> None:
     book = tmp_path / "book.epub"
-    book.write_bytes(pack({**make_epub_parts({"one.xhtml": "<p>a</p>"}), "OEBPS/images/a.png": _PNG}))
+    book.write_bytes(
+        pack({**make_epub_parts({"one.xhtml": "<p>a</p>"}), "OEBPS/images/a.png": _PNG, "b%20c.png": _PNG})
+    )
     with zipfile.ZipFile(book, "a") as package:
         package.writestr("whole.png", _PNG, zipfile.ZIP_LZMA)
         package.writestr("huge.png", _PNG + bytes(21_000_000), zipfile.ZIP_DEFLATED)
     found = find_picture(str(book), "", "OEBPS/images/a.png")
     assert found == PictureFile(book.resolve(), "OEBPS/images/a.png")
     assert read_picture(found) == _PNG
+    assert find_picture(str(book), "", "b%20c.png") == PictureFile(book.resolve(), "b%20c.png")
     for href in ("../../secret.png", "gone.png", "whole.png", "huge.png"):
         assert find_picture(str(book), "", href) is None, href
     (tmp_path / "bad.epub").write_bytes(b"PK\3\4 no archive")

@@ -1,0 +1,108 @@
+"""Notebooks as Markdown: every version, cells that end what they leave open, and outputs as Jupyter shows them."""
+
+import json
+
+import pytest
+
+from roamtui.convert.notebook import convert_notebook
+from roamtui.errors import SourceError
+from tests.convert.samples import read_outline, read_sample
+
+
+def _convert(notebook: object) -> str:
+    return convert_notebook(json.dumps(notebook).encode(), "a.ipynb").text
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        (
+            {"text/html": "<h3>Result</h3><p>The mean is <b>42</b>", "text/plain": "<HTML>"},
+            "\\### Result\n\nThe mean is **42**",
+        ),
+        ({"text/html": ["<p>Total: ", "<b>5</b></p>"], "text/plain": "Card(5)"}, "Total: **5**"),
+        ({"text/html": "<div id='p'></div><script>draw()</script>", "text/plain": "<Plot>"}, ""),
+        ({"text/latex": "$\\displaystyle x^{2}$", "text/plain": "x**2"}, "$x^{2}$"),
+        ({"text/latex": "\\begin{align}a &= b\\end{align}"}, "\\begin{align}a &= b\\end{align}"),
+        ({"text/markdown": "# Big\n\n```\nopen", "text/plain": "<Markdown>"}, "\\# Big\n\n```\nopen\n```"),
+        ({"application/json": {"täg": [1]}, "text/plain": "<JSON>"}, '```json\n{\n  "täg": [\n    1\n  ]\n}\n```'),
+        ({"image/png": "AAAA", "text/plain": "<Figure size 640x480>"}, ""),
+        ({"application/javascript": "alert(1)", "text/plain": "<Javascript>"}, ""),
+        (
+            {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider(3)"},
+            "```output\nIntSlider(3)\n```",
+        ),
+    ],
+)
+def test_an_output_is_the_part_of_it_that_jupyter_shows(output: dict[str, object], shown: str) -> None:
+    cell = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", "data": output}]}
+    assert _convert({"cells": [cell]}).removeprefix("```\nx\n```").strip("\n") == shown
+
+
+_OPEN = (
+    "```",
+    "~~~~ text\n```",
+    "````\n```\n```",
+    "<!-- open",
+    "text\n\n<pre>\n\n# no title",
+    "<?php",
+    "<![CDATA[",
+    "<script>\n",
+)
+_ENDED = (
+    "- ```\n  in an item",
+    "> ```\n> in a quote",
+    "- ```\n  x\n  ```\n\nend",
+    "<div>",
+    "```\nx\n```",
+    "a <pre>",
+    "    ```",
+)
+
+
+@pytest.mark.parametrize("source", [*_OPEN, *_ENDED])
+def test_what_a_cell_leaves_open_ends_with_it(source: str) -> None:
+    cells = [{"cell_type": "markdown", "source": each} for each in ("# One", source, "# Two\n\nIt costs 40.")]
+    text = _convert({"cells": cells})
+    assert read_outline(text) == [(1, "One"), (1, "Two")]
+    assert source in text
+    if source in _ENDED:
+        assert text == f"# One\n\n{source}\n\n# Two\n\nIt costs 40.\n"
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_an_old_notebook_keeps_its_text_and_outputs(version: int) -> None:
+    outputs = [
+        {"output_type": "pyout", "text": ["2"]},
+        {"output_type": "stream", "stream": "stdout", "text": "read\n"},
+        {"output_type": "pyout", "latex": ["$x^2$"], "text": "x**2"},
+        {"output_type": "pyout", "json": ['{"a":', "1}"], "text": "<JSON>"},
+        {"output_type": "display_data", "png": "AAAA", "text": "<Figure>"},
+        {"output_type": "pyerr", "ename": "KeyError", "evalue": "'b'", "traceback": []},
+    ]
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": ["Old title"]},
+        {"cell_type": "html", "source": "<p>The <b>old</b> text."},
+        {"cell_type": "code", "input": ["1+1"], "language": "python", "outputs": outputs},
+    ]
+    assert _convert({"nbformat": version, "worksheets": [{"cells": cells}, {"cells": cells[:1]}]}) == (
+        "## Old title\n\nThe **old** text.\n\n```python\n1+1\n```\n\n```output\n2\n```\n\n```output\nread\n```\n\n"
+        "$x^2$\n\n```json\n{\"a\":1}\n```\n\n```output\nKeyError: 'b'\n```\n\n## Old title\n"
+    )
+
+
+def test_a_file_without_cells_is_refused_by_what_it_lacks() -> None:
+    with pytest.raises(SourceError, match=r"^a\.ipynb is not a notebook: it has no cells\."):
+        _convert({"nbformat": 9})
+
+
+def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
+    converted = convert_notebook(read_sample("tides.ipynb"), "tides.ipynb")
+    assert read_outline(converted.text) == [(1, "Tides"), (2, "By port"), (2, "Picture")]
+    assert "Heights in *metres*." in converted.text
+    assert "```python\nheights = {" in converted.text
+    assert "```output\nhighest 7.2\n```" in converted.text
+    assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
+    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
+    assert "Figure size" not in converted.text
+    assert "base64" not in converted.text
