@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import groupby, islice
 from typing import Any
 
-from lxml.etree import iterwalk
+from lxml.etree import SubElement, iterwalk
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from roamtui.convert.escaping import (
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
 from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.numbering import format_number
+from roamtui.convert.xml_elements import join_text
 
 _SHELL_LENGTH_MAX = 1_500
 """Maximum length, in characters, of a page without content that waits for JavaScript or a captcha."""
@@ -30,6 +31,9 @@ _SHELL_TEXT = re.compile(
     r"|are (?:you )?(?:a )?human|^\W*loading\W*$",
     re.IGNORECASE,
 )
+_REGIONS = frozenset({"main", "article"})
+_MAIN_SHARE = 0.6
+"""Minimum share of a page's text in its main part, so that no comment and no empty frame is all of it."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
@@ -75,7 +79,7 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     hidden elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url, finds_titles=True)
-    text = "\n\n".join(_write_main_blocks(root))
+    text = "\n\n".join(write_blocks(_find_main_part(root, title)))
     if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
         text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
@@ -105,22 +109,31 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     return "\n\n".join(out) + "\n"
 
 
-def _write_main_blocks(root: Any) -> list[str]:
-    """Write a page's `main` elements, or else its only `article`, or else the whole page."""
-    mains = _list_regions(root, "main")
-    articles = _list_regions(root, "article")
-    chosen = mains or (articles if len(articles) == 1 else [])
-    body = [block for part in chosen for block in write_blocks(part)]
-    # Many sites put the page's h1 in a header above `main`.
-    if body and not any(part.find(".//h1") is not None for part in chosen):
-        before = takewhile(lambda part: part is not chosen[0], root.iter("h1", chosen[0].tag))
-        titles = [str(block) for part in before if part.tag == "h1" for block in _write_heading(part)]
-        body[:0] = titles[-1:]
-    return body or write_blocks(root)
+def _find_main_part(root: Any, title: str) -> Any:
+    """Return the part of a page that holds its text, or the whole page.
+
+    It is the smallest `main` or `article` that holds the first h1 and most of the text. In a page without an
+    h1, it holds most of the title's words that the page shows.
+    """
+    heading = next((each for each in root.iter("h1") if join_text(each)), None)
+    around = reversed([*root.iter(*BLOCKS)]) if heading is None else heading.iterancestors()
+    regions = [part for part in around if not _REGIONS.isdisjoint((part.tag, part.get("role", "").lower()))]
+    title_words: set[str] = set()
+    if regions and heading is None:
+        title_words = {*title.split()}.intersection(join_text(root).split())
+    length_min = _MAIN_SHARE * _measure_text(root) if regions else 0
+    for part in regions:
+        if _measure_text(part) >= length_min and (
+            len(title_words.intersection(join_text(part).split())) >= _MAIN_SHARE * len(title_words)
+        ):
+            return part
+    return root
 
 
-def _list_regions(root: Any, name: str) -> list[Any]:
-    return [part for part in root.iter() if name in (part.tag, part.get("role"))]
+def _measure_text(part: Any) -> int:
+    """Return the length of a part's text without spaces and lists of links."""
+    texts = part.xpath(".//text()[not(ancestor::a[ancestor::li])]")
+    return sum(len("".join(text.split())) for text in texts)
 
 
 def write_blocks(element: Any) -> list[str]:
@@ -186,6 +199,9 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
         case "blockquote":
             lines = "\n\n".join(write_blocks(element)).split("\n")
             return [_Block("\n".join(f"> {line}".rstrip() for line in lines) if any(lines) else "")]
+        case "textarea":
+            texts = (escape_inline(" ".join(line.split())) for line in _read_code(element).split("\n"))
+            return [None, "\n".join(filter(None, texts)), None]
         case "hr":
             return [_Block("***")]  # "---" could be read as front matter or a heading's underline
         case "br":
@@ -199,8 +215,6 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             return [f"![{words}]({source})"] if alt or source else []
         case "ruby":
             return _write_ruby(element, around)
-        case "title":
-            return []
         case name if name in BLOCKS:
             return [None, *_write_inline(element, around), None]
         case _:
@@ -349,13 +363,9 @@ def _read_list_type(element: Any) -> str:
 def _write_table(table: Any) -> list[str]:
     """Write what is outside the rows, such as a caption, then the rows.
 
-    A table with headings or code only places them on the page, so its content is written without a table.
+    A table that only places headings or code on the page is written without a table.
     """
-    if next(table.iter("th"), None) is not None:
-        for part in table.iter("pre"):
-            if "\n" not in _read_code(part).strip():
-                part.tag = "code"  # a line of code fits into a cell
-    if next(table.iter(*HEADINGS, "pre"), None) is not None:
+    if _is_layout(table):
         return write_blocks(table)
     outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
     spans = _Spans()
@@ -376,6 +386,21 @@ def _write_table(table: Any) -> list[str]:
         rule = f"|{' --- |' * len(texts)}"
         lines = [line, rule] if has_heads else [f"|{' |' * len(texts)}", rule, line]
     return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
+
+
+def _is_layout(table: Any) -> bool:
+    """Return whether a table has headings, or code blocks but not two rows with words in two cells."""
+    codes = [*table.iter("pre")]
+    if next(table.iter(*HEADINGS), None) is not None:
+        return True
+    if not codes:
+        return False
+    full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
+    is_nested = next(table.iterdescendants("table"), None) is not None
+    if len([*islice(full_rows, 2)]) > 1 and not is_nested:
+        return False
+    has_heads = next(table.iter("th"), None) is not None
+    return not has_heads or any("\n" in _read_code(code).strip() for code in codes)
 
 
 class _Cell(Struct, frozen=True):
@@ -419,6 +444,8 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
             cells.append(spanning)
         if cell is None:
             break
+        for code in cell.iter("pre"):
+            _divide_code(code)
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
         columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
@@ -432,6 +459,17 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
             spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
         cells += added
     return cells
+
+
+def _divide_code(block: Any) -> None:
+    """Make a code block in a cell a block of lines that are code."""
+    lines = _read_code(block).split("\n")
+    block.clear(keep_tail=True)
+    block.tag = "div"
+    for line in lines:
+        code = SubElement(block, "code")
+        code.text = line
+        code.tail = " "
 
 
 def _parse_number(value: str | None, default: int) -> int:

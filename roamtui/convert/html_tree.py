@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_tags
+from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_elements, strip_tags
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.escaping import make_absolute_href, write_box
@@ -23,10 +23,14 @@ _DEPTH_MAX = 80
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_ELEMENTS = """
-nav template object audio video canvas textarea script style noscript iframe
+nav template object audio video canvas datalist script style noscript iframe
 """
 _HIDDEN_NAMES = frozenset(_HIDDEN_ELEMENTS.split())
 _HIDDEN_ROLES = frozenset({"navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog"})
+_FIELDS = frozenset({"button", "input", "select"})
+_BOXES = frozenset({"checkbox", "radio"})
+_FIELDS_WITHOUT_VALUE = _BOXES | {"hidden", "password", "file", "range", "color", "image"}
+"""Types of fields whose value a page does not show as text."""
 _SPOKEN_CLASSES = frozenset({"visually-hidden", "sr-only", "screen-reader-text"})
 """Classes of text that only screen readers present."""
 _HIDDEN_CLASS_NAMES = "linenos lineno mw-editsection skip-link breadcrumb breadcrumbs viewcode-link"
@@ -96,7 +100,8 @@ def read_page(
     if finds_titles:
         raise_titles(root)
     strip_tags(root, *_WITHOUT_MEANING)
-    titles = (" ".join((title.text or "").split()) for title in root.iter("title"))
+    titles = [" ".join((title.text or "").split()) for title in root.iter("title")]
+    strip_elements(root, "title", with_tail=False)
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
 
 
@@ -119,11 +124,9 @@ def _clean(  # noqa: PLR0912 - one for each kind
         elif element.tag == "base" and base_url:
             base_url = make_absolute_href(element.get("href", ""), base_url) or base_url
         elif element.tag == "select":
-            _keep_chosen_option(element)
-        elif element.tag == "button" and (element.tail or "x")[0].isalnum():
-            element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
+            _replace_content(element, f" {_read_chosen_options(element)}")
         elif element.tag == "input":
-            element.text = _read_box(element)
+            element.text = _read_field(element)
         elif element.get("class") == "classifier":
             element.text = f" : {element.text or ''}"  # the style of Sphinx draws the colon before a type
         elif element.tag == "math":
@@ -133,6 +136,8 @@ def _clean(  # noqa: PLR0912 - one for each kind
         elif element.tag in _WITHOUT_MEANING and (style := element.get("style")):
             look = _STYLED.search(style[:ATTRIBUTE_LENGTH_MAX])
             element.tag = look.lastgroup if look else element.tag
+        if element.tag in _FIELDS and (element.tail or "x")[0].isalnum():
+            element.tail = f" {element.tail or ''}"  # its border separates it from the words after it
 
 
 def _keep_labels(drawing: Any) -> None:
@@ -161,12 +166,17 @@ def _is_formula_source(element: Any) -> bool:
     return not is_by_mathjax or not join_text(before)
 
 
-def _read_box(field: Any) -> str:
-    """Return a tick box for the words after it. Without words, it only switches what a page shows."""
+def _read_field(field: Any) -> str:
+    """Return the words that a page shows in a field: its value, or a tick box for the words after it.
+
+    A tick box without words only switches what a page shows.
+    """
+    kind = field.get("type", "").lower()
+    if kind not in _FIELDS_WITHOUT_VALUE:
+        return f" {field.get('value', '')}"
     is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
-    is_box = field.get("type", "").lower() in ("checkbox", "radio")
     has_words = is_listed or (field.tail or "").strip()
-    return f"{write_box(is_checked='checked' in field.attrib)} " if is_box and has_words else ""
+    return f"{write_box(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
@@ -219,10 +229,12 @@ def _is_button_of_code(button: Any) -> bool:
     return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
 
 
-def _keep_chosen_option(menu: Any) -> None:
-    """Reduce a menu to the option that a page shows."""
-    options = menu.xpath(".//option[@selected]") or menu.xpath("(.//option)[1]")
-    _replace_content(menu, "".join(options[0].itertext()) if options else "")
+def _read_chosen_options(menu: Any) -> str:
+    """Return the options that a page shows: those that are chosen, or else the first that can be chosen."""
+    chosen = menu.xpath(".//option[@selected]")
+    if "multiple" not in menu.attrib:
+        chosen = chosen[-1:] or menu.xpath("(.//option[not(ancestor-or-self::*/@disabled)])[1]")
+    return ", ".join(option.get("label") or join_text(option) for option in chosen)
 
 
 def _clean_link(link: Any, base_url: str | None) -> None:
