@@ -18,6 +18,7 @@ from roamtui.conversation.events import Citation, ConversationEvent, SectionsExp
 from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
+from roamtui.export.json import render_quotes
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -64,7 +65,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <body>
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
-<main>{articles}</main>
+<main data-quotes="{escape(render_quotes(state, source))}">{articles}</main>
 <div class="player" hidden role="group" aria-label="Replay"><button id="play">Play</button>
 <input id="place" type="range" min="0" value="0" aria-label="Place"></div>
 <script type="module">{script}</script>

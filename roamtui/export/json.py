@@ -28,6 +28,15 @@ def render_json(state: ConversationState, source: str) -> str:
     return format_json(conversation, indent=2, to_json=to_json) + "\n"
 
 
+def render_quotes(state: ConversationState, source: str) -> str:
+    """Render the quotes of a conversation as JSON that `recheck` reads like the whole conversation."""
+    exchanges = [
+        {"question": exchange.question, "model": exchange.model, "citations": exchange.citations}
+        for exchange in state.exchanges
+    ]
+    return format_json({"source": source, "exchanges": exchanges}, to_json=to_json)
+
+
 def to_json(value: Struct) -> dict[str, Any]:
     """Convert a value to what JSON shows: a citation without offsets, all fields of any other value."""
     if not isinstance(value, Citation):

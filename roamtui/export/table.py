@@ -18,6 +18,7 @@ from roamtui.table.store import Row, Table
 _JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
 QUOTE_COLUMN = ": quote"
 QUOTE_STATE_COLUMN = ": quote state"
+SENTENCE_COLUMN = ": sentence"
 """Ends of the titles of columns in CSV."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
@@ -40,11 +41,11 @@ def render_json_table(table: Table, _path: Path) -> str:
 
 
 def render_csv(table: Table, path: Path) -> str:
-    """Render a table, six columns a question. An apostrophe keeps a spreadsheet from running a text.
+    """Render a table, seven columns a question. An apostrophe keeps a spreadsheet from running a text.
 
     Documents are named by their paths relative to `path`, where the file will be.
     """
-    parts = ("", ": state", QUOTE_COLUMN, QUOTE_STATE_COLUMN, ": place", ": note")
+    parts = ("", ": state", QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, ": place", ": note")
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [_locate(row, path)]
@@ -54,12 +55,14 @@ def render_csv(table: Table, path: Path) -> str:
                 continue
             quote = ""
             quote_state = ""
+            sentence = ""
             place = ""
             if cell.proof is not None:
                 quote = cell.proof.quote or ""
                 quote_state = PASSAGE_LABEL if cell.state is CellState.PASSAGE else cell.proof.label
+                sentence = cell.proof.surroundings.text if cell.proof.surroundings is not None else ""
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
-            fields += [cell.value, cell.state.value, quote, quote_state, place, cell.note]
+            fields += [cell.value, cell.state.value, quote, quote_state, sentence, place, cell.note]
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:

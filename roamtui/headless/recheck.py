@@ -3,26 +3,30 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, strip_apostrophe
+from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_text
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.claims import Claim, parse_label, parse_source_line, read_claims
-from roamtui.quotes.nearest import format_word_diff
+from roamtui.quotes.claims import Claim, get_kept_sentence, parse_label, parse_source_line, read_claims
+from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.quotes.wording import format_sentence
@@ -35,8 +39,15 @@ _QUOTES_HINT = (
     "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
+_NO_EXPORT = "{} is a web page without quotes of roamtui. Name the id of a conversation, or export it again."
+_QUOTES_OF_PAGE = re.compile(r'<main data-quotes="([^"]*)">')
 _CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
-_NEW_FAULTS = (ClaimStatus.CHANGED, ClaimStatus.GONE, ClaimStatus.UNREACHABLE)
+_NEW_FAULTS = (
+    ClaimStatus.CHANGED,
+    ClaimStatus.SENTENCE_CHANGED,
+    ClaimStatus.GONE,
+    ClaimStatus.UNREACHABLE,
+)
 """What may have happened to a quote since it was found."""
 
 
@@ -51,7 +62,7 @@ class _Passage(Struct, frozen=True, kw_only=True):
     sentence: str | None
     """What the document says around the quote, if that adds something."""
     changes: str | None
-    """How the text differs from the quote, if it does."""
+    """How the text differs from the quote, or else its sentence from the one that was kept, if it does."""
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):
@@ -64,6 +75,8 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     then: QuoteState | None
     status: ClaimStatus = field(name="state")
     now: _Passage | None = None
+    sentence_compared: bool | None = None
+    """Whether its sentence was compared too, or null if there is none to compare."""
     message: str | None = None
     """Why it cannot be checked."""
 
@@ -71,7 +84,8 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     def is_found_now(self) -> bool:
         """Whether the document has it now, but not when the model answered, or not in this section."""
         was_false = self.then in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
-        return was_false and self.status.is_there and self.status.value != self.then
+        is_at_another_place = self.status.is_there and self.status.value != self.then
+        return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED
 
     @property
     def is_as_then(self) -> bool:
@@ -122,7 +136,7 @@ def run_recheck(
         else:
             # without a `source`, the file names it
             sources = _Sources(partial(reopen, is_own=replaces_source), path.parent)
-            claims = _read_file(path, target, None if source is None else sources.open(source))
+            claims = read_claims_of_file(path, target, None if source is None else sources.open(source))
         for claim in claims:
             name = source or sources.resolve(claim.source)
             quotes.append(_recheck_claim(claim, name, sources.open(name)))
@@ -144,6 +158,9 @@ def run_recheck(
         lines = [line for quote in listed for line in _format_quote(quote, replaces_source=replaces_source)]
         lines.append(f"{format_count(len(quotes), 'quote')} checked{f': {summary}' if summary else ''}.")
         write_text("\n".join(lines) + "\n")
+    if only_quote := sum(quote.sentence_compared is False for quote in quotes):
+        count = format_count(only_quote, "quote")
+        warn(f"Only the words of {count} were compared: no sentence is kept with them.")
     faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
     return int(any(quote.status in faults for quote in quotes))
 
@@ -152,7 +169,7 @@ def _is_unremarkable(quote: _CheckedQuote) -> bool:
     return quote.status is ClaimStatus.SAME and not quote.is_found_now
 
 
-def _read_file(path: Path, name: str, source: Library | str | None) -> Sequence[Claim]:
+def read_claims_of_file(path: Path, name: str, source: Library | str | None) -> Sequence[Claim]:
     """Return the quotes of a file or a table.
 
     With a `source`, which may be why it cannot be opened, the file need not say where its quotes come from:
@@ -164,9 +181,12 @@ def _read_file(path: Path, name: str, source: Library | str | None) -> Sequence[
     if path.is_dir() or not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
-    if suffix in (".html", ".htm"):
-        raise UsageError(f"{name} is a web page, which cannot be checked. Name the id of its conversation.")
     text = path.read_text("utf-8-sig", "replace")
+    if suffix in (".html", ".htm"):
+        quotes = _QUOTES_OF_PAGE.search(text)
+        if quotes is None:
+            raise UsageError(_NO_EXPORT.format(name))
+        return _read_export(unescape(quotes[1]), name)
     if suffix == ".json":
         return _read_export(text, name)
     if suffix == ".csv":
@@ -194,13 +214,16 @@ def _make_claims(
     """Yield the quotes of an answer. Nothing has judged a passage."""
     for citation in citations:
         if citation.quote:
-            then = QuoteState.EXACT if citation.is_changed else citation.state
+            state = QuoteState.EXACT if citation.is_changed else citation.state
+            then = state if is_judged else None
+            sentence = "" if citation.surroundings is None else citation.surroundings.text
             yield Claim(
                 quote=citation.quote,
                 section_id=citation.section_id,
                 place=place,
                 source=source,
-                then=then if is_judged else None,
+                then=then,
+                sentence=get_kept_sentence(citation.quote, then, sentence, is_changed=citation.is_changed),
             )
 
 
@@ -224,21 +247,22 @@ def _read_export(text: str, name: str) -> list[Claim]:
             for answer in part.get("exchanges", part.get("cells")):
                 place = f"{name}, {answer['question']}"
                 is_judged = answer.get("model") != OFFLINE
-                for each in answer["citations"]:
-                    state = QuoteState.EXACT if each.get("changed") else QuoteState(each["state"])
-                    if each["quote"]:
-                        claims.append(
-                            Claim(
-                                quote=each["quote"],
-                                section_id=each["section_id"],
-                                place=place,
-                                source=source,
-                                then=state if is_judged else None,
-                            )
-                        )
+                citations = map(_parse_citation, answer["citations"])
+                claims += _make_claims(citations, place, source, is_judged=is_judged)
         return convert(to_builtins(claims), list[Claim])  # which checks the types
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
+
+
+def _parse_citation(data: Mapping[str, Any]) -> Citation:
+    sentence = data.get("sentence")
+    return Citation(
+        section_id=data["section_id"],
+        quote=data["quote"],
+        state=QuoteState(data["state"]),
+        surroundings=None if sentence is None else Surroundings(sentence=sentence, quoted=()),
+        is_changed=bool(data.get("changed")),
+    )
 
 
 def _read_csv(text: str, name: str) -> list[Claim]:
@@ -253,17 +277,21 @@ def _read_csv(text: str, name: str) -> list[Claim]:
         for column in columns:
             if column >= len(row) or not row[column]:
                 continue
-            has_state = titles[column + 1 : column + 2] == [
-                f"{titles[column].removesuffix(QUOTE_COLUMN)}{QUOTE_STATE_COLUMN}"
-            ]
-            label = "".join(row[column + 1 : column + 2]) if has_state else ""
+            question = titles[column].removesuffix(QUOTE_COLUMN)
+            beside = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
+            quote = strip_apostrophe(row[column])
+            label = beside.get(f"{question}{QUOTE_STATE_COLUMN}", "")
+            sentence = beside.get(f"{question}{SENTENCE_COLUMN}")
+            then = parse_label(label)
+            kept = None if sentence is None else strip_apostrophe(sentence)
             claims.append(
                 Claim(
-                    quote=strip_apostrophe(row[column]),
+                    quote=quote,
                     place=f"{name}, {titles[column]}",
                     line=number,
                     source=strip_apostrophe(row[0]),
-                    then=parse_label(label),
+                    then=then,
+                    sentence=get_kept_sentence(quote, then, kept, is_changed=label == CHANGED_LABEL),
                 )
             )
     return claims
@@ -302,18 +330,29 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
     finding = recheck(claim, library)
     now = None
     if finding.span is not None:
-        clean_text = library.clean_text(finding.span)  # page footers are no change
-        is_changed = not finding.status.is_there
+        sentence = finding.surroundings.text if finding.surroundings is not None else None
+        changes = None
+        if finding.status is ClaimStatus.SENTENCE_CHANGED:
+            parts = compare_sentences(claim.sentence or "", sentence or "")
+            changes = format_diff_parts(shorten_equal_parts(parts))
+        elif not finding.status.is_there:
+            # page footers are no change
+            changes = format_word_diff(claim.quote, library.clean_text(finding.span))
         now = _Passage(
             section_id=finding.section_id,
             doc=finding.span.doc,
             path=library.node(finding.section_id).path,
             start_line=library.get_place(finding.span).first_line,
             text=library.text_at(finding.span),
-            sentence=finding.surroundings.text if finding.surroundings is not None else None,
-            changes=format_word_diff(claim.quote, clean_text) if is_changed else None,
+            sentence=sentence,
+            changes=changes,
         )
-    return make_checked(status=finding.status, now=now, message=finding.message or None)
+    return make_checked(
+        status=finding.status,
+        now=now,
+        sentence_compared=finding.is_sentence_compared,
+        message=finding.message or None,
+    )
 
 
 def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
@@ -328,7 +367,7 @@ def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
         case ClaimStatus.CHANGED | ClaimStatus.GONE if replaces_source:
             return f"not found{similar}"
         case status:
-            return status.value
+            return status.value.replace("_", " ")
 
 
 def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.plain import format_count
-from roamtui.text import Bounds
+from roamtui.text import Bounds, subtract_bounds
 
 _WORD_LENGTH_MAX = 40
 """A longer word is divided."""
@@ -42,6 +42,12 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         """The sentence as plain text, in which struck-out words stand between tildes."""
         parts = (f"~~{part.text}~~" if part.is_struck else part.text for part in self.list_parts())
         return "".join(parts)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the quote is the whole sentence."""
+        outside = subtract_bounds(0, len(self.sentence), self.quoted)
+        return not any(any(map(str.isalnum, self.sentence[start:end])) for start, end in outside)
 
     def list_parts(self) -> list[Part]:
         """List the parts of the whole sentence."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.wording import blank_document_lines
+from roamtui.quotes.wording import SENTENCE_LABEL, blank_document_lines
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
@@ -33,6 +33,9 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
+_SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
+_ESCAPED = re.compile(r"\\([\\`*_\[\]|<>~])")
+"""A sign in a table, whose texts are no Markdown."""
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
@@ -56,6 +59,9 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Anchor of the section's heading, from a link."""
     then: QuoteState | None = None
     """What was found when the model answered, or None if no model has."""
+    sentence: str | None = None
+    """What stood around the quote then, or the quote if it was the whole sentence. Empty if no quote was
+    judged, and None if nothing was kept."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -69,6 +75,16 @@ def parse_label(label: str) -> QuoteState | None:
     return _STATES.get(label)
 
 
+def get_kept_sentence(
+    quote: str, then: QuoteState | None, sentence: str | None, *, is_changed: bool
+) -> str | None:
+    """Return the `Claim.sentence` of a quote beside which an export has a sentence, or none."""
+    if then is None:
+        return ""
+    is_lost = is_changed or then is QuoteState.NOT_FOUND
+    return None if is_lost or sentence is None else sentence or quote
+
+
 def _parse_quote(text: str) -> str:
     try:
         return str(json.loads(text))
@@ -78,28 +94,20 @@ def _parse_quote(text: str) -> str:
 
 def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     """Return the claims of a Markdown file: an export's lists, or any other page's links."""
-    markdown = blank_document_lines(markdown)
-    exported = [*_CITATION_LINE.finditer(markdown), *_CELL_LINE.finditer(markdown)]
+    text = blank_document_lines(markdown)
+    exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
     if exported:
-        claims = [
-            Claim(
-                quote=_parse_quote(match["quote"]),
-                place=name,
-                line=_get_line_number(markdown, match.start()),
-                section_id=match.groupdict().get("id", ""),
-                source=unquote(match.groupdict().get("wide") or match.groupdict().get("target") or ""),
-                then=parse_label(match["state"] or QuoteState.EXACT.label),
-            )
-            for match in exported
-        ]
+        # a version that kept no sentences has exported a file without any
+        missing = None if _SENTENCE_LINE.search(markdown) is None else ""
+        claims = [_parse_exported(match, markdown, name, missing) for match in exported]
         return tuple(sorted(claims, key=lambda claim: claim.line))
-    links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(markdown))}
+    links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
-    without_links = _LINK.sub(lambda link: " " * len(link[0]), markdown)
+    without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
     marks += find_marks(without_links, (), lambda _: True)
     marks.sort(key=attrgetter("start"))
     claims = []
-    for quotation in read_answer(markdown, tuple(marks)).quotes:
+    for quotation in read_answer(text, tuple(marks)).quotes:
         if quotation.is_code or quotation.is_block or not quotation.marks:
             continue
         section_id = quotation.marks[0].section_id
@@ -112,13 +120,33 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
             Claim(
                 quote=quotation.text,
                 place=name,
-                line=_get_line_number(markdown, quotation.start),
+                line=_get_line_number(text, quotation.start),
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
             )
         )
     return tuple(claims)
+
+
+def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:
+    """Return the quote in a line of an export, with the sentence in the line below, or else `missing`."""
+    fields = match.groupdict()
+    then = parse_label(fields["state"] or QuoteState.EXACT.label)
+    quote = _parse_quote(fields["quote"])
+    below = _SENTENCE_LINE.match(markdown, match.end())
+    sentence = missing if below is None else below[1]
+    if "id" not in fields and below is not None:
+        sentence = _ESCAPED.sub(r"\1", below[1])
+    return Claim(
+        quote=quote,
+        place=name,
+        line=_get_line_number(markdown, match.start()),
+        section_id=fields.get("id", ""),
+        source=unquote(fields.get("wide") or fields.get("target") or ""),
+        then=then,
+        sentence=get_kept_sentence(quote, then, sentence, is_changed=fields["state"] == CHANGED_LABEL),
+    )
 
 
 def _get_line_number(text: str, offset: int) -> int:

@@ -77,27 +77,31 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
 
     With `within`, only these parts of the text count. Both are read as a person sees them: see `words.py`.
     """
-    if sum(map(str.isalnum, quote)) < _LENGTH_MIN:
-        return None
-    readings = _read_quote(quote)
     other: QuoteMatch | None = None
-    for start, end in list_likely_places(quote, text) if readings else ():
-        excerpt = text if (start, end) == (0, len(text)) else text[start:end]
-        words = read_words(excerpt)
-        for reading in readings:
-            for is_exact in (True, False):
-                if not is_exact and other is not None:
-                    continue
-                for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
-                    match = _make_match(quote, text, start, words, runs, is_exact=is_exact)
-                    has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-                    if not (has_ellipses and _is_within(match, within)):
-                        continue
-                    if is_exact:
-                        return match
-                    other = match
-                    break
+    for bounds in _iter_likely_places(quote, text):
+        exact = next(_iter_matches(quote, text, bounds, within, is_exact=True), None)
+        if exact is not None:
+            return exact
+        other = other or next(_iter_matches(quote, text, bounds, within, is_exact=False), None)
     return other
+
+
+def _iter_likely_places(quote: str, text: str) -> Iterator[Bounds]:
+    return list_likely_places(quote, text) if _read_quote(quote) else iter(())
+
+
+def _iter_matches(
+    quote: str, text: str, bounds: Bounds, within: Sequence[Bounds] | None = None, *, is_exact: bool
+) -> Iterator[QuoteMatch]:
+    """Yield the matches of a quote in a part of a text."""
+    excerpt = text if bounds == (0, len(text)) else text[bounds[0] : bounds[1]]
+    words = read_words(excerpt)
+    for reading in _read_quote(quote):
+        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
+            match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
+            has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+            if has_ellipses and _is_within(match, within):
+                yield match
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
@@ -105,11 +109,27 @@ def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | Non
 
     The quote may leave out page footers, like every text that a model or search reads.
     """
-    text = library.text_at(within)
-    match = find_quote(quote, text)
-    if match is None and (clean_text := library.clean_text(within)) != text:
-        match = find_quote(quote, clean_text)
-    return None if match is None else _locate(match, within)
+    for text in _iter_spellings(library, within):
+        if (match := find_quote(quote, text)) is not None:
+            return _locate(match, within)
+    return None
+
+
+def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
+    """Yield all places at which a span has a quote, some of them twice."""
+    for text in _iter_spellings(library, within):
+        for bounds in _iter_likely_places(quote, text):
+            for is_exact in (True, False):
+                for match in _iter_matches(quote, text, bounds, is_exact=is_exact):
+                    yield _locate(match, within)
+
+
+def _iter_spellings(library: Library, span: Span) -> Iterator[str]:
+    """Yield a text with its page footers, and without them if it has any."""
+    text = library.text_at(span)
+    yield text
+    if (clean_text := library.clean_text(span)) != text:
+        yield clean_text
 
 
 def find_in_context(quote: str, library: Library, within: Span) -> FoundQuote | None:
@@ -153,11 +173,11 @@ class _Reading(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def _read_quote(quote: str) -> tuple[_Reading, ...]:
-    """Return the ways to read a quote, the likeliest first."""
+    """Return the ways to read a quote, the likeliest first. One that is too short has none."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = [part.strip() for part in _ELLIPSIS.split(whole)]
     parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
-    if not parts or len(parts) > _PARTS_MAX:
+    if len(parts) > _PARTS_MAX or sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return ()
     ellipses = len(_ELLIPSIS.findall(whole)) if len(parts) > 1 else 0
     spellings = [parts, [whole]] if ellipses else [parts]

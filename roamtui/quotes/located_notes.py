@@ -36,7 +36,7 @@ class LocatedNote(Struct, frozen=True, kw_only=True):
         """What has changed at the place, in a few words for a person; empty if nothing has."""
         is_quote = self.note.citation.quote is not None
         match self.status:
-            case ClaimStatus.SAME:
+            case ClaimStatus.SAME | ClaimStatus.SENTENCE_CHANGED:  # notes keep no sentence
                 return ""
             case ClaimStatus.MOVED | ClaimStatus.ELSEWHERE:
                 path = self.current_citation.path

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.quotes.words import TextWords, read_words
+from roamtui.quotes.words import TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
 
@@ -45,6 +45,11 @@ class DiffPart(NamedTuple):
     words: str
     is_in_quote: bool
     is_in_text: bool
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether both have them."""
+        return self.is_in_quote and self.is_in_text
 
 
 def find_nearest(
@@ -146,7 +151,20 @@ def _list_keys(words: TextWords) -> list[tuple[int, ...]]:
 def compare_words(quote: str, text: str) -> list[DiffPart]:
     """Compare a quote and a Markdown text word by word. What both have is written as in the text."""
     shown = extract_words(text) if quote == extract_words(quote) else text
-    before, after = read_words(quote), read_words(shown)
+    return _compare(quote, read_words(quote), shown, read_words(shown))
+
+
+def compare_sentences(before: str, now: str) -> list[DiffPart]:
+    """Compare two sentences, which are no Markdown, word by word."""
+    return _compare(before, read_plain_words(before), now, read_plain_words(now))
+
+
+def is_same_text(before: str, now: str) -> bool:
+    """Return whether two sentences, which are no Markdown, have the same words."""
+    return before == now or all(part.is_shared for part in compare_sentences(before, now))
+
+
+def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
     matcher = SequenceMatcher(None, _list_keys(before), _list_keys(after), autojunk=False)
     for kind, start, end, start_after, end_after in matcher.get_opcodes():
@@ -174,7 +192,7 @@ def shorten_equal_parts(parts: Sequence[DiffPart]) -> list[DiffPart]:
     shortened: list[DiffPart] = []
     for part in parts:
         words = part.words.split()
-        if part.is_in_quote and part.is_in_text and len(words) > 2 * _WORDS_BESIDE + 1:
+        if part.is_shared and len(words) > 2 * _WORDS_BESIDE + 1:
             words = [*words[:_WORDS_BESIDE], "…", *words[-_WORDS_BESIDE:]]
         shortened.append(part._replace(words=" ".join(words)))
     return shortened
@@ -189,7 +207,7 @@ def format_diff_parts(parts: Sequence[DiffPart]) -> str:
     """Format parts with brackets around the words that only one side has."""
     line = ""
     for part in parts:
-        if part.is_in_quote and part.is_in_text:
+        if part.is_shared:
             line += f" {part.words}"
         elif part.is_in_quote:
             line += f" [-{part.words}-]"

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,14 +16,16 @@ from roamtui.document.library import Library
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.ids import strip_marks
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest
+from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span, iter_in_span
+from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, is_same_text
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import make_citation, resolve_citation
 from roamtui.text import Span, merge_bounds
 
 _NEAREST_MAX = 30
 """Maximum number of false quotes of an answer whose nearest words are looked for."""
+_PLACES_MAX = 10
+"""Maximum number of places of a quote whose sentences are compared with the one that was kept."""
 
 
 class ClaimStatus(StrEnum):
@@ -34,6 +36,8 @@ class ClaimStatus(StrEnum):
     """The quote is now in another section."""
     CHANGED = "changed"
     """A similar text has replaced the quote."""
+    SENTENCE_CHANGED = "sentence_changed"
+    """The document has the quote, but not the sentence around it."""
     GONE = "gone"
     ELSEWHERE = "elsewhere"
     """The quote is in another section than the one it was cited from, as it was before."""
@@ -45,7 +49,8 @@ class ClaimStatus(StrEnum):
     @property
     def is_there(self) -> bool:
         """Whether the document has the quote."""
-        return self in (ClaimStatus.SAME, ClaimStatus.MOVED, ClaimStatus.ELSEWHERE)
+        has_moved = self in (ClaimStatus.MOVED, ClaimStatus.ELSEWHERE)
+        return has_moved or self in (ClaimStatus.SAME, ClaimStatus.SENTENCE_CHANGED)
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -58,6 +63,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """The section that contains `span`."""
     surroundings: Surroundings | None = None
     """What stands around the quote, or None if it was not found or that adds nothing."""
+    is_sentence_compared: bool | None = None
+    """Whether what stands around the quote was compared too, or None if there is nothing to compare."""
     message: str = ""
     """Why the source cannot be opened."""
 
@@ -76,21 +83,33 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    found, is_in_section = _find_anywhere(claim.quote, library, expected)
-    span = found.span if found else None
-    surroundings = None
-    if found is not None:
-        surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
-    is_placed = bool(claim.section_id or claim.anchor)
-    was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
+    place = _find_anywhere(claim.quote, library, expected)
+    if place is None:
+        return _find_substitute(claim, library, expected, similarity_min)
+    found = place.found
     status = ClaimStatus.SAME
-    if is_placed and not is_in_section:
+    if (claim.section_id or claim.anchor) and not place.is_in_section:
+        was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
-    if span is None:
-        status = ClaimStatus.CHANGED
-        similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
-        span = None if similar is None else similar.span
+    is_same = _has_same_sentence(claim, place, library)
+    if is_same is False:
+        status = ClaimStatus.SENTENCE_CHANGED
+    is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
+    return Finding(
+        status=status,
+        span=found.span,
+        section_id=library.section_at(found.span.doc, found.span.start) or "",
+        surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
+        is_sentence_compared=None if claim.sentence == "" else is_same is not None,
+    )
+
+
+def _find_substitute(claim: Claim, library: Library, expected: str | None, similarity_min: float) -> Finding:
+    """Return what has replaced a quote that the library does not have."""
+    similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+    similar = find_nearest(claim.quote, library, similar_in, similarity_min)
+    span = None if similar is None else similar.span
+    status = ClaimStatus.CHANGED
     problem = ""
     if span is None:
         problem = next((document.problem for document in library.documents if document.problem), "")
@@ -98,28 +117,57 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if claim.then is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
         status = ClaimStatus.NOT_FOUND
     section_id = "" if span is None else library.section_at(span.doc, span.start) or ""
-    return Finding(
-        status=status, span=span, section_id=section_id, surroundings=surroundings, message=problem
-    )
+    return Finding(status=status, span=span, section_id=section_id, message=problem)
 
 
-def _find_anywhere(quote: str, library: Library, section_id: str | None) -> tuple[FoundQuote | None, bool]:
+class _Place(NamedTuple):
+    """Where a quote was found."""
+
+    found: FoundQuote
+    words: str
+    """The quote as it was looked up."""
+    within: Span
+    """The section or document in which it was looked up."""
+    is_in_section: bool
+    """Whether that is the claimed section."""
+
+
+def _find_anywhere(quote: str, library: Library, section_id: str | None) -> _Place | None:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
-    Return where it is, and whether it is in the section. Without a section, all documents are searched. The
-    quote is looked up as it stands, then without the ids that a model copied with it.
+    Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
+    that a model copied with it.
     """
-    spans = _list_texts(library)
+    texts = _list_texts(library)
     section = None if section_id is None else library.node(section_id).content_span
     if section is not None:
-        spans.sort(key=lambda span: span.doc != section.doc)
+        texts.sort(key=lambda span: span.doc != section.doc)
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
-        find = partial(find_in_span, words, library)
-        if section is not None and (found := find(section)) is not None:
-            return found, True
-        if (found := next(filter(None, map(find, spans)), None)) is not None:
-            return found, False
-    return None, False
+        for span in texts if section is None else [section, *texts]:
+            if (found := find_in_span(words, library, span)) is not None:
+                return _Place(found, words, span, is_in_section=span is section)
+    return None
+
+
+def _has_same_sentence(claim: Claim, place: _Place, library: Library) -> bool | None:
+    """Return whether a quote has the sentence that was kept with it, or None if that is not known."""
+    if not claim.sentence:
+        return None
+    seen: set[Span] = set()
+    for found in chain([place.found], iter_in_span(place.words, library, place.within)):
+        if found.span in seen:
+            continue
+        if len(seen) == _PLACES_MAX:
+            return None
+        seen.add(found.span)
+        now = find_surroundings(library, found.parts, is_exact=False)
+        if claim.sentence == claim.quote:
+            is_same = now is None or now.is_bare
+        else:
+            is_same = now is not None and is_same_text(claim.sentence, now.text)
+        if is_same:
+            return True
+    return False
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -257,7 +305,9 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         section = library.node(section_id).span
         is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
     if found is None or (citation.is_verified and not is_in_own):
-        found, is_in_own = _find_anywhere(quote, library, section_id)
+        place = _find_anywhere(quote, library, section_id)
+        found = None if place is None else place.found
+        is_in_own = place is not None and place.is_in_section
     span = found.span if found else None
     again = citation
     if section_id is not None:

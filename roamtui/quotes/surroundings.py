@@ -21,7 +21,7 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.markdown.visible import Piece, UnitKind, VisibleText, VisibleUnit, list_units
 from roamtui.plain import format_count, sanitise_text
 from roamtui.sentences import continues_sentence
-from roamtui.text import Bounds, Span, merge_bounds, subtract_bounds
+from roamtui.text import Bounds, Span, merge_bounds
 
 _LENGTH_MAX = 2_000
 """Maximum length of a sentence that is kept whole, in characters."""
@@ -422,13 +422,9 @@ class _Line:
 
     def finish(self, *, is_exact: bool) -> Surroundings | None:
         """Return what was written, or None if it has no words besides those of an exact quote."""
-        sentence = self._text.rstrip()
         quoted = self._join(self._quoted)
-        outside = subtract_bounds(0, len(sentence), quoted)
-        is_bare = not any(any(map(str.isalnum, sentence[start:end])) for start, end in outside)
-        if not quoted or (is_exact and is_bare):
-            return None
-        return Surroundings(sentence=sentence, quoted=quoted, struck=self._join(self._struck))
+        written = Surroundings(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
+        return written if quoted and not (is_exact and written.is_bare) else None
 
     def _join(self, bounds: Iterable[Bounds]) -> tuple[Bounds, ...]:
         """Join bounds between which there is only white space."""

@@ -248,16 +248,22 @@ def make_citation(
     if found is not None:
         span = found.span
         surroundings = find_surroundings(library, found.parts, is_exact=found.is_exact)
-    if section_id not in library:
+    path: tuple[str, ...] = ()
+    if section_id in library:
+        node = library.node(section_id)
+        path = (*(title or UNTITLED for title in node.path[:-1]), node.title or format_node_title(node))
+        span_of_place = span or node.span
+    elif span is not None:  # the section is invented, but not the quote
+        span_of_place = span
+    else:
         return Citation(section_id=section_id, quote=quote, state=state)
-    node = library.node(section_id)
-    first, last, page, _ = library.get_place(span or node.span)
+    first, last, page, _ = library.get_place(span_of_place)
     return Citation(
         section_id=section_id,
         quote=quote,
         state=state,
-        doc=node.doc if span is None else span.doc,
-        path=(*(title or UNTITLED for title in node.path[:-1]), node.title or format_node_title(node)),
+        doc=span_of_place.doc,
+        path=path,
         start_line=first,
         end_line=last,
         page=page,

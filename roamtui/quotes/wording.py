@@ -154,8 +154,8 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 def simplify_quote(quote: str) -> str:
     """Return a quote's words without marks of tables and lists, unless it could not be found then."""
     words = extract_words(normalise_line_ends(quote))
-    within_a_line = f"a {quote}"  # there, what looks like the number of an item may be a word
-    return words if find_quote(words, within_a_line) is not None else quote
+    match = find_quote(words, quote)
+    return words if match is not None and match.is_exact else quote
 
 
 def format_quote(quote: str) -> str:

@@ -42,10 +42,11 @@ def _ask(garden: Path, answer: str = _ANSWER) -> str:
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)
-    markdown, json = garden.with_name("out.md"), garden.with_name("out.json")
-    for path in (markdown, json):
+    exports = [garden.with_name(f"out.{suffix}") for suffix in ("md", "json", "html")]
+    for path in exports:
         assert run("conversations", "export", conversation, "-o", path).code == 0
-    return [(conversation,), (markdown,), (json,), (markdown, "--in", garden), (conversation, "--in", garden)]
+    targets: list[tuple[str | Path, ...]] = [(conversation,), *((path,) for path in exports)]
+    return targets + [(*target, "--in", garden) for target in targets]
 
 
 def test_each_quote_of_a_conversation_is_counted_by_whatever_name(run: RunCommand, garden: Path) -> None:
@@ -80,6 +81,31 @@ def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fau
         assert "elsewhere (then !)" not in result.out
         assert result.code == 1
     garden.write_text(f"{text}\n50 cents, ten metres, costs nothing, nobody swims here.\n", "utf-8")
+
+
+def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: Path) -> None:
+    targets = _list_targets(run, garden)
+    text = garden.read_text("utf-8").replace("Each plot is ten metres", "Only each plot is ten metres")
+    garden.write_text(text.replace("A late spade costs", "A late spade often costs"), "utf-8")
+    for target in targets:
+        result = run("recheck", *target, "--since")
+        assert result.code == 1
+        assert 'sentence changed (then ✓): "Each plot is ten metres long"' in result.out
+        assert "line 7: {+Only+} each plot is ten metres long." in result.out
+        assert 'sentence changed (then !): "A late spade"' in result.out
+        assert "4 sentence changed" in result.out.splitlines()[-1]
+        assert "were compared" not in result.err
+        checked = run("recheck", *target, "--json").json
+        assert checked["counts"]["sentence_changed"] == 4
+        assert {quote["sentence_compared"] for quote in checked["quotes"]} == {True, None}
+
+
+def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path) -> None:
+    page = garden.with_name("faq.md")
+    page.write_text(f'"24 euros a year" and "lent for three days" ([Garden]({garden.name})).\n', "utf-8")
+    result = run("recheck", page)
+    assert (result.code, result.out) == (0, "2 quotes checked: 2 same.\n")
+    assert "Only the words of 2 quotes were compared: no sentence is kept with them." in result.err
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,20 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, QuoteState, StopReason
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.export.html import render_html
+from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.export.table import render_markdown_table
+from roamtui.export.table import RENDERERS
+from roamtui.headless.recheck import read_claims_of_file
+from roamtui.plain import sanitise_text
 from roamtui.quotes.claims import read_claims
-from roamtui.quotes.find import find_quote
-from roamtui.quotes.located_notes import cite_span
+from roamtui.quotes.find import find_in_span, find_quote
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.recheck import ClaimStatus, add_nearest, recheck
-from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
@@ -39,50 +42,84 @@ _quotes = (
 )
 
 
-def _cite(quote: str) -> tuple[Library, Citation]:
-    """Return a document with a quote that is found in it, and the citation."""
-    text = f"# Lease\n\nBefore it all.\n\nLo {quote} and behold.\n\nAfter it all.\n"
-    library = Library(source="/x/a.md", root=parse_document(text))
-    start = text.index(quote)
-    span = Span(doc="", start=start, end=start + len(quote))
-    assume(len(library) == 1 and find_quote(quote, text) is not None)
-    citation = cite_span("", span, library)
-    return library, citation
+_TEXT = "# Lease\n\nBefore it all.\n\nLo {} and behold.\n\nAfter it all.\n"
 
 
-def _check(exported: str, library: Library) -> None:
-    claims = read_claims(exported, "export.md")
-    assert [recheck(claim, library).status for claim in claims] == [ClaimStatus.SAME]
-    assert {claim.source for claim in claims} <= {"", "a.md", "/x/a.md"}
+def _load(text: str) -> Library:
+    return Library(source="/x/a.md", root=parse_document(text))
 
 
+def _cite(quote: str) -> Citation:
+    """Return a citation of a quote that is found in a document."""
+    library = _load(_TEXT.format(quote))
+    found = find_in_span(quote, library, Span(doc="", start=0, end=len(library.root.text)))
+    assume(len(library) == 1 and found is not None)
+    assert found is not None
+    state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
+    return make_citation(next(library.walk()), library, quote=quote, state=state, found=found)
+
+
+def _check(path: Path, exported: str, citation: Citation, *, is_judged: bool = True) -> None:
+    """Check that nothing has changed, and that a change beside the quote is noticed."""
+    path.write_text(exported, "utf-8", newline="")
+    (claim,) = read_claims_of_file(path, "export", None)
+    assert claim.source in ("", "a.md", "/x/a.md")
+    text = _TEXT.format(citation.quote)
+    assert recheck(claim, _load(text)).status is ClaimStatus.SAME
+    sentence = citation.surroundings.sentence if citation.surroundings is not None else ""
+    changed = _load(text.replace("Lo ", "Ho ", 1))
+    if "Lo " in sentence and find_quote(claim.quote, changed.root.text) is not None:
+        status = ClaimStatus.SENTENCE_CHANGED if is_judged else ClaimStatus.SAME
+        assert recheck(claim, changed).status is status
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("exports")
+
+
+@pytest.mark.parametrize("suffix", ["md", "json", "html"])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
 @example(quote="- item \n2. item")
-def test_an_exported_conversation_is_the_same(quote: str) -> None:
-    library, citation = _cite(quote)
+def test_an_exported_conversation_is_the_same(folder: Path, suffix: str, quote: str) -> None:
+    citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
     exchange = Exchange(
         number=1, question="Why?", answer=answer, citations=(citation,), stopped=StopReason.ANSWERED, model="m"
     )
+    library = _load(_TEXT.format(quote))
     state = ConversationState(id="c0ffee", library=library, exchanges=(exchange,))
-    _check(render_markdown(state, "/x/a.md"), library)
+    if suffix == "html":
+        exported = render_html(state, "/x/a.md", library)
+    else:
+        exported = (render_json if suffix == "json" else render_markdown)(state, "/x/a.md")
+    _check(folder / f"a.{suffix}", exported, citation)
 
 
 @pytest.mark.parametrize("state", [CellState.FOUND, CellState.PASSAGE])
 @pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("suffix", [*RENDERERS])
 @settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
-def test_an_exported_table_is_the_same(state: CellState, count: int, quote: str) -> None:
-    library, citation = _cite(quote)
+def test_an_exported_table_is_the_same(folder: Path, suffix: str, state: CellState, count: int, quote: str) -> None:
+    assume(suffix != ".csv" or sanitise_text(quote) == quote)  # in CSV, signs stand for characters that act
+    citation = _cite(quote)
     column = Column(question="Why?")
-    value = quote if state is CellState.PASSAGE else "60 days"
+    is_passage = state is CellState.PASSAGE
     cell = Cell(
-        row="/x/a.md", column=column.key, content="c", model="m", state=state, value=value, citations=(citation,)
+        row="/x/a.md",
+        column=column.key,
+        content="c",
+        model=OFFLINE if is_passage else "m",
+        state=state,
+        value=quote if is_passage else "60 days",
+        citations=(citation,),
     )
     rows = tuple(Row(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
     table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
-    _check(render_markdown_table(table, Path("/x/t.md")), library)
+    exported = RENDERERS[suffix](table, Path("/x/t.md"))
+    _check(folder / f"t{suffix}", exported, citation, is_judged=not is_passage)
 
 
 _STATUSES = {
