@@ -15,7 +15,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
-from roamtui.conversation.state import OFFLINE, RECORDED
+from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
 from roamtui.convert.converted import ConversionOptions, PageReport
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
@@ -31,6 +31,7 @@ from roamtui.document.loader import (
 from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.local_embedder import find_local_embedder
+from roamtui.models.redaction import strip_keys
 from roamtui.models.registry import make_model
 from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
 from roamtui.models.usage import UsageMeter
@@ -58,6 +59,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Opens sources, and makes models, searchers, agents and tables, as a person's settings say."""
 
     settings: Settings = field(default_factory=load_settings)
+    typed_settings: frozenset[str] = frozenset()
+    """Keys of the settings that the command line gives."""
     is_offline: bool = False
     """Whether to use cached pages only."""
     allowed_origins: tuple[str, ...] = ()
@@ -222,18 +225,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)
 
-    def start_conversation(
-        self, library: Library, loader: Loader | None, conversation_id: str | None = None
+    def _start_conversation(
+        self, library: Library, loader: Loader | None, conversation_id: str | None
     ) -> Conversation:
-        """Start a conversation about a library, or resume one.
-
-        An empty id means the latest answered one. For the conversation of a table's cell, it is the path of
-        its log.
-
-        Raises:
-            UsageError: There is no conversation to resume.
-            StoreError: The conversation cannot be read.
-        """
         store = open_store()
         conversation = Conversation(
             library,
@@ -252,7 +246,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def _choose_conversation(
         self, store: ConversationStore, library: Library, conversation_id: str | None
     ) -> str:
-        """Return the id of the conversation to resume; see `start_conversation`. Empty for a new one."""
+        """Return the id of the conversation to resume; see `make_agent`. Empty for a new one."""
         if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
             return conversation_id or ""
         summaries = store.list(get_source_key(library))
@@ -279,17 +273,55 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 )
         return conversation_id
 
-    def make_agent(self, conversation: Conversation, model: Model | None = None) -> Agent:
-        """Make the agent for a conversation. `model` replaces the model of the settings.
+    def make_agent(
+        self,
+        library: Library,
+        loader: Loader | None,
+        conversation_id: str | None = None,
+        model: Model | None = None,
+        *,
+        is_first: bool = True,
+    ) -> Agent:
+        """Make the agent for a new conversation about a library, or for one that is resumed.
+
+        Args:
+            library: What the conversation is about.
+            loader: Reads more of it, or None.
+            conversation_id: The conversation to resume; empty for the latest answered one, None for a new
+                one. For the conversation of a table's cell, it is the path of its log.
+            model: The model to use. Without it, a conversation keeps its own, unless another was typed. The
+                log of a cell may come from somebody else, so it chooses no model.
+            is_first: Whether the model and the server on the command line were meant for this conversation,
+                so that the person has agreed to them.
 
         Raises:
-            UsageError: A choice is unavailable.
+            UsageError: There is no conversation to resume, or a choice is unavailable.
+            StoreError: The conversation cannot be read.
         """
+        conversation = self._start_conversation(library, loader, conversation_id)
+        bootstrap = self
+        if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
+            bootstrap = replace(self, settings=self._keep_model(conversation.state))
         meter = UsageMeter()
-        searcher = self.make_searcher_factory(meter, keeps_vectors=True)(conversation.state.library)
-        return Agent(
-            conversation, model or self.make_model(), searcher, self.agent_options, search_meter=meter
-        )
+        searcher = bootstrap.make_searcher_factory(meter, keeps_vectors=True)(conversation.state.library)
+        chosen = model or bootstrap.make_model()
+        agent = Agent(conversation, chosen, searcher, self.agent_options, search_meter=meter)
+        if is_first and not self.typed_settings.isdisjoint({"model", "api_base"}):
+            agent.use_model(chosen)
+        return agent
+
+    def _keep_model(self, state: ConversationState) -> Settings:
+        """Return the settings with the model and the server of a conversation, except for what was typed."""
+        settings = self.settings
+        if state.model in ("", RECORDED):
+            return settings
+        if "model" not in self.typed_settings:
+            settings = replace(settings, model=state.model)
+        is_kept = settings.model == state.model and "api_base" not in self.typed_settings
+        configured = strip_keys(settings.api_base or "", self.model_environ)
+        if is_kept and state.server not in (None, configured):
+            settings = replace(settings, api_base=state.server or None)
+        return settings
 
     def make_searcher_factory(
         self,

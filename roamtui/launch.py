@@ -114,8 +114,10 @@ class AppServices(Services):
         conversation_id: str | None = None,
         model: Model | None = None,
         on_progress: PageReport | None = None,
+        *,
+        is_first: bool = False,
     ) -> AppContext:
-        """Open a document for the app. `model` replaces the model of the settings.
+        """Open a document for the app; see `Bootstrap.make_agent`.
 
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
@@ -133,7 +135,7 @@ class AppServices(Services):
             )
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
-        agent = bootstrap.make_agent(bootstrap.start_conversation(library, loader, conversation_id), model)
+        agent = bootstrap.make_agent(library, loader, conversation_id, model, is_first=is_first)
         if needs_vectors and agent.searcher is not None:
             agent.searcher.prepare()  # embeds all sections while the terminal can still show progress
             agent.conversation.fold(agent.take_search_usage())
@@ -181,7 +183,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         if len(self.sources) == 1 and is_table(Path(self.sources[0])):
             table = services.open_table(self.sources)
         elif self.sources:
-            first = services.open(self.sources, self.conversation_id, self.model)
+            first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
             self._reattach_terminal()
         from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
 
@@ -198,8 +200,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         self._reattach_terminal()
         from roamtui.headless.plain_chat import PlainChat  # not for the first screen
 
-        conversation = self.bootstrap.start_conversation(library, loader, self.conversation_id)
-        agent = self.bootstrap.make_agent(conversation, self.model)
+        agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
         write_notice(*library.notes)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 

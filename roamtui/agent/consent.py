@@ -1,11 +1,13 @@
-"""What a person must agree to before a request: to spend more than a limit."""
+"""What a person must agree to before a request: to spend more than a limit, or to use another model."""
 
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage
-from roamtui.conversation.library_loader import ApprovalRequest
+from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.conversation.notices import format_cost
+from roamtui.conversation.state import OFFLINE
+from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 
@@ -42,6 +44,38 @@ class Consent:
         self._spending = spending
         self._unlimited_id = ""
         """Id of the conversation whose spending limit the person lifted."""
+        self._agreed: tuple[int, Model] | None = None
+        """The model that the person chose or agreed to, and `switch_count` of the conversation for which."""
+
+    def accept_model(self, model: Model) -> None:
+        """Take a model for the current conversation as agreed to."""
+        self._agreed = (self._conversation.switch_count, model)
+
+    async def confirm_model(self, model: Model) -> None:
+        """Check that a conversation stays with its model and server, or else that the person agrees.
+
+        Raises:
+            UsageError: The person does not agree, or cannot be asked.
+        """
+        state = self._conversation.state
+        is_new = not (state.model or state.exchanges)
+        is_known = model.name == OFFLINE or model.server is not None
+        has_same_server = model.name == OFFLINE or model.server == state.server
+        is_same = is_known and has_same_server and model.name == state.model
+        if not is_new and not is_same and self._agreed != (self._conversation.switch_count, model):
+            before = _format_model(state.model, state.server)
+            now = _format_model(model.name, model.server)
+            if self._conversation.approver is deny:
+                raise UsageError(
+                    f"this conversation was with {before}, and its next question would go to {now}."
+                    " To allow it, name the model with --model, or its server with --api-base."
+                )
+            question = "Continue this conversation with another model or server?"
+            detail = f"So far: {before}. Next: {now}."
+            approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
+            if not await self._conversation.approver(approval):
+                raise UsageError(f"The question was not sent to {now}.")
+        self.accept_model(model)
 
     async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
         """Check whether a request and its reply stay below the limit, or else whether the person agrees.
@@ -64,3 +98,10 @@ class Consent:
         if is_approved:
             self._unlimited_id = state.id
         return is_approved
+
+
+def _format_model(name: str, server: str | None) -> str:
+    """Format a model with its server, unless it is the one of its provider."""
+    if name == OFFLINE or server == "":
+        return name
+    return f"{name or 'an unknown model'} at {server or 'an unknown server'}"

@@ -186,6 +186,11 @@ class Agent:
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
 
+    def use_model(self, model: Model) -> None:
+        """Answer with a model that the person chose for this conversation."""
+        self.model = model
+        self._consent.accept_model(model)
+
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
 
@@ -197,6 +202,7 @@ class Agent:
 
         Raises:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
+            UsageError: The model or its server is another than before, and the person does not agree.
         """
         conversation = self.conversation
         asked_in = conversation.switch_count
@@ -226,13 +232,14 @@ class Agent:
         """Load the whole library and the model, and do what the options ask for before the question.
 
         Raises:
-            UnknownSectionError: There is no section that `options` names. Nothing has changed.
+            RoamtuiError: See `ask`.
         """
         library = await self.conversation.library_loader.load_all()
         for section_id in (options.within, *options.open_first):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
         await self.model.start()
+        await self._consent.confirm_model(self.model)
         if options.replaces is not None:
             await self.conversation.rewind(options.replaces)
         if options.open_first:
@@ -331,7 +338,13 @@ class Agent:
         )
         is_one_shot = self.conversation.is_one_shot
         excerpts = retrieved.excerpts
-        asked = QuestionAsked(question=question, within=within, excerpts=excerpts, is_one_shot=is_one_shot)
+        asked = QuestionAsked(
+            question=question,
+            within=within,
+            server=self.model.server,
+            excerpts=excerpts,
+            is_one_shot=is_one_shot,
+        )
         # The person may have opened or closed sections during the search.
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))
 

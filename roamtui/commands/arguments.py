@@ -216,11 +216,13 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     from roamtui.bootstrap import Bootstrap
     from roamtui.settings import list_overrides, load_settings
 
-    settings = load_settings(list_overrides(vars(args)))
+    overrides = list_overrides(vars(args))
+    settings = load_settings(overrides)
     if "no_network" not in args:
         return Bootstrap(settings=settings)
     return Bootstrap(
         settings=settings,
+        typed_settings=frozenset(overrides),
         is_offline=args.no_network,
         allowed_origins=tuple(args.allow_origin),
         reads_scans=args.ocr,

@@ -369,6 +369,8 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
     model: str = ""
+    server: str | None = None
+    """What `Model.server` was."""
     preface: str = ""
     """Text before the question: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()

@@ -180,6 +180,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Whether the next question starts with a rebuild of the transcript."""
     model: str = ""
     """Name of the model that was asked last."""
+    server: str | None = None
+    """Where that model was; see `Model.server`."""
     chosen_title: str = ""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to those that they typed."""
@@ -426,6 +428,7 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         open_sections={**state.open_sections, **_by_id(event.sections)},
         is_asking=True,
         model=event.model,
+        server=event.server,
     )
 
 

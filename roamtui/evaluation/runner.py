@@ -151,7 +151,9 @@ async def _ask_agent(
     conversation = Conversation(corpus.library, earlier=make_exchanges(question.history or ()))
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
-    await Agent(conversation, model, corpus.searcher, options).ask(question.question)
+    agent = Agent(conversation, model, corpus.searcher, options)
+    agent.use_model(model)
+    await agent.ask(question.question)
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)

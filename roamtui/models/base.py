@@ -114,6 +114,9 @@ class Model:
 
     name: str
     """The name by which a person selects it."""
+    server: str | None = None
+    """URL of the server that gets the requests, without keys; empty for the one of the model's provider, or
+    if nothing is sent. None if it is unknown, as before the start."""
     window_tokens: int | None = None
     """Size of the context window, or None if unknown."""
     window_note: str = ""

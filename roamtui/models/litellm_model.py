@@ -74,6 +74,7 @@ class LitellmModel(Model):
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
         self._is_described = not resolved.problem
+        self.server = resolved.server
         self.window_tokens = resolved.window_tokens
         self.window_note = resolved.window_note
         if self.window_limit is not None:

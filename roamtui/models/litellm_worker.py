@@ -30,7 +30,7 @@ from roamtui.models.local_servers import (
     is_loopback,
 )
 from roamtui.models.providers import PROVIDERS, get_key_variable
-from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
+from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_protocol import (
     Frame,
     Job,
@@ -222,7 +222,10 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     variables = (server.variable,) if server else _BASE_URL_VARIABLES.get(provider, ())
     bases = [environ[name].strip() for name in variables if environ.get(name, "").strip()]
     bases += [server.default_url] if server else []
-    api_base = job.api_base or next(iter(bases), None)
+    api_base = job.api_base or next(iter(bases), "")
+    # a conversation keeps the URL without keys, which the environment may have
+    api_base = next((base for base in bases if strip_keys(base, environ) == api_base), api_base)
+    api_base = complete_url(api_base, provider) if api_base else ""
     parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
     can_call_tools = info.get("supports_function_calling")
     if parameters is not None and "tools" not in parameters:
@@ -230,7 +233,8 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     return ResolvedModel(
         model=model,
         provider=provider,
-        api_base=complete_url(api_base, provider) if api_base else None,
+        api_base=api_base or None,
+        server=strip_keys(api_base, environ),
         missing_keys=missing_keys,
         key_variable=key_variable,
         window_tokens=job.options.window_tokens

@@ -19,6 +19,7 @@ class RecordedModel(Model):
     """Answers one question about the example handbook, at a speed that people can follow."""
 
     name = RECORDED
+    server = ""
 
     def __init__(self, seconds_per_word: float = 0.1) -> None:
         recording = json.loads((get_resource_dir("examples") / "answer.json").read_text("utf-8"))

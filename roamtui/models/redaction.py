@@ -18,6 +18,7 @@ _SECRET_LENGTH_MIN = 8
 _SECRET_SHAPES = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|AIza|AKIA)[-_]?[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
 )
+_LOGIN_OR_QUERY = re.compile(r"(?<=://)[^/]*@|[?#].*", re.DOTALL)
 _KEY_LENGTH_MIN = 16
 """In a reply, shorter values may be words: servers of one's own often take any key, such as ``ollama``."""
 
@@ -28,6 +29,11 @@ def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
     if secrets:
         text = re.sub("|".join(map(re.escape, secrets)), MASK, text)
     return _SECRET_SHAPES.sub(MASK, mask_logins(text))
+
+
+def strip_keys(url: str, environ: Mapping[str, str]) -> str:
+    """Return the URL of a server without its login and query, with the secrets of an environment masked."""
+    return redact_secrets(_LOGIN_OR_QUERY.sub("", url), environ)
 
 
 def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:

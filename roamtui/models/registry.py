@@ -19,6 +19,7 @@ class NoModel(Model):
     """Stands for a model where the agent answers without one, and so is never asked."""
 
     name = OFFLINE
+    server = ""
     window_tokens = 128_000
     """A limit, so that budgets apply as for other models."""
 

@@ -63,6 +63,8 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """litellm's name of the provider."""
     api_base: str | None = None
     """URL of the server; None for the provider's default."""
+    server: str = ""
+    """The same without keys; empty for the provider's default."""
     missing_keys: tuple[str, ...] = ()
     """Environment variables. The provider's own server needs one of them. Empty if a key is set."""
     key_variable: str | None = None

@@ -23,7 +23,8 @@ def test_the_second_continues_in_a_copy_and_says_so(programs: MortalPrograms, tm
     agent = Agent(first, ScriptedModel([ScriptedReply(text="Not found: no.")] * 2))
     title = "How long is the grace period?"
     asyncio.run(agent.ask(title))
-    run = programs.run("ask", HANDBOOK, "Who may borrow?", "--continue", "--events", home=tmp_path)
+    options = ("--continue", "--events", "--model", "offline")
+    run = programs.run("ask", HANDBOOK, "Who may borrow?", *options, home=tmp_path)
     assert run.code == 0, run.errors
     assert [event["message"] for event in run.find("warning_raised")] == [
         "This conversation cannot be changed (another program is using it), so you are now in a copy of it."

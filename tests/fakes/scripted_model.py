@@ -63,6 +63,7 @@ class ScriptedModel(Model):
     ) -> None:
         self._replies = list(replies)
         self.name = name
+        self.server = ""
         self.window_tokens = window_tokens
         self.prices = (0.0, 0.0)
         self.requests: list[ModelRequest] = []

@@ -340,7 +340,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             raise UsageError(_SECTION_GONE) from None
         finally:
             if self.agent.model.name == RECORDED:  # it has only one answer
-                self.agent.model = self.app_context.options.services.make_model()
+                self.agent.use_model(self.app_context.options.services.make_model())
                 self._show_model()
 
     @on(ChatLog.RetryRequested)

@@ -180,7 +180,7 @@ class ModelPicker(PickerDialog):
             say(f"Testing {offer.name} with one token… esc to cancel")
         model = await self._make_model(offer, key)
         self.post_message(ModelReleased(self._agent.model))
-        self._agent.model = model
+        self._agent.use_model(model)
         await self._offer_default(offer)
         self.finish(offer.name)
         return True
