@@ -128,6 +128,5 @@ def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     if run.reason in ("filtered", "repeated"):
         return ""
     reply = run.step.text
-    has_read = state.collect_delivered() or state.collect_excerpts()
-    is_acceptable = not has_read or is_not_found(reply) or QuoteChecker(state).cite(reply)
+    is_acceptable = not state.collect_read() or is_not_found(reply) or QuoteChecker(state).cite(reply)
     return "" if reply.strip() and is_acceptable else CITE_REMINDER

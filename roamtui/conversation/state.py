@@ -272,6 +272,13 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             add_delivered(bounds, section.deliveries)
         return bounds
 
+    def collect_read(self) -> dict[str, list[Bounds]]:
+        """Collect all text that the model got, deliveries and excerpts, as ranges by document key."""
+        read = self.collect_delivered()
+        for doc, bounds in self.collect_excerpts().items():
+            read[doc] = merge_bounds([*read.get(doc, ()), *bounds])
+        return read
+
 
 def make_conversation_id() -> str:
     """Make a random id of 12 hex digits."""

@@ -20,7 +20,7 @@ from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span, iter_
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, is_same_text
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import make_citation, resolve_citation
-from roamtui.text import Span, merge_bounds
+from roamtui.text import Span
 
 _NEAREST_MAX = 30
 """Maximum number of false quotes of an answer whose nearest words are looked for."""
@@ -221,13 +221,10 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    read = state.collect_delivered()
-    for doc, bounds in state.collect_excerpts().items():
-        read[doc] = [*read.get(doc, ()), *bounds]
     spans = [
         Span(doc=doc, start=start, end=end)
-        for doc, bounds in read.items()
-        for start, end in merge_bounds(bounds)
+        for doc, bounds in state.collect_read().items()
+        for start, end in bounds
     ]
     found = find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)
     is_read = True

@@ -118,10 +118,7 @@ class QuoteChecker:
         self._library = state.library
         self._open_ids = tuple(state.open_sections)
         self._excerpts = state.collect_excerpts()
-        self._read = state.collect_delivered()
-        """The text that the model got, by document: deliveries and excerpts."""
-        for doc, bounds in self._excerpts.items():
-            self._read[doc] = [*self._read.get(doc, ()), *bounds]
+        self._read = state.collect_read()
         self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
 

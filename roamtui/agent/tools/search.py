@@ -60,13 +60,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     query = "; ".join(queries)
     listed = await asyncio.to_thread(render_hits, view, hits, query)
     results = tuple((section_id, "found") for section_id in (*listed.section_ids, *listed.also_found))
-    coverage = await asyncio.to_thread(measure_coverage, library, within)
+    absent = listed.missing if results else ("Nothing was found", *listed.missing)
+    absence = ""
+    if absent:
+        coverage = await asyncio.to_thread(measure_coverage, library, within)
+        absence = write_absence(coverage, *absent)
     if results:
-        parts = [listed.text]
-        if listed.missing:
-            parts.append(f"({write_absence(coverage, *listed.missing)})")
+        parts = [listed.text, f"({absence})" if absence else ""]
     else:
-        absence = write_absence(coverage, "Nothing was found", *listed.missing)
         parts = [f"{absence} Try other words, or choose from the outline."]
         parts += await asyncio.to_thread(_list_similar_pages, library, query)
     context.conversation.apply_unsaved(make_search_event(library, query, hits))
