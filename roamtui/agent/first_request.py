@@ -1,7 +1,7 @@
 """Choose what a model reads first: the map of the document, and what comes with each question."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 
@@ -17,11 +17,14 @@ from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.render import compute_outline_budget, render_outline
+from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.retrieval.related_pages import render_related_pages
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
-from roamtui.text import Span, add_delivered
+from roamtui.search.terms import TermMatcher
+from roamtui.text import Span, add_delivered, estimate_tokens
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 FAILED_LEAD = "Search failed."
@@ -39,6 +42,8 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     """Document text in it."""
     hits: tuple[Hit, ...] = ()
     """The hits that come into question, best first."""
+    read_ids: frozenset[str] = frozenset()
+    """Those of them with an excerpt in the text."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with it. The text does not have them."""
 
@@ -117,7 +122,10 @@ def _choose_context(
         view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
-    near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
+    shown_ids = (*opened, *listed.section_ids)
+    pages = render_related_pages(library, TermMatcher.for_question(question), near_tokens // 2, shown_ids)
+    near = render_neighbourhood(library, shown_ids, near_tokens - estimate_tokens(pages))
+    near = "\n\n".join(filter(None, (pages, near)))
     if listed.section_ids:
         parts = [HITS_LEAD, listed.text, missing, near]
     elif listed.text:
@@ -131,7 +139,11 @@ def _choose_context(
     else:
         parts = [write_absence(coverage, "Search finds nothing for it", *listed.missing)]
     return QuestionContext(
-        text="\n\n".join(filter(None, parts)), excerpts=listed.excerpts, hits=tuple(hits), auto_opened=opened
+        text="\n\n".join(filter(None, parts)),
+        excerpts=listed.excerpts,
+        hits=tuple(hits),
+        read_ids=frozenset(listed.section_ids),
+        auto_opened=opened,
     )
 
 
@@ -161,11 +173,17 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
     return tuple(filter(None, chain.from_iterable(texts)))
 
 
-def make_search_event(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
-    """Make the event that records a search."""
+def make_search_event(
+    library: Library, query: str, hits: Iterable[Hit], read_ids: Container[str] = ()
+) -> SectionsSearched:
+    """Make the event that records a search. The model gets more than a line of the sections `read_ids`."""
     search_hits = (
         SearchHit(
-            section_id=hit.section_id, path=library.node(hit.section_id).path, score=hit.score, why=hit.why
+            section_id=hit.section_id,
+            path=library.node(hit.section_id).path,
+            score=hit.score,
+            why=hit.why,
+            is_read=get_canonical_id(library, hit.section_id) in read_ids,
         )
         for hit in hits
     )

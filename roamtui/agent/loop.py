@@ -303,7 +303,7 @@ class Agent:
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
-            outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.searcher)
+            outcome = await asyncio.to_thread(build_outcome, conversation.state, run)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
             outcome = replace(outcome, citations=citations)
         except ModelError as error:
@@ -313,7 +313,7 @@ class Agent:
             if conversation.state.is_asking and len(conversation.state.exchanges) == number:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
-                outcome = outcome or build_outcome(conversation.state, run, None)
+                outcome = outcome or build_outcome(conversation.state, run)
                 conversation.fold(self.take_search_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 
@@ -332,9 +332,9 @@ class Agent:
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
+        searched = make_search_event(library, question, retrieved.hits, retrieved.read_ids)
         context = replace(
-            self._build_prompt_context(run, opened),
-            search_events=(make_search_event(library, question, retrieved.hits),) if retrieved.hits else (),
+            self._build_prompt_context(run, opened), search_events=(searched,) if searched.hits else ()
         )
         is_one_shot = self.conversation.is_one_shot
         excerpts = retrieved.excerpts

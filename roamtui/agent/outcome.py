@@ -1,25 +1,22 @@
 """Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from roamtui.agent.presentation import NEAREST_MAX, replies_with_passages
+from roamtui.agent.presentation import replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
+from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import Tool
 from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
-from roamtui.errors import RoamtuiError
 from roamtui.models.base import FinishReason
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.labels import format_path
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.search.base import Hit, Searcher
 from roamtui.text import estimate_tokens
 
 _REMINDER_TOKENS = 100
@@ -66,8 +63,8 @@ class QuestionRun(Struct):
     the answer if the model writes nothing more."""
 
 
-def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher | None) -> QuestionAnswered:
-    """Build the outcome of the current question. `searcher` finds the nearest sections to "not found"."""
+def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswered:
+    """Build the outcome of the current question."""
     stopped = run.stopped
     error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
@@ -88,30 +85,17 @@ def build_outcome(state: ConversationState, run: QuestionRun, searcher: Searcher
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
             exchange = state.exchanges[-1]
-            parts = [answer]
             if not replies_with_passages(exchange):  # else its first sentence says so
-                parts.append(measure_coverage(state.library, exchange.within).gaps)
-            if not (citations and replies_with_passages(exchange)):
-                parts.append(_format_nearest(state, searcher))
-            answer = "\n\n".join(filter(None, parts))
-    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, steps=run.steps, error=error)
-
-
-def _format_nearest(state: ConversationState, searcher: Searcher | None) -> str:
-    """Format the nearest sections that were not opened for the question."""
-    library = state.library
-    exchange = state.exchanges[-1]
-    opened = {
-        section.section_id for section in state.open_sections.values() if section.last_used == exchange.number
-    }
-    hits: Sequence[Hit] = ()
-    if searcher is not None:
-        with suppress(RoamtuiError):  # nearest sections only help, so the answer must not fail with them
-            searcher.refresh(library)
-            hits = searcher.search(exchange.question, limit=NEAREST_MAX + len(opened))
-    nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:NEAREST_MAX]
-    places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
-    return f"Nearest sections: {places}" if places else ""
+                gaps = measure_coverage(state.library, exchange.within).gaps
+                answer = f"{answer}\n\n{gaps}".rstrip()
+    return QuestionAnswered(
+        answer=answer,
+        stopped=stopped,
+        citations=citations,
+        steps=run.steps,
+        error=error,
+        reading=measure_reading(state, citations) if is_complete else None,
+    )
 
 
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:

@@ -1,20 +1,16 @@
-"""What front ends and exports show with an answer: passages, proof, sources, and hits that nobody opened."""
-
-from itertools import islice
+"""What front ends and exports show with an answer: passages, proof, sources, and what was read for it."""
 
 from msgspec.structs import replace
 
+from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
 from roamtui.conversation.events import (
     Citation,
     QuoteState,
-    SearchHit,
-    SectionsExpanded,
-    SectionsSearched,
     StopReason,
 )
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
-from roamtui.outline.ids import find_marks
+from roamtui.outline.labels import format_path
 from roamtui.plain import format_count
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import (
@@ -25,11 +21,6 @@ from roamtui.quotes.wording import (
     format_verification,
 )
 
-NEAREST_MAX = 3
-"""Maximum number of sections that are named beside an answer."""
-_LIKELY_SHARE = 0.6
-"""A section whose score is at least this share of the best one is likely to contain the answer too."""
-
 
 def replies_with_passages(exchange: Exchange) -> bool:
     """Return whether passages are shown in place of an answer, because no model has written it.
@@ -39,33 +30,10 @@ def replies_with_passages(exchange: Exchange) -> bool:
     return exchange.model == OFFLINE
 
 
-def list_unopened_hits(exchange: Exchange, library: Library) -> tuple[SearchHit, ...]:
-    """List the likeliest hits whose sections a model did not open or cite, and that were not open before.
-
-    A proven answer needs no more hits, and after an error they do not help. An answer without a model has no
-    unopened hits: it opens all that it shows.
-    """
-    if exchange.is_proven or exchange.stopped is StopReason.ERROR or replies_with_passages(exchange):
-        return ()
-    searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
-    likely_by_id = {
-        hit.section_id: hit
-        for hits in reversed(searches)
-        for hit in hits
-        if hit.score >= _LIKELY_SHARE * hits[0].score and hit.section_id in library
-    }
-    known_ids = {section.section_id for section in exchange.open_before}
-    known_ids |= {citation.section_id for citation in exchange.citations}
-    for event in exchange.events:
-        if isinstance(event, SectionsExpanded):
-            known_ids.update(event.opened_ids)
-    likely = sorted(likely_by_id.values(), key=lambda hit: -hit.score)
-    unopened = (
-        hit
-        for hit in likely
-        if known_ids.isdisjoint((hit.section_id, *library.node(hit.section_id).ancestors))
-    )
-    return tuple(islice(unopened, NEAREST_MAX))
+def list_unread(exchange: Exchange, library: Library) -> tuple[str, ...]:
+    """List the ids of sections that were found and not read, best first, that the document still has."""
+    unread = exchange.reading.unread if exchange.reading is not None else ()
+    return tuple(hit.section_id for hit in unread if hit.section_id in library)
 
 
 def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
@@ -73,16 +41,21 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
     return exchange.citations if replies_with_passages(exchange) else ()
 
 
-def split_lead(exchange: Exchange, library: Library) -> tuple[str, tuple[str, ...]]:
-    """Return the sentence above passages, and the ids of the nearest sections if none answers.
+def format_read(exchange: Exchange, library: Library) -> str:
+    """Say what the model read and did not read. Of passages, if there are none, name the nearest sections."""
+    if exchange.reading is None:
+        return ""
+    if not replies_with_passages(exchange):
+        return format_reading(exchange.reading, library)
+    nearest = () if exchange.citations else list_unread(exchange, library)[:UNREAD_NAMED_MAX]
+    places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
+    return f"Nearest sections: {places}" if places else ""
 
-    The sentence says that none answers, or what the document lacks. It may be empty. `build_outcome` appends
-    the nearest sections.
-    """
-    lead, _, nearest = exchange.answer.partition("\n\n")
-    if exchange.stopped is not StopReason.NOT_FOUND:
-        return "" if lead.startswith("**") else lead, ()
-    return lead, tuple(mark.section_ids[0] for mark in find_marks(nearest, library))
+
+def get_lead(exchange: Exchange) -> str:
+    """Return the sentence above passages, which says that none answers, or what the document lacks."""
+    lead, _, _ = exchange.answer.partition("\n\n")
+    return "" if exchange.stopped is not StopReason.NOT_FOUND and lead.startswith("**") else lead
 
 
 def format_proof(exchange: Exchange) -> str:

@@ -474,6 +474,8 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     score: float = 0.0
     why: str = ""
     """How the section was found, for example by its ranks; may be empty."""
+    is_read: bool = False
+    """Whether the model got more of its text than a line under "also found"."""
 
 
 class SectionsSearched(Struct, frozen=True, kw_only=True):
@@ -509,6 +511,23 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
     wait_seconds: float
 
 
+class Reading(Struct, frozen=True, kw_only=True):
+    """How much of the text a model had read when it answered, and what it had found but not read."""
+
+    whole: int
+    """Number of sections that it had read whole."""
+    partly: int
+    """Number of sections that it had read in part."""
+    sections: int
+    """Number of sections that are loaded."""
+    pages: str = ""
+    """How much of a site or folder is loaded, such as "2 of 5 pages"; empty if all of it is."""
+    queries: tuple[str, ...] = ()
+    """What it searched for, beside the question."""
+    unread: tuple[SearchHit, ...] = ()
+    """Sections that search found and the model did not read, best first."""
+
+
 class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """The question has ended and is on disk. Always the last event of a question."""
 
@@ -525,6 +544,8 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """One plain sentence if `stopped` is `error`."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
+    reading: Reading | None = None
+    """What the answer rests on, or None if it is not complete."""
 
 
 class CitationsChecked(Struct, frozen=True, kw_only=True):

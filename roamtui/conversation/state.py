@@ -33,6 +33,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     QuoteState,
+    Reading,
     ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
@@ -111,6 +112,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()
+    reading: Reading | None = None
+    """What the answer rests on."""
     model: str = ""
     error: str = ""
     events: tuple[ConversationEvent, ...] = ()
@@ -143,6 +146,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
             usage=self.usage,
             steps=len(self.steps),
             error=self.error,
+            reading=self.reading,
         )
 
     def iter_excerpts(self) -> Iterator[Span]:
@@ -404,6 +408,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 stopped=event.stopped,
                 citations=event.citations,
                 error=event.error,
+                reading=event.reading,
             )
             named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
             cited = _by_id(replace(each, last_cited=number) for each in named)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import format_proof, match_proof
+from roamtui.agent.presentation import format_proof, format_read, match_proof
 from roamtui.conversation.events import Citation, ConversationEvent, SectionsExpanded, SectionsSearched
 from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -90,7 +90,8 @@ class _ReplayPage:
         names = {citation.start: self._name_quote(citation) for citation in proof.citations}
         sources = "".join(map(self._render_citation, proof.citations))
         answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)
-        endings = filter(None, [*(text for text, _ in list_endings(exchange)), format_proof(exchange)])
+        ending_texts = [text for text, _ in list_endings(exchange)]
+        endings = filter(None, [*ending_texts, format_proof(exchange), format_read(exchange, self._library)])
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'

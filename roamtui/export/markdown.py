@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from roamtui.agent.presentation import format_proof, format_sources, match_proof
+from roamtui.agent.presentation import format_proof, format_read, format_sources, match_proof
 from roamtui.conversation.events import Citation
 from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
@@ -34,8 +34,8 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
         parts.append("\n".join(format_sources(exchange, state.library)))
-        if summary := format_proof(exchange):
-            parts.append(f"*{summary}*")
+        notes = format_proof(exchange), format_read(exchange, state.library)
+        parts += [f"*{text}*" for text in notes if text]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 

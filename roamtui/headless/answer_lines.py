@@ -12,10 +12,10 @@ from itertools import groupby
 
 from roamtui.agent.presentation import (
     format_proof,
-    list_unopened_hits,
+    format_read,
+    get_lead,
     match_proof,
     replies_with_passages,
-    split_lead,
 )
 from roamtui.conversation.events import UNPROVEN_LABEL, QuoteState
 from roamtui.conversation.notices import format_cost
@@ -129,9 +129,8 @@ def _list_sources(
             lines.append(citation.surroundings)
     if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
         lines.append(verification)
-    if unopened := list_unopened_hits(exchange, library):
-        likely = "; ".join(format_path(library, hit.section_id) for hit in unopened)
-        lines.append(f"The answer may also be in sections that were not opened: {likely}")
+    if read := format_read(exchange, library):
+        lines.append(read)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"
     if tokens:
@@ -163,10 +162,7 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
 
     If there is none, write the nearest sections.
     """
-    lines = exchange.answer.split("\n\n")  # why nothing answers, and the nearest sections
-    if exchange.citations:
-        lead, _ = split_lead(exchange, library)
-        lines = [lead] if lead else []
+    lines = [*filter(None, (get_lead(exchange), format_read(exchange, library)))]
     for passage in exchange.citations:
         text = passage.quote or ""
         sentence = find_statement(exchange.question, [text]) or read_visible_line(text)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.presentation import list_passages, list_unopened_hits
+from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
     AnswerStreamed,
@@ -177,7 +177,6 @@ class AskReport:
     def _make_answer(self, final: QuestionAnswered) -> dict[str, Any]:
         state = self._agent.conversation.state
         exchange = state.exchanges[-1]
-        library = state.library
         return {
             "conversation": state.id,
             "model": self._agent.model.name,
@@ -187,10 +186,7 @@ class AskReport:
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),
-            "not_opened": [
-                {"id": hit.section_id, "path": list(library.node(hit.section_id).path), "score": hit.score}
-                for hit in list_unopened_hits(exchange, library)
-            ],
+            "reading": None if final.reading is None else to_json(final.reading),
             "steps": self._steps,
             "usage": asdict(final.usage),
             "conversation_usage": asdict(state.spent),

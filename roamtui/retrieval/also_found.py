@@ -3,19 +3,23 @@
 It is what a search with grep gives, for few tokens. A model sees where else to look, and may quote the words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice, takewhile
 
 from msgspec import Struct
 
-from roamtui.outline.labels import format_short_path
+from roamtui.outline.labels import format_short_path, strip_heading
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
-from roamtui.search.passages import RANKED_LENGTH_MAX, rank_sentences
+from roamtui.search.passages import RANKED_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, estimate_tokens, subtract_delivered
 
 LEAD = "Also found, with the words around the match:"
-_REACH = 55
+_WINDOW = 80
+"""Maximum number of characters from the first term of a match to its last."""
+_REACH = 30
 """Number of characters on each side of a match: together about 15 tokens beside it."""
 
 
@@ -38,11 +42,12 @@ def list_also_found(
     listed: list[str] = []
     left = tokens_max - estimate_tokens(LEAD)
     for section_id in section_ids:
+        path = format_short_path(library, section_id)
         span = _find_match(view, section_id, matcher)
-        words = ""
-        if span is not None:
-            words = f": … {sanitise_line(library.text_at(span))} …"
-        line = f"- [{section_id}] {format_short_path(library, section_id)}{words}"
+        if span is None and not matcher.locate(path):
+            continue
+        words = "" if span is None else f": … {sanitise_line(library.text_at(span))} …"
+        line = f"- [{section_id}] {path}{words}"
         left -= estimate_tokens(line) + 1
         if left < 0:
             break
@@ -54,15 +59,36 @@ def list_also_found(
 
 
 def _find_match(view: ModelView, section_id: str, matcher: TermMatcher) -> Span | None:
-    """Return the words around the match in a section's best sentence, or None if the model has them."""
-    span = view.library.node(section_id).own_content_span
-    text = view.library.clean_text(span)[:RANKED_LENGTH_MAX]
-    best = rank_sentences(text, matcher, limit=1) if matcher.terms else ()
-    if not best:
-        return None
-    places = [(start, end) for start, end, _ in matcher.locate(text) if best[0].start <= start < best[0].end]
-    match = span.get_part(*_widen(text, places[0] if places else (best[0].start, best[0].start)))
-    return match if subtract_delivered(match, view.delivered) == [(match.start, match.end)] else None
+    """Return the words around the most terms of a section that the model does not have, or None."""
+    own = view.library.node(section_id).own_content_span
+    text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
+    best: Span | None = None
+    most = 0
+    for start, end, count in _list_windows(text, matcher):
+        if count > most:
+            match = own.get_part(*_widen(text, (start, end)))
+            if subtract_delivered(match, view.delivered) == [(match.start, match.end)]:
+                best = match
+                most = count
+    return best
+
+
+def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
+    """Yield the bounds of the windows that begin with a term, each with its number of different terms.
+
+    A window is within a line, and not in the heading.
+    """
+    heading_end = len(text) - len(strip_heading(text))
+    places = [place for place in matcher.locate(text) if place[0] >= heading_end]
+    for first, (start, end, _) in enumerate(places):
+        line_end = text.find("\n", end)
+        limit = min(start + _WINDOW, len(text) if line_end < 0 else line_end)
+        window = [*takewhile(partial(_ends_before, limit), islice(places, first, None))]
+        yield start, max((place[1] for place in window), default=end), len({term for *_, term in window})
+
+
+def _ends_before(limit: int, place: tuple[int, int, str]) -> bool:
+    return place[1] <= limit
 
 
 def _widen(text: str, match: Bounds) -> Bounds:

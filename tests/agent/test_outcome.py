@@ -2,47 +2,11 @@
 
 import pytest
 
-from roamtui.agent.loop import AgentOptions
 from roamtui.conversation.events import StopReason
-from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit
-from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying, sent
+from tests.agent.asking import answer, expanding, make_agent, model_of, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
 _ENDLESS = "Hm, so be it. " * 400
-
-
-def _hits(*section_ids: str) -> FakeSearcher:
-    return FakeSearcher(*(Hit(section_id=section_id, score=1.0, snippet="", why="") for section_id in section_ids))
-
-
-async def test_not_found_lists_the_nearest_sections() -> None:
-    fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
-    agent = make_agent(searcher=_hits(fees, lost, hours, lending))
-    nothing = saying("Not found: nothing on parking. Try “where to park”.")
-    last = await answer(agent, "Where can I park?", expanding("Fees"), nothing)
-    assert last.stopped is StopReason.NOT_FOUND
-    assert last.answer == (
-        "Not found: nothing on parking. Try “where to park”.\n\n"
-        f"Nearest sections: Manual > Lending > Lost books [{lost}]; Manual > Hours [{hours}]; "
-        f"Manual > Lending [{lending}]"
-    )
-    assert agent.conversation.state.exchanges[0].answer == last.answer
-
-
-async def test_not_found_stays_if_the_nearest_sections_cannot_be_searched() -> None:
-    searcher = FakeSearcher(error=RoamtuiError("The index is gone."))
-    agent = make_agent([saying("Not found: nothing.")], searcher=searcher, options=AgentOptions(sends_hits=False))
-    assert (await answer(agent)).answer == "Not found: nothing."
-
-
-async def test_a_defect_while_looking_for_the_nearest_sections_leaves_the_answer() -> None:
-    searcher = FakeSearcher(error=ZeroDivisionError("a defect"))
-    agent = make_agent([saying("Not found: nothing.")], searcher=searcher, options=AgentOptions(sends_hits=False))
-    with pytest.raises(ZeroDivisionError):
-        await agent.ask("Where can I park?")
-    state = agent.conversation.state
-    assert (state.is_asking, state.exchanges[-1].answer) == (False, "Not found: nothing.")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     searched = next(event for event in events if isinstance(event, SectionsSearched))
     assert searched.query == "late fees"
     assert searched.hits == (
-        SearchHit(section_id=fees, path=("Manual", "Lending", "Fees"), score=2.0, why="text rank 1"),
+        SearchHit(section_id=fees, path=("Manual", "Lending", "Fees"), score=2.0, why="text rank 1", is_read=True),
     )
     finished = next(event for event in events if isinstance(event, ToolFinished))
     assert finished == ToolFinished(tool="search_sections", query="late fees", results=((fees, "found"),))

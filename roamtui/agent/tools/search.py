@@ -70,7 +70,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     else:
         parts = [f"{absence} Try other words, or choose from the outline."]
         parts += await asyncio.to_thread(_list_similar_pages, library, query)
-    context.conversation.apply_unsaved(make_search_event(library, query, hits))
+    found_event = make_search_event(library, query, hits, listed.section_ids)
+    context.conversation.apply_unsaved(found_event)
     text = "\n".join(filter(None, (*parts, note)))
     return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
 

@@ -339,13 +339,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._ask_again(needs_consent=True)
 
     def open_and_ask(self) -> bool:
-        """Open likely hits that are not open, and ask again. If there are none, say so, and return false."""
-        unopened = self.current.unopened if self.current is not None else {}
-        if unopened:
-            self._ask_again(*unopened)
+        """Open what was found and not read, and ask again. If there is nothing, say so, and return false."""
+        unread = self.current.unread if self.current is not None else ()
+        if unread:
+            self._ask_again(*unread)
         else:
-            self.post_message(StatusMessage("No unread section looks likely to have the answer"))
-        return bool(unopened)
+            self.post_message(StatusMessage("The model has read all that search found"))
+        return bool(unread)
 
     def action_edit(self) -> None:
         self._ask_again(is_edited=True)

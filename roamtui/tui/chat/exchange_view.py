@@ -1,6 +1,5 @@
 """One question with the model's actions, its answer and sources."""
 
-from collections.abc import Mapping
 from itertools import chain
 from time import monotonic
 
@@ -10,7 +9,8 @@ from textual.selection import Selection
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.presentation import list_passages, list_unopened_hits, replies_with_passages
+from roamtui.agent.presentation import list_passages, list_unread, replies_with_passages
+from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
@@ -99,8 +99,8 @@ class ExchangeView(ContentView):
         """The answer so far, as the model wrote it."""
         self.passages: PassageCards | None = None
         """The passages that are shown in place of an answer."""
-        self.unopened: Mapping[str, str] = {}
-        """The titles of likely sections that were not opened, by id."""
+        self.unread: tuple[str, ...] = ()
+        """The ids of sections that were found and not read, best first."""
         self.citation_targets: tuple[SectionTarget, ...] = ()
         """Where the sources, or else the passages, lead."""
         self.cited = range(0)
@@ -165,10 +165,7 @@ class ExchangeView(ContentView):
             self.invalidate()
         if not has_ended:
             return
-        self.unopened = {
-            hit.section_id: _shorten_title(format_node_title(library.node(hit.section_id)))
-            for hit in list_unopened_hits(exchange, library)
-        }
+        self.unread = () if replies_with_passages(exchange) else list_unread(exchange, library)
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
             self.passages = PassageCards(exchange, library, self._ask_key, self._above)
@@ -332,16 +329,20 @@ class ExchangeView(ContentView):
         for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
-        if self.unopened:
-            sections, them = ("section was", "it") if len(self.unopened) == 1 else ("sections were", "them")
+        if exchange.reading is not None and self.passages is None:
+            parts.append(Content(format_reading(exchange.reading, self._library, names_unread=False)))
+        if self.unread:
             titles = []
-            for section_id, title in self.unopened.items():
+            for section_id in self.unread[:UNREAD_NAMED_MAX]:
+                title = _shorten_title(format_node_title(self._library.node(section_id)))
                 titles.append(self.attach(Content.styled(title, "$foreground"), len(self.targets)))
                 self.targets.append(SectionTarget(section_id))
-            unread = Content(f"{len(self.unopened)} likely {sections} not read: ")
-            hint = format_key_hint(self._open_key, f"opens {them} and asks again")
+            count = len(self.unread) - len(titles)
+            more = Content(f" and {count} more" if count else "")
+            hint = format_key_hint(self._open_key, f"opens {'them' if titles[1:] else 'it'} and asks again")
             click = Style.from_meta({"@click": "screen.run('chat.open_and_ask')"})
-            parts += (unread + Content(", ").join(titles), hint.stylize(click))
+            found = Content("Found, not read: ") + Content(", ").join(titles) + more
+            parts += (found, hint.stylize(click))
         if parts:
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]

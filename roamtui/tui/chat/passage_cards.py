@@ -9,7 +9,8 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import list_passages, split_lead
+from roamtui.agent.presentation import get_lead, list_passages, list_unread
+from roamtui.agent.reading import UNREAD_NAMED_MAX
 from roamtui.conversation.events import Citation, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -69,7 +70,7 @@ class PassageCards:
     def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
         """Show passages or the nearest sections. `ask_key` asks a model. `above` is the exchange above."""
         self._ask_key = ask_key
-        self._lead, nearest_ids = split_lead(exchange, library)
+        self._lead = get_lead(exchange)
         self._is_answer = exchange.stopped is not StopReason.NOT_FOUND
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
@@ -80,7 +81,7 @@ class PassageCards:
             _make_card([*citations], exchange.question, library, shown)
             for _, citations in groupby(passages, key=lambda passage: passage.section_id)
         ]
-        for near_id in () if passages else nearest_ids:
+        for near_id in () if passages else list_unread(exchange, library)[:UNREAD_NAMED_MAX]:
             path = list_full_path(library, near_id)
             self._cards.append(_Card(path=path, place="", target=SectionTarget(near_id)))
         self.targets = tuple(card.target for card in self._cards)

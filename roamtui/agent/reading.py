@@ -1,0 +1,110 @@
+"""How much a model had read when it answered: measured once, kept with the answer, said in one sentence."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from roamtui.conversation.events import Citation, Reading, SearchHit, SectionsExpanded, SectionsSearched
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.outline.coverage import measure_coverage
+from roamtui.outline.labels import format_node_title
+from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.retrieval.excerpt import is_delivered_text
+from roamtui.text import Bounds, Delivered, add_delivered, merge_bounds
+
+UNREAD_NAMED_MAX = 3
+"""Maximum number of sections without text that are named beside an answer."""
+_QUERY_LENGTH_MAX = 60
+
+
+def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
+    """Measure what the model had read for the last question, and what was found for it but not read.
+
+    What one of the `citations` of its answer names counts as read.
+    """
+    library = state.library
+    exchange = state.exchanges[-1]
+    searches = [event for event in exchange.events if isinstance(event, SectionsSearched)]
+    opened = state.collect_delivered()
+    known = {citation.section_id for citation in citations}
+    for event in exchange.events:
+        if isinstance(event, SectionsExpanded):
+            known.update(event.opened_ids)
+    known |= {hit.section_id for search in searches for hit in search.hits if hit.is_read}
+    delivered = {doc: [*bounds] for doc, bounds in opened.items()}
+    add_delivered(delivered, exchange.iter_excerpts())
+    unread: dict[str, SearchHit] = {}
+    for hit in (hit for search in searches for hit in search.hits):
+        is_known = hit.section_id in known or hit.section_id not in library
+        if not is_known and not _is_read(library, hit.section_id, opened, delivered):
+            unread.setdefault(hit.section_id, hit)
+    whole, partly = _count_read(library, delivered, unread)
+    coverage = measure_coverage(library, exchange.within)
+    documents = (document for document in library.documents if not document.columns.has_files)
+    queries = dict.fromkeys(search.query for search in searches if search.query != exchange.question)
+    return Reading(
+        whole=whole,
+        partly=partly,
+        sections=sum(len(document.columns) for document in documents),
+        pages=coverage.scope if coverage.read < coverage.total else "",
+        queries=tuple(queries),
+        unread=tuple(unread.values()),
+    )
+
+
+def _is_read(library: Library, section_id: str, opened: Delivered, delivered: Delivered) -> bool:
+    """Return whether a section is open in part, or all its text was delivered."""
+    own = library.node(section_id).own_content_span
+    is_open = any(start < own.end and own.start < end for start, end in opened.get(own.doc, ()))
+    return is_open or is_delivered_text(library, section_id, delivered)
+
+
+def _count_read(library: Library, delivered: Delivered, unread: dict[str, SearchHit]) -> tuple[int, int]:
+    """Count the sections that were read whole, and in part. Of the `unread`, a line is no part."""
+    whole = 0
+    partly = 0
+    for key, spans in delivered.items():
+        document = library.documents_by_key.get(key)
+        if document is None:
+            continue
+        bounds = merge_bounds(spans)
+        for row in _list_rows(document, bounds):
+            section_id = document.ids[row]
+            if is_delivered_text(library, section_id, delivered):
+                whole += 1
+            elif section_id not in unread:
+                partly += 1
+    return whole, partly
+
+
+def _list_rows(document: Document, bounds: Sequence[Bounds]) -> list[int]:
+    """List the sections whose own text is partly within some ranges, in order."""
+    starts = document.columns.starts
+    rows: dict[int, None] = {}
+    for start, end in bounds:
+        first = max(0, bisect_right(starts, start) - 1)
+        rows.update(dict.fromkeys(range(first, min(bisect_left(starts, end), len(document.columns)))))
+    return [*rows]
+
+
+def format_reading(reading: Reading, library: Library, *, names_unread: bool = True) -> str:
+    """Say in a few sentences what was read, what was searched for, and what was found but not read."""
+    sections = format_count(reading.sections, "section")
+    if reading.whole >= reading.sections and not reading.pages:
+        sentences = ["Read the whole document"]
+    else:
+        of_all = f"{reading.whole:,} of {sections}"
+        partly = f", {reading.partly:,} in part" if reading.partly else ""
+        sentences = [f"Read {of_all}{partly}"]
+    if reading.pages:
+        sentences[0] += f" ({reading.pages.removeprefix('the ')})"
+    if reading.queries:
+        queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
+        sentences.append(f"Searched for: {'; '.join(queries)}")
+    unread = [hit for hit in reading.unread if hit.section_id in library]
+    if unread and names_unread:
+        titles = [format_node_title(library.node(hit.section_id)) for hit in unread[:UNREAD_NAMED_MAX]]
+        rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
+        sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")
+    return ". ".join(sentences)

@@ -1,0 +1,68 @@
+"""What an answer rests on: the sections that were read, and those that were found and not read."""
+
+from pathlib import Path
+
+from roamtui.agent.presentation import format_read, list_unread
+from roamtui.agent.reading import format_reading
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Reading
+from roamtui.conversation.log import ConversationStore
+from roamtui.document.library import Library
+from roamtui.search.base import Hit
+from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
+from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedReply
+
+_COUNT = 10
+_PUMPS = "# Pumps\n\n" + "".join(
+    f"## Pump {number}\n\nIt needs {number} litres. {'Water runs through the pipe. ' * 400}\n\n"
+    for number in range(1, _COUNT + 1)
+)
+_LIBRARY = make_library(_PUMPS)
+_IDS = [section_id for section_id in _LIBRARY.walk() if _LIBRARY.node(section_id).title.startswith("Pump ")]
+_SEARCH = ScriptedReply(calls=(("search_sections", {"queries": ["litres of a pump"]}),))
+
+
+def _find_all() -> FakeSearcher:
+    return FakeSearcher(*(Hit(section_id=section_id, score=1.0, why="") for section_id in _IDS))
+
+
+async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    agent = make_agent(text=_PUMPS, searcher=_find_all(), store=store)
+    last = await answer(agent, "How much?", _SEARCH, expanding(_IDS[9]), saying(f'"It needs 10 litres." [{_IDS[9]}]'))
+    assert last.reading is not None
+    unread = {hit.section_id for hit in last.reading.unread}
+    assert _IDS[8] in unread, "the model had one line of it"
+    assert unread.isdisjoint({_IDS[0], _IDS[9]}), "an excerpt of the first was sent, and the last was opened"
+    assert (last.reading.whole, last.reading.sections) == (1, 1 + _COUNT)
+    assert last.reading.queries == ("litres of a pump",)
+    state = agent.conversation.state
+    words = format_read(state.exchanges[-1], state.library)
+    assert words.startswith("Read 1 of 11 sections, ")
+    assert "Searched for: litres of a pump. Found, not read: Pump " in words
+    agent.conversation.close()
+    resumed = Conversation(make_library(_PUMPS), saved_id=state.id, store=store).state
+    assert resumed.exchanges[0].reading == last.reading
+
+
+async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None:
+    agent = make_agent()
+    library = agent.conversation.state.library
+    opened = expanding(*library.children(library.root_id))
+    last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
+    assert last.reading is not None
+    assert format_read(agent.conversation.state.exchanges[-1], library) == "Read the whole document"
+
+
+async def test_a_section_that_the_document_lost_is_not_offered() -> None:
+    agent = make_agent(text=_PUMPS, searcher=_find_all())
+    await answer(agent, "How much?", _SEARCH, saying("Not found: it depends."))
+    (exchange,) = agent.conversation.state.exchanges
+    assert list_unread(exchange, _LIBRARY)
+    assert list_unread(exchange, Library(source="", root=make_library("# Birds\n").root)) == ()
+
+
+def test_pages_that_were_not_read_are_counted() -> None:
+    reading = Reading(whole=2, partly=1, sections=9, pages="the 2 of 5 pages read so far")
+    assert format_reading(reading, _LIBRARY) == "Read 2 of 9 sections, 1 in part (2 of 5 pages read so far)"
