@@ -10,6 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
 from roamtui.text import Bounds, Delivered, add_delivered, merge_bounds
 
@@ -42,7 +43,8 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
     whole, partly = _count_read(library, delivered, unread)
     coverage = measure_coverage(library, exchange.within)
     documents = (document for document in library.documents if not document.columns.has_files)
-    queries = dict.fromkeys(search.query for search in searches if search.query != exchange.question)
+    asked = {exchange.question, complete_follow_up([one.question for one in state.exchanges])}
+    queries = dict.fromkeys(search.query for search in searches if search.query not in asked)
     return Reading(
         whole=whole,
         partly=partly,

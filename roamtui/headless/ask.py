@@ -186,7 +186,7 @@ class AskReport:
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),
-            "reading": None if final.reading is None else to_json(final.reading),
+            "reading": msgspec.to_builtins(final.reading),
             "steps": self._steps,
             "usage": asdict(final.usage),
             "conversation_usage": asdict(state.spent),

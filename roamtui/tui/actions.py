@@ -230,7 +230,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "open_and_ask",
             "ctrl+r",
             "read and ask",
-            "Anywhere: open the likely sections that were not read, and ask again.",
+            "Anywhere: open what search found and the model did not read, and ask again.",
             "screen.open_and_ask",
         ),
         _hinted("edit", "e", "edit question", "Edit the last question and ask it again."),

@@ -19,7 +19,7 @@ def _list(question: str, tokens_max: int = 200, library: Library = _FOLDER) -> s
 
 def test_pages_are_named_by_titles_with_two_terms() -> None:
     lines = _list("How do I feed herons?").splitlines()
-    assert [line.partition("] ")[2] for line in lines[1:]] == ["Feed the herons (6)"]
+    assert [line.partition("] ")[2] for line in lines[1:]] == ["Feed the herons (7)"]
 
 
 @pytest.mark.parametrize("question", ["herons", "What do owls eat?", "", "???"])
