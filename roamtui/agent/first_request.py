@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.events import SearchHit, SectionsSearched
+from roamtui.conversation.events import SectionsSearched
+from roamtui.conversation.reading import SearchHit
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
+from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.document.library import LibrarySource
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.text import Span
@@ -466,18 +467,6 @@ class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
     """Estimated tokens of all thoughts."""
 
 
-class SearchHit(Struct, frozen=True, kw_only=True):
-    """One result of a search by the agent."""
-
-    section_id: str
-    path: tuple[str, ...] = ()
-    score: float = 0.0
-    why: str = ""
-    """How the section was found, for example by its ranks; may be empty."""
-    is_read: bool = False
-    """Whether the model got more of its text than a line under "also found"."""
-
-
 class SectionsSearched(Struct, frozen=True, kw_only=True):
     """The agent searched the document."""
 
@@ -509,23 +498,6 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
 
     reason: str
     wait_seconds: float
-
-
-class Reading(Struct, frozen=True, kw_only=True):
-    """How much of the text a model had read when it answered, and what it had found but not read."""
-
-    whole: int
-    """Number of sections that it had read whole."""
-    partly: int
-    """Number of sections that it had read in part."""
-    sections: int
-    """Number of sections that are loaded."""
-    pages: str = ""
-    """How much of a site or folder is loaded, such as "2 of 5 pages"; empty if all of it is."""
-    queries: tuple[str, ...] = ()
-    """What it searched for, beside the question."""
-    unread: tuple[SearchHit, ...] = ()
-    """Sections that search found and the model did not read, best first."""
 
 
 class QuestionAnswered(Struct, frozen=True, kw_only=True):

@@ -33,7 +33,6 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRewound,
     QuoteState,
-    Reading,
     ReadingSectionChanged,
     ReminderSent,
     RetryScheduled,
@@ -53,6 +52,7 @@ from roamtui.conversation.events import (
     Usage,
     UsageRecorded,
 )
+from roamtui.conversation.reading import Reading
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.plain import sanitise_line, shorten

@@ -23,7 +23,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PLAIN_PATH_STEP
-from roamtui.output import warn, write_json, write_text
+from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.claims import Claim, get_kept_sentence, parse_label, parse_source_line, read_claims
 from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
@@ -160,7 +160,7 @@ def run_recheck(
         write_text("\n".join(lines) + "\n")
     if only_quote := sum(quote.sentence_compared is False for quote in quotes):
         count = format_count(only_quote, "quote")
-        warn(f"Only the words of {count} were compared: no sentence is kept with them.")
+        write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
     faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
     return int(any(quote.status in faults for quote in quotes))
 

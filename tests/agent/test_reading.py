@@ -5,8 +5,8 @@ from pathlib import Path
 from roamtui.agent.presentation import format_read, list_unread
 from roamtui.agent.reading import format_reading
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Reading
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.reading import Reading
 from roamtui.document.library import Library
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying

@@ -13,9 +13,10 @@ from roamtui.agent.prompt import LIMIT_REACHED, SYSTEM
 from roamtui.agent.tools import ToolContext, documents, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished
+from roamtui.conversation.events import SectionsSearched, ToolFinished
 from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
+from roamtui.conversation.reading import SearchHit
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit

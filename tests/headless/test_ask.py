@@ -11,6 +11,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason, Usage
+from roamtui.conversation.reading import SearchHit
 from roamtui.headless.ask import AskReport, OutputFormat, to_json_event
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
@@ -20,7 +21,7 @@ IDS = ("a8a96034", "b9e8ef5c")
 EXPANDED = events.ExpandResult(
     id="a8a96034:2", section_id="a8a96034", status=events.ExpandStatus.OPENED, text="Text.", tokens=9
 )
-HIT = events.SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5)
+HIT = SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5)
 EVENTS: tuple[events.ConversationEvent, ...] = (
     events.QuestionAsked(number=1, question="Where?"),
     events.StepStarted(number=1, input_tokens=5_000),

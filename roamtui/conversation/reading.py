@@ -1,0 +1,34 @@
+"""What search found, and what a model had read when it answered."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """One result of a search by the agent."""
+
+    section_id: str
+    path: tuple[str, ...] = ()
+    score: float = 0.0
+    why: str = ""
+    """How the section was found, for example by its ranks; may be empty."""
+    is_read: bool = False
+    """Whether the model got more of its text than a line under "also found"."""
+
+
+class Reading(Struct, frozen=True, kw_only=True):
+    """How much of the text a model had read when it answered, and what it had found but not read."""
+
+    whole: int
+    """Number of sections that it had read whole."""
+    partly: int
+    """Number of sections that it had read in part."""
+    sections: int
+    """Number of sections that are loaded."""
+    pages: str = ""
+    """How much of a site or folder is loaded, such as "2 of 5 pages"; empty if all of it is."""
+    queries: tuple[str, ...] = ()
+    """What it searched for, beside the question."""
+    unread: tuple[SearchHit, ...] = ()
+    """Sections that search found and the model did not read, best first."""
