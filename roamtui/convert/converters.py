@@ -31,16 +31,31 @@ class _Converter(NamedTuple):
     """The suffixes and the media types of the format."""
 
 
-_OFFICE = "application/vnd.openxmlformats-officedocument"
+def _list_office_types(family: str, *kinds: str) -> list[str]:
+    """List the media types of a family of Office files."""
+    return [f"application/vnd.openxmlformats-officedocument.{family}.{kind}" for kind in kinds]
+
+
 _CONVERTERS = {
     Format.PDF: _Converter("pdf.convert:convert_pdf", (".pdf",)),
     Format.EPUB: _Converter("epub:convert_epub", (".epub", "application/epub+zip")),
-    Format.DOCX: _Converter("docx:convert_docx", (".docx", ".docm", f"{_OFFICE}.wordprocessingml.document")),
+    Format.DOCX: _Converter(
+        "docx:convert_docx",
+        (".docx", ".docm", ".dotx", ".dotm", *_list_office_types("wordprocessingml", "document", "template")),
+    ),
     Format.PPTX: _Converter(
-        "pptx:convert_pptx", (".pptx", ".pptm", f"{_OFFICE}.presentationml.presentation")
+        "pptx:convert_pptx",
+        (
+            *(".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"),
+            *_list_office_types("presentationml", "presentation", "slideshow", "template"),
+        ),
     ),
     Format.SPREADSHEET: _Converter(
-        "sheets:convert_sheets", (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", f"{_OFFICE}.spreadsheetml.sheet")
+        "sheets:convert_sheets",
+        (
+            *(".xlsx", ".xlsm", ".xltx", ".xltm", ".xlsb", ".xls", ".ods"),
+            *_list_office_types("spreadsheetml", "sheet", "template"),
+        ),
     ),
     Format.ODT: _Converter("odt:convert_odt", (".odt", "application/vnd.oasis.opendocument.text")),
     Format.IPYNB: _Converter("notebook:convert_notebook", (".ipynb", "application/x-ipynb+json")),

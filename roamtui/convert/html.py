@@ -22,6 +22,7 @@ from roamtui.convert.escaping import (
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
 from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.numbering import format_number
+from roamtui.convert.tables import REPEATED_LENGTH_MAX
 from roamtui.convert.xml_elements import join_text
 
 _SHELL_LENGTH_MAX = 1_500
@@ -51,8 +52,6 @@ _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th"
 """Blocks that Markdown does not allow in the cell of a table."""
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
-_SPANNED_LENGTH_MAX = 200
-"""A longer text is not repeated in the further columns and rows of its cell."""
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
@@ -419,7 +418,7 @@ class _Spans(Struct):
 
     def repeat(self, text: str) -> str:
         """Return a text for another cell, or an empty text if it is too long to repeat."""
-        if len(text) > min(_SPANNED_LENGTH_MAX, self.room):
+        if len(text) > min(REPEATED_LENGTH_MAX, self.room):
             return ""
         self.room -= len(text)
         return text

@@ -1,13 +1,9 @@
 """Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
-import io
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, islice
 from typing import Any
-
-from pptx import Presentation
-from pptx.enum.shapes import PP_PLACEHOLDER
-from pptx.oxml import parse_xml
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.escaping import (
@@ -19,129 +15,246 @@ from roamtui.convert.escaping import (
 )
 from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
-from roamtui.convert.tables import MarkdownCell, write_table
+from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, write_table
 from roamtui.convert.xml_elements import get_attribute, get_local_name
-from roamtui.convert.zip_package import ZipPackage
+from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.errors import SourceError
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
-_SKIPPED_TYPES = {PP_PLACEHOLDER[name] for name in ("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER")}
-_LIST_TYPES = {PP_PLACEHOLDER.BODY, PP_PLACEHOLDER.OBJECT}
-"""Types of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
+_TITLE_KINDS = frozenset({"title", "ctrTitle"})
+_EDGE_KINDS = frozenset({"dt", "ftr", "hdr", "sldNum"})
+"""Kinds of placeholders at the edge of each slide, which are left out."""
+_LIST_KINDS = frozenset({"body", "obj"})
+"""Kinds of placeholders whose paragraphs are list items, unless a paragraph says otherwise."""
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
+_TRUE = frozenset({"1", "true"})
+_OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
+_Place = tuple[int, int]
+"""Distances from the top and from the left."""
 
 
 def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
-    ZipPackage(data, name)  # checks its limits
-    deck = Presentation(io.BytesIO(data))
-    slides = [_read_slide(slide) for slide in deck.slides]
+    package = ZipPackage(data, name)
+    starts = package.read_relations("").values()
+    main = next((each.target for each in starts if each.kind == "officeDocument"), "ppt/presentation.xml")
+    deck = package.parse(main)
+    slides = _list_slides(package, main, deck)
+    if not slides and get_local_name(deck) != "presentation":
+        raise SourceError(f"{name} is damaged, protected or not a presentation. Save it again as PPTX.")
     sections = {
         slide.get("id"): escape_inline(section.get("name", ""))
-        for section in deck.element.iter("{*}section")
+        for section in deck.iter("{*}section")
         for slide in islice(section.iter("{*}sldId"), 1)
     }
+    reader = _SlideReader(package)
     texts: list[str] = []
-    for number, (slide, (heading, body, note)) in enumerate(zip(deck.slides, slides, strict=True), start=1):
-        section = sections.get(str(slide.slide_id))
+    first_heading = ""
+    for number, (slide_id, part) in enumerate(slides, start=1):
+        heading, body, note = reader.read_slide(part, number)
+        first_heading = heading if number == 1 else first_heading
+        section = sections.get(slide_id)
         words = body.partition("\n")[0].strip("-# |")[:60].strip()
         title = heading or f"Slide {number}" + (f": {words}" if words else "")
         headings = [write_heading(1, section)] if section else []
         headings.append(write_heading(2 if sections else 1, title + note))
         texts.append("\n\n".join([*headings, body]).rstrip() + "\n\n")
-    title = deck.core_properties.title
+    title = package.read_title()
     return ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
-        title=slides[0][0] if slides and title in _DEFAULT_TITLES else title,
+        title=first_heading if title in _DEFAULT_TITLES else title,
         page_starts=tuple(accumulate(map(len, texts[:-1]), initial=0)),
+        notes=(*reader.list_missing(), *package.list_damage()),
     )
 
 
-def _read_slide(slide: Any) -> tuple[str, str, str]:
-    """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
-    # A choice is, for example, a formula, whose other form is a picture.
-    for choice in [*slide.element.iter("{*}Choice")]:
-        for child in [*choice]:
-            choice.getparent().addprevious(child)
-    title = slide.shapes.title
-    title_id = title.shape_id if title is not None else None
-    blocks = [*_write_shapes(shape for shape in slide.shapes if shape.shape_id != title_id)]
-    if slide.has_notes_slide and (frame := slide.notes_slide.notes_text_frame) and frame.text.strip():
-        blocks += ["**Notes:**", *_write_paragraphs(frame.paragraphs, is_list=False)]
-    heading = _write_line(title.text_frame) if title is not None else ""
-    return heading, "\n\n".join(blocks), " (hidden)" if slide.element.get("show") == "0" else ""
+def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[tuple[str, str]]:
+    """List the id and the part of each slide, by their names if the list of them is missing."""
+    relations = package.read_relations(main)
+    slides: list[tuple[str, str]] = []
+    for entry in deck.iterfind("{*}sldIdLst/{*}sldId"):
+        relation = relations.get(next((value for key, value in entry.items() if key.endswith("}id")), ""))
+        slides.append((entry.get("id", ""), relation.target if relation else ""))
+    if any(part for _, part in slides):
+        return slides
+    names = sorted(package.list_names("ppt/slides/slide"), key=lambda name: (len(name), name))
+    return [("", name) for name in names]
 
 
-def _write_shapes(shapes: Iterable[Any]) -> Iterator[str]:
-    """Yield the text of shapes in reading order."""
-    for shape in sorted(shapes, key=lambda shape: ((shape.top or 0) // _ROW_HEIGHT, shape.left or 0)):
-        kind = shape.placeholder_format.type if shape.is_placeholder else None
-        if hasattr(shape, "shapes"):  # a group
-            yield from _write_shapes(shape.shapes)
-        elif shape.has_text_frame and kind not in _SKIPPED_TYPES:
-            yield from _write_paragraphs(shape.text_frame.paragraphs, is_list=kind in _LIST_TYPES)
-        elif getattr(shape, "has_table", False):
-            rows = [
-                [MarkdownCell(_write_line(cell.text_frame)) for cell in row.cells] for row in shape.table.rows
-            ]
-            heads = rows.pop(0) if shape.table.first_row else [""] * len(rows[0])
-            yield from write_table(heads, rows)
-        elif hasattr(shape, "image") and (words := shape.element.nvPicPr.cNvPr.get("descr", "").strip()):
-            yield f"![{escape_inline(' '.join(words.split()))}]()"
-        for diagram in shape.element.iter("{*}relIds"):
-            part = shape.part.related_part(get_attribute(diagram, "dm"))
-            texts = parse_xml(part.blob).iter("{*}t")
-            yield "\n".join(f"- {escape_inline(text.text or '')}" for text in texts)
+class _SlideReader:
+    """Reads the slides of a deck, one after the other. A part that is missing costs no other part."""
 
+    def __init__(self, package: ZipPackage) -> None:
+        self._package = package
+        self._relations: Mapping[str, Relation] = {}
+        self._number = 0
+        self._missing: dict[str, dict[int, None]] = {}
+        """The numbers of the slides that lack something, by what they lack."""
+        self._places_by_layout: dict[str, Mapping[str, _Place]] = {}
 
-def _write_paragraphs(paragraphs: Iterable[Any], *, is_list: bool) -> list[str]:
-    """Write paragraphs. Those with bullets or numbers become nested lists."""
-    blocks: list[str] = []
-    depth = -1
-    numbers: dict[int, tuple[str, str, int]] = {}
-    for paragraph in paragraphs:
-        words = escape_line_starts(_write_runs(paragraph))
-        properties = paragraph._p.pPr  # noqa: SLF001 - bullets have no other name
-        marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
-        if not words:
-            continue
-        is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
-        is_item = is_marked or (is_list and "buNone" not in marks)
-        before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
-        depth = min(paragraph.level, depth + 1) if is_item else -1
-        end = paragraph.level + ("buAutoNum" in marks)
-        numbers = {level: last for level, last in numbers.items() if level < end}
-        mark = "- " if is_item else ""
-        if "buAutoNum" in marks:
-            kind = marks["buAutoNum"].get("type", "")
-            start = marks["buAutoNum"].get("startAt", "1")
-            last = numbers.get(paragraph.level)
-            count = last[-1] + 1 if last and last[:2] == (kind, start) else int(start)
-            numbers[paragraph.level] = kind, start, count
-            number = _format_number(count, kind)
-            mark = f"{number} " if PLAIN_NUMBER.fullmatch(number) else f"- {number} "
-        blocks.append(f"{before}{'   ' * depth}{mark}{words}")
-    return blocks
+    def list_missing(self) -> Iterator[str]:
+        """Yield a sentence for each kind of content that the file lacks."""
+        for kind, numbers in self._missing.items():
+            plural = "s" if len(numbers) > 1 else ""
+            yield f"{kind} of slide{plural} {', '.join(map(str, numbers))} is not in the file."
 
+    def read_slide(self, part: str, number: int) -> tuple[str, str, str]:
+        """Return a slide's title, the rest as Markdown, and words if it is hidden; all may be empty."""
+        self._number = number
+        slide = self._parse(part, "the text")
+        self._relations = self._package.read_relations(part)
+        layout = self._find_part("slideLayout")
+        if layout not in self._places_by_layout:
+            self._places_by_layout[layout] = self._read_places(layout)
+        shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
+        title = next((shape for shape in shapes if _get_kind(shape) in _TITLE_KINDS), None)
+        others = (shape for shape in shapes if shape is not title)
+        blocks = [*self._write_shapes(others, self._places_by_layout[layout])]
+        heading = self._write_line(title) if title is not None else ""
+        if notes := self._find_part("notesSlide"):
+            self._relations = self._package.read_relations(notes)
+            frames = self._parse(notes, "a speaker note").iter("{*}sp")
+            frame = next((each for each in frames if _get_kind(each) == "body"), None)
+            written = self._write_paragraphs(frame, is_list=False) if frame is not None else []
+            blocks += ["**Notes:**", *written] if written else []
+        return heading, "\n\n".join(blocks), " (hidden)" if slide.get("show") in ("0", "false") else ""
 
-def _format_number(number: int, kind: str) -> str:
-    """Format a number as PowerPoint does, such as `a)` for the kind `alphaLcParenR`."""
-    letter = next((letter for start, letter in _LETTERS_BY_KIND.items() if kind.startswith(start)), "1")
-    text = format_number(number, letter)
-    ends = {"Period": f"{text}.", "ParenR": f"{text})", "ParenBoth": f"({text})"}
-    return next((ends[end] for end in ends if kind.endswith(end)), text)
+    def _parse(self, part: str, kind: str) -> Any:
+        """Parse a part, with the first form of what it has in several, such as a formula and its picture."""
+        root = self._package.parse(part)
+        if get_local_name(root) == "empty":
+            self._note_missing(kind)
+        for alternatives in [*root.iter("{*}AlternateContent")]:
+            for child in next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ()):
+                alternatives.addprevious(child)
+        return root
 
+    def _note_missing(self, kind: str) -> None:
+        self._missing.setdefault(kind, {})[self._number] = None
 
-def _write_line(frame: Any) -> str:
-    return " ".join(filter(None, map(_write_runs, frame.paragraphs)))
+    def _find_part(self, kind: str) -> str:
+        return next((each.target for each in self._relations.values() if each.kind == kind), "")
 
+    def _read_places(self, layout: str) -> Mapping[str, _Place]:
+        """Return the places of placeholders on a layout, by their indices; some are those of its master."""
+        relations = self._package.read_relations(layout).values()
+        master = next((each.target for each in relations if each.kind == "slideMaster"), "")
+        by_kind: dict[str, _Place] = {}
+        for shape in self._package.parse(master).iter("{*}sp"):
+            by_kind.setdefault(_get_master_kind(shape), _find_place(shape) or (0, 0))
+        return {
+            _get_index(shape): _find_place(shape) or by_kind.get(_get_master_kind(shape), (0, 0))
+            for shape in self._package.parse(layout).iter("{*}sp")
+            if _get_kind(shape)
+        }
 
-def _write_runs(paragraph: Any) -> str:
-    words: list[str] = []
-    links = {run._r: run.hyperlink.address for run in paragraph.runs}  # noqa: SLF001 - fields are no runs
-    for child in paragraph._p:  # noqa: SLF001
-        if get_local_name(child) in ("r", "fld", "m", "br"):
+    def _write_shapes(self, shapes: Iterable[Any], places: Mapping[str, _Place]) -> Iterator[str]:
+        """Yield the text of shapes in reading order."""
+
+        def get_order(shape: Any) -> _Place:
+            inherited = places.get(_get_index(shape), (0, 0)) if _get_kind(shape) else (0, 0)
+            top, left = _find_place(shape) or inherited
+            return top // _ROW_HEIGHT, left
+
+        for shape in sorted(shapes, key=get_order):
+            kind = _get_kind(shape)
+            match get_local_name(shape):
+                case "grpSp":
+                    yield from self._write_shapes(shape, {})
+                case "sp" if kind not in _EDGE_KINDS:
+                    yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
+                case "pic":
+                    yield from self._write_picture(shape)
+                case "graphicFrame":
+                    for table in shape.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
+                        yield from self._write_table(table)
+                    for diagram in shape.iter("{*}relIds"):
+                        relation = self._relations.get(get_attribute(diagram, "dm"))
+                        root = self._parse(relation.target if relation else "", "a diagram")
+                        items = (escape_inline(text.text or "") for text in root.iter("{*}t"))
+                        yield "\n".join(f"- {item}" for item in items)
+                case _:
+                    pass
+
+    def _write_picture(self, picture: Any) -> Iterator[str]:
+        """Yield the description of a picture, and note a picture that is not in the file."""
+        blip = picture.find("{*}blipFill/{*}blip")
+        relation = self._relations.get(get_attribute(blip, "embed")) if blip is not None else None
+        if relation is None or not self._package.has(relation.target):
+            self._note_missing("a picture")
+        properties = picture.find("{*}nvPicPr/{*}cNvPr")
+        if properties is not None and (words := " ".join(properties.get("descr", "").split())):
+            yield f"![{escape_inline(words)}]()"
+
+    def _write_table(self, table: Any) -> Iterator[str]:
+        """Yield a table. A short text of a merged cell is in each row and column that it covers.
+
+        A text that is alone in its row, such as a title, is there once.
+        """
+        rows: list[list[MarkdownCell]] = []
+        above: dict[int, MarkdownCell] = {}
+        for row in table.iterfind("{*}tr"):
+            cells = [MarkdownCell(self._write_line(cell)) for cell in row.iterfind("{*}tc")]
+            count = sum(map(bool, cells))
+            covering: dict[int, MarkdownCell] = {}
+            for column, cell in enumerate(row.iterfind("{*}tc")):
+                is_below = cell.get("vMerge") in _TRUE
+                is_beside = cell.get("hMerge") in _TRUE
+                if is_below:
+                    covering[column] = above.get(column, cells[column])
+                else:
+                    covering[column] = covering.get(column - 1, cells[column]) if is_beside else cells[column]
+                if count > (is_beside and not is_below) and len(covering[column]) <= REPEATED_LENGTH_MAX:
+                    cells[column] = covering[column]
+            above = covering
+            rows.append(cells)
+        if not rows:
+            return
+        properties = table.find("{*}tblPr")
+        has_heads = properties is not None and properties.get("firstRow") in _TRUE
+        yield from write_table(rows.pop(0) if has_heads else [""] * len(rows[0]), rows)
+
+    def _write_paragraphs(self, shape: Any, *, is_list: bool) -> list[str]:
+        """Write the paragraphs of a shape. Those with bullets or numbers become nested lists."""
+        blocks: list[str] = []
+        depth = -1
+        numbers: dict[int, tuple[str, int, int]] = {}
+        for paragraph in shape.iterfind("{*}txBody/{*}p"):
+            words = escape_line_starts(self._write_runs(paragraph))
+            properties = paragraph.find("{*}pPr")
+            marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
+            if not words:
+                continue
+            level = _read_number(properties.get("lvl")) if properties is not None else 0
+            is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
+            is_item = is_marked or (is_list and "buNone" not in marks)
+            before = blocks.pop() + "\n" if is_item and depth >= 0 else ""
+            depth = min(level, depth + 1) if is_item else -1
+            end = level + ("buAutoNum" in marks)
+            numbers = {each: last for each, last in numbers.items() if each < end}
+            mark = "- " if is_item else ""
+            if "buAutoNum" in marks:
+                kind = marks["buAutoNum"].get("type", "")
+                start = _read_number(marks["buAutoNum"].get("startAt"), 1)
+                last = numbers.get(level)
+                count = last[-1] + 1 if last and last[:2] == (kind, start) else start
+                numbers[level] = kind, start, count
+                number = _format_number(count, kind)
+                mark = f"{number} " if PLAIN_NUMBER.fullmatch(number) else f"- {number} "
+            blocks.append(f"{before}{'   ' * depth}{mark}{words}")
+        return blocks
+
+    def _write_line(self, shape: Any) -> str:
+        return " ".join(filter(None, map(self._write_runs, shape.iterfind("{*}txBody/{*}p"))))
+
+    def _write_runs(self, paragraph: Any) -> str:
+        words: list[str] = []
+        for child in paragraph:
+            if get_local_name(child) not in ("r", "fld", "m", "br"):
+                continue
             is_formula = get_local_name(child) == "m"
             plain = write_formula(child) if is_formula else "".join(child.itertext("{*}t"))
             text = escape_inline(plain) or " "
@@ -151,5 +264,49 @@ def _write_runs(paragraph: Any) -> str:
                 text = write_script(text, "sup")
             elif baseline.startswith("-") and words and words[-1][-1:].isdigit():
                 text = write_script(text, "sub")
-            words.append(f"[{text}]({make_absolute_href(links[child], None)})" if links.get(child) else text)
-    return " ".join("".join(words).split())
+            link = child.find("{*}rPr/{*}hlinkClick")
+            relation = self._relations.get(get_attribute(link, "id")) if link is not None else None
+            address = make_absolute_href(relation.target, None) if relation and relation.is_external else ""
+            words.append(f"[{text}]({address})" if address else text)
+        return " ".join("".join(words).split())
+
+
+def _find_placeholder(shape: Any) -> Any:
+    return shape.find("*/{*}nvPr/{*}ph")
+
+
+def _get_kind(shape: Any) -> str:
+    """Return the kind of a placeholder, or an empty string for any other shape."""
+    placeholder = _find_placeholder(shape)
+    return "" if placeholder is None else placeholder.get("type", "obj")
+
+
+def _get_master_kind(shape: Any) -> str:
+    """Return the kind of the placeholder on a master that a placeholder is like."""
+    kind = _get_kind(shape)
+    if kind in _TITLE_KINDS:
+        return "title"
+    return kind if kind in _EDGE_KINDS or not kind else "body"
+
+
+def _get_index(shape: Any) -> str:
+    placeholder = _find_placeholder(shape)
+    return "" if placeholder is None else placeholder.get("idx", "0")
+
+
+def _find_place(shape: Any) -> _Place | None:
+    """Return the place that a shape itself has."""
+    offset = next((each for path in _OFFSETS for each in shape.iterfind(path)), None)
+    return None if offset is None else (_read_number(offset.get("y")), _read_number(offset.get("x")))
+
+
+def _read_number(value: str | None, default: int = 0) -> int:
+    return int(value) if value and _WHOLE_NUMBER.fullmatch(value) else default
+
+
+def _format_number(number: int, kind: str) -> str:
+    """Format a number as PowerPoint does, such as `a)` for the kind `alphaLcParenR`."""
+    letter = next((letter for start, letter in _LETTERS_BY_KIND.items() if kind.startswith(start)), "1")
+    text = format_number(number, letter)
+    ends = {"Period": f"{text}.", "ParenR": f"{text})", "ParenBoth": f"({text})"}
+    return next((ends[end] for end in ends if kind.endswith(end)), text)

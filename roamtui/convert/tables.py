@@ -9,6 +9,8 @@ _PIPE = r"\|"
 """A bar in the cell of a table."""
 _SECTION_LENGTH = 4_000
 """Length of the rows in a section, in characters, so that a section has one page."""
+REPEATED_LENGTH_MAX = 200
+"""A longer text is not repeated in the further columns and rows of its cell."""
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 

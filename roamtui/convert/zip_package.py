@@ -41,6 +41,7 @@ class ZipPackage:
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._names = dict.fromkeys(self._archive.namelist())
         self._names_by_lower = {part.lower(): part for part in self._names}
+        self._damaged: dict[str, None] = {}
         added = [part.file_size - part.compress_size for part in self._archive.infolist()]
         if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
             raise SourceError(
@@ -60,10 +61,23 @@ class ZipPackage:
         found = self._names_by_lower.get(part_name.lower(), part_name)
         return part_name if part_name in self._names else found
 
+    def has(self, part_name: str) -> bool:
+        """Return whether there is such a part."""
+        return self.find_name(part_name) in self._names
+
     def read(self, part_name: str) -> bytes:
-        """Return the content of a part, or nothing if there is no such part."""
+        """Return the content of a part, or nothing if there is no such part or it is damaged."""
         name = self.find_name(part_name)
-        return self._archive.read(name) if name in self._names else b""
+        try:
+            return self._archive.read(name) if name in self._names else b""
+        except (zipfile.BadZipFile, zlib.error, EOFError):
+            self._damaged[part_name] = None
+            return b""
+
+    def list_damage(self) -> tuple[str, ...]:
+        """Return a sentence about the parts that could not be read to their ends, if there are any."""
+        parts = ", ".join(self._damaged)
+        return (f"not all of it can be read, because a part is damaged: {parts}.",) if parts else ()
 
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
         """Parse a part as XML, as far as it is sound. No entity is expanded, and no other file is read."""
@@ -72,6 +86,8 @@ class ZipPackage:
         )
         data = self.read(part_name)
         root = etree.fromstring(data, parser) if data.strip() else None
+        if any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
+            self._damaged[part_name] = None
         return etree.Element("empty") if root is None else root
 
     def read_relations(self, part_name: str) -> dict[str, Relation]:

@@ -22,8 +22,7 @@ from roamtui.plain import format_count
 _PACKAGES = ("roamtui", "textual", "litellm")
 _READERS = {
     "PDF": "pypdfium2",
-    "HTML, EPUB, DOCX, ODT": "lxml",
-    "PPTX": "python-pptx",
+    "HTML, EPUB, DOCX, PPTX, ODT": "lxml",
     "spreadsheets": "python-calamine",
     "pictures": "pillow",
 }

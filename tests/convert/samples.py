@@ -85,6 +85,12 @@ def replace_part(data: bytes, part: str, old: str, new: str) -> bytes:
     return pack(parts)
 
 
+def remove_part(data: bytes, part: str) -> bytes:
+    """Return an archive without one of its parts."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return pack({name: archive.read(name) for name in archive.namelist() if name != part})
+
+
 def read_outline(text: str) -> list[tuple[int, str]]:
     """Return level and title of each section."""
     columns = parse_document(text).columns

@@ -89,7 +89,6 @@ _UNREADABLE = [
     *((name, data[: len(data) * 2 // 3]) for name, data in _SAMPLES.items()),
     ("a.epub", pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"}))),
     ("a.epub", pack({"META-INF/encryption.xml": "http://www.w3.org/2001/04/xmlenc#aes256"})),
-    ("a.pptx", replace_part(_SAMPLES["talk.pptx"], "ppt/slides/slide2.xml", "</p:spTree>", "<p:grpSp>" * 5_000)),
     ("a.odt", pack({"content.xml": "<a>" * 100_000})),
     ("a.docx", pack({"word/document.xml": "<w:document xmlns:w='w'><w:body>" + "<w:tbl><w:tr><w:tc>" * 30_000})),
     ("a.docx", pack({"word/document.xml": f"<w:document xmlns:w='w'><w:body><w:p>{'<w:f>' * 100_000}"})),
@@ -138,10 +137,30 @@ def test_a_hostile_file_reads_no_other_file(name: str, part: str, root: str, wor
 def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code = "import sys; sys.modules['pptx'] = None; from roamtui.convert.child import main; main(sys.argv[1:])"
+    code = (
+        "import sys; sys.modules['python_calamine'] = None; from roamtui.convert.child import main; main(sys.argv[1:])"
+    )
     monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r'^To open a\.pptx, install .* `pip install "roamtui\[formats\]"`\.$'):
-        convert(_SAMPLES["talk.pptx"], "a.pptx", Format.PPTX)
+    with pytest.raises(SourceError, match=r'^To open a\.xlsx, install .* `pip install "roamtui\[formats\]"`\.$'):
+        convert(_SAMPLES["budget.xlsx"], "a.xlsx", Format.SPREADSHEET)
+
+
+_CONTENT_TYPES = {"talk.pptx": [("presentation", "slideshow")], "budget.xlsx": [("sheet", "template")]}
+
+
+@pytest.mark.parametrize(
+    ("name", "sample"),
+    [
+        *(("a.dotx", "handbook.docx"), ("a.dotm", "handbook.docx")),
+        *(("a.ppsx", "talk.pptx"), ("a.potm", "talk.pptx")),
+        *(("a.xltx", "budget.xlsx"), ("a.xltm", "budget.xlsx")),
+    ],
+)
+def test_a_template_or_show_is_read_like_its_siblings(name: str, sample: str) -> None:
+    data = _SAMPLES[sample]
+    for kind, other in _CONTENT_TYPES.get(sample, ()):
+        data = replace_part(data, "[Content_Types].xml", f"{kind}.main", f"{other}.main")
+    assert _convert(data, name).text == _convert(_SAMPLES[sample], sample).text
 
 
 def test_a_formula_of_libreoffice_is_code() -> None:

@@ -2,11 +2,13 @@
 
 import io
 
+import pytest
 from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from roamtui.convert.pptx import convert_pptx
+from tests.convert.samples import read_sample, remove_part, replace_part
 
 _NAMESPACES = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:m="m" xmlns:a14="a14"'
 _RAISED = '<a:r><a:t>50</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>3</a:t></a:r><a:r><a:t> tons</a:t></a:r>'
@@ -24,6 +26,47 @@ def _convert(*paragraphs: str, title: str = "") -> str:
     stream = io.BytesIO()
     deck.save(stream)
     return convert_pptx(stream.getvalue(), "a.pptx").text
+
+
+def _cell(text: str = "", merged: str = "") -> str:
+    return f"<a:tc {merged}><a:txBody><a:bodyPr/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></a:txBody></a:tc>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (
+            [
+                [_cell(), _cell("North", 'gridSpan="2"'), _cell(merged='hMerge="true"'), _cell("South")],
+                [_cell("Lamp", 'rowSpan="2"'), _cell("3"), _cell("4"), _cell("5")],
+                [_cell(merged='vMerge="1"'), _cell("6"), _cell("7"), _cell("8")],
+            ],
+            ["|  | North | North | South |", "| Lamp | 3 | 4 | 5 |", "| Lamp | 6 | 7 | 8 |"],
+        ),
+        (
+            [
+                [_cell("Port", 'gridSpan="2" rowSpan="2"'), _cell(merged='hMerge="1"'), _cell("2023")],
+                [_cell(merged='vMerge="1"'), _cell(merged='hMerge="1" vMerge="1"'), _cell("2024")],
+            ],
+            ["| Port | Port | 2023 |", "| Port | Port | 2024 |"],
+        ),
+        (
+            [[_cell("A title", 'gridSpan="2"'), _cell(merged='hMerge="1"')], [_cell("a"), _cell("b")]],
+            ["| A title |  |", "| a | b |"],
+        ),
+    ],
+)
+def test_a_merged_cell_has_its_text_in_each_row_and_column(rows: list[list[str]], lines: list[str]) -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    table = slide.shapes.add_table(1, 1, 0, 0, 9, 9).table._tbl
+    table.remove(table.tr_lst[0])
+    for row in rows:
+        table.append(parse_xml(f"<a:tr {_NAMESPACES}>{''.join(row)}</a:tr>"))
+    stream = io.BytesIO()
+    deck.save(stream)
+    text = convert_pptx(stream.getvalue(), "a.pptx").text
+    assert [line for line in text.splitlines() if line.startswith("| ") and "---" not in line] == lines
 
 
 def test_raised_figures_never_join_a_number() -> None:
@@ -49,3 +92,56 @@ def test_lists_have_their_numbers() -> None:
         number("part", "romanUcParenBoth"),
     )
     assert "4. four\n   - a) inner\n   - b) more\n5. five\n- (I) part\n" in text
+
+
+_PICTURE = (
+    '<p:pic><p:nvPicPr><p:cNvPr id="90" name="" descr="A boat"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr>'
+    "<p:blipFill>{}</p:blipFill></p:pic></p:spTree>"
+)
+_LINK = '<Relationship Id="rId77" Type="a/image" Target="{}"{}/></Relationships>'
+
+
+@pytest.mark.parametrize(
+    "blip", ["", '<a:blip r:embed="rId99"/>', '<a:blip r:link="rId77"/>', '<a:blip r:embed="rId77"/>']
+)
+@pytest.mark.parametrize(
+    ("target", "mode"), [("file:///C:/a.png", ' TargetMode="External"'), ("../media/none.png", "")]
+)
+def test_a_picture_that_is_not_in_the_file_is_named_and_costs_nothing_else(blip: str, target: str, mode: str) -> None:
+    slide = "ppt/slides/slide2.xml"
+    data = replace_part(read_sample("talk.pptx"), slide, "</p:spTree>", _PICTURE.format(blip))
+    links = "ppt/slides/_rels/slide2.xml.rels"
+    converted = convert_pptx(replace_part(data, links, "</Relationships>", _LINK.format(target, mode)), "a.pptx")
+    assert "It can be mended" in converted.text
+    assert "![A boat]()" in converted.text
+    assert converted.notes == ("a picture of slide 2 is not in the file.",)
+
+
+@pytest.mark.parametrize(
+    ("part", "note"),
+    [
+        ("ppt/slides/slide2.xml", "the text of slide 2 is not in the file."),
+        ("ppt/notesSlides/notesSlide1.xml", "a speaker note of slide 1 is not in the file."),
+        ("ppt/slides/_rels/slide2.xml.rels", ""),
+        ("ppt/slideLayouts/slideLayout2.xml", ""),
+        ("ppt/slideMasters/slideMaster1.xml", ""),
+        ("ppt/presentation.xml", ""),
+        ("ppt/_rels/presentation.xml.rels", ""),
+        ("docProps/core.xml", ""),
+        ("[Content_Types].xml", ""),
+        ("_rels/.rels", ""),
+    ],
+)
+def test_a_part_that_is_missing_costs_no_other_part(part: str, note: str) -> None:
+    converted = convert_pptx(remove_part(read_sample("talk.pptx"), part), "a.pptx")
+    assert "left column" in converted.text
+    assert len(converted.page_starts) == 4
+    assert "".join(converted.notes) == note
+
+
+def test_a_part_that_is_cut_keeps_its_beginning_and_is_named() -> None:
+    data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "It can be mended", "It can<")
+    converted = convert_pptx(data, "a.pptx")
+    assert "Since 1843" in converted.text
+    assert "left column" in converted.text
+    assert converted.notes == ("not all of it can be read, because a part is damaged: ppt/slides/slide2.xml.",)
