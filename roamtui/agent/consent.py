@@ -1,5 +1,7 @@
 """What a person must agree to before a request: to spend more than a limit, or to use another model."""
 
+from threading import Lock
+
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
@@ -13,7 +15,7 @@ from roamtui.models.usage import add_cost
 
 
 class SpendingLimit:
-    """A limit that holds for each conversation, or, if it is shared, for all of them together."""
+    """A limit that holds for each conversation, or, if it is shared, for all of them. Thread-safe."""
 
     def __init__(self, usd_max: float | None = None, *, is_shared: bool = False) -> None:
         """Start with nothing spent. Without `usd_max`, there is no limit."""
@@ -21,19 +23,23 @@ class SpendingLimit:
         self._is_shared = is_shared
         self._usd_by_conversation: dict[str, float] = {}
         """Spent or about to be spent."""
+        self._lock = Lock()
 
     def reserve(self, conversation_id: str, usd: float) -> bool:
         """Reserve `usd` in all for a conversation, if that is within the limit. Return whether it was."""
-        earlier = self._usd_by_conversation if self._is_shared else {}
-        reserved = {**earlier, conversation_id: usd}
-        if self.usd_max is not None and sum(reserved.values()) > self.usd_max:
-            return False
-        self._usd_by_conversation = reserved
-        return True
+        with self._lock:
+            earlier = self._usd_by_conversation if self._is_shared else {}
+            # another request of the conversation may be on its way
+            reserved = {**earlier, conversation_id: max(usd, earlier.get(conversation_id, 0.0))}
+            if self.usd_max is not None and sum(reserved.values()) > self.usd_max:
+                return False
+            self._usd_by_conversation = reserved
+            return True
 
     def settle(self, conversation_id: str, usage: Usage) -> None:
         """Replace what a conversation has reserved by what is known of its cost."""
-        self._usd_by_conversation[conversation_id] = usage.cost_usd or 0.0
+        with self._lock:
+            self._usd_by_conversation[conversation_id] = usage.cost_usd or 0.0
 
 
 class Consent:
@@ -77,22 +83,27 @@ class Consent:
                 raise UsageError(f"The question was not sent to {now}.")
         self.accept_model(model)
 
+    def may_spend(self, usage: Usage) -> bool:
+        """Return whether the conversation may use so much more, and if so, reserve it. Thread-safe."""
+        state = self._conversation.state
+        if self._unlimited_id == state.id:
+            return True
+        spent = state.spent.cost_usd or 0.0
+        return self._spending.reserve(state.id, spent + (usage.cost_usd or 0.0))
+
     async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
         """Check whether a request and its reply stay below the limit, or else whether the person agrees.
 
         Without known prices, they count as free.
         """
-        state = self._conversation.state
-        limit = self._spending.usd_max
-        if limit is None or self._unlimited_id == state.id:
-            return True
-        spent = state.spent.cost_usd or 0.0
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
-        if self._spending.reserve(state.id, spent + (add_cost(request, model.prices).cost_usd or 0.0)):
+        if self.may_spend(add_cost(request, model.prices)):
             return True
+        state = self._conversation.state
         self._spending.settle(state.id, state.spent)
+        limit = f"Your limit is ${self._spending.usd_max:g}."
         question = "The next request may exceed your spending limit."
-        detail = f"Spent so far: {format_cost(state.spent) or 'nothing'}. Your limit is ${limit:g}."
+        detail = f"Spent so far: {format_cost(state.spent) or 'nothing'}. {limit}"
         approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
         is_approved = await self._conversation.approver(approval)
         if is_approved:
@@ -101,7 +112,8 @@ class Consent:
 
 
 def _format_model(name: str, server: str | None) -> str:
-    """Format a model with its server, unless it is the one of its provider."""
-    if name == OFFLINE or server == "":
+    """Format a model with its server."""
+    if name == OFFLINE:
         return name
-    return f"{name or 'an unknown model'} at {server or 'an unknown server'}"
+    place = "its provider" if server == "" else server or "an unknown server"
+    return f"{name or 'an unknown model'} at {place}"

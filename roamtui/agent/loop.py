@@ -181,8 +181,11 @@ class Agent:
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
-        self._consent = Consent(conversation, spending or SpendingLimit(self.options.cost_usd_max))
+        spending = spending or SpendingLimit(self.options.cost_usd_max)
+        self._consent = Consent(conversation, spending)
         self._search_meter = search_meter or UsageMeter()
+        if spending.usd_max is not None:
+            self._search_meter.may_spend = self._consent.may_spend
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
 

@@ -24,6 +24,8 @@ from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.usage import UsageMeter, add_cost, estimate_request
 
 _BYTES_PER_TOKEN = 4
+_SHORT_REPLY_TOKENS = 100
+"""Tokens of a list of numbers or of a summary, to estimate their cost."""
 _WINDOW_TOKENS_MAX = 1_000_000
 """Assumed if the window is unknown, so that an endless reply is stopped."""
 
@@ -139,11 +141,16 @@ async def complete_once(model: Model, system: str, question: str, meter: UsageMe
     """Return the reply to one question without tools, and without thoughts. `meter` counts its request.
 
     Raises:
-        ModelError: The model could not answer.
+        ModelError: The model could not answer, or the request could exceed the spending limit of `meter`.
     """
     messages = (Message(role=Role.SYSTEM, text=system), Message(role=Role.USER, text=question))
+    request = ModelRequest(messages=messages)
     text = ""
-    async with aclosing(read_reply(model, ModelRequest(messages=messages), meter)) as events:
+    await model.start()  # it may learn its prices
+    sent = estimate_request(model, request)
+    expected = replace(sent, output_tokens=_SHORT_REPLY_TOKENS, cost_usd=None)
+    meter.check_limit(add_cost(expected, model.prices))
+    async with aclosing(read_reply(model, request, meter)) as events:
         async for event in events:
             if isinstance(event, ThinkingDelta) and event.replaces_text:
                 text = ""

@@ -16,16 +16,18 @@ from weakref import finalize
 
 from msgspec.structs import replace
 
+from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions, replace_flags
 from roamtui.models.local_embedder import LOCAL, LocalEmbedder
 from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
-from roamtui.models.usage import UsageMeter
+from roamtui.models.usage import Prices, UsageMeter, add_cost
 from roamtui.models.worker_process import WorkerProcess
-from roamtui.models.worker_protocol import EmbeddingBatch, Job
+from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import Embedder, VectorRows
+from roamtui.text import estimate_tokens
 
 EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
 _RERANK_PROMPT = """\
@@ -115,19 +117,33 @@ class LitellmEmbedder:
     ) -> None:
         self._background = background
         self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
+        self._prices: Prices | None = None
+        self._is_described = False
         self.name = name
         self.is_multilingual = True  # most are
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:  # noqa: ARG002
         """Return a row for each text, or for a query. A transient failure is tried again."""
         job = replace(self._job, texts=tuple(texts))
+        meter = self._background.meter
         try:
+            if meter.may_spend is not None:
+                meter.check_limit(self._estimate(texts))
             batch = self._background.run(self._background.worker.run_to_result(job, EmbeddingBatch))
         except ModelError as error:
             words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
             raise ModelError(words) from None
-        self._background.meter.add(batch.usage)
+        meter.add(batch.usage)
         return batch.vectors
+
+    def _estimate(self, texts: Sequence[str]) -> Usage:
+        if not self._is_described:
+            job = replace(self._job, operation="describe")
+            resolved = self._background.run(self._background.worker.run_to_result(job, ResolvedModel))
+            self._prices = resolved.prices
+            self._is_described = True
+        usage = Usage(input_tokens=sum(map(estimate_tokens, texts)), cost_usd=None)
+        return add_cost(usage, self._prices)
 
 
 class ModelReranker:

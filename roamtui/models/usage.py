@@ -1,11 +1,13 @@
 """What requests to models use: by the word of their servers, or else by an estimate."""
 
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import estimate_message_tokens
 from roamtui.conversation.events import Usage
+from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 
 Prices = tuple[float, float]
@@ -32,6 +34,20 @@ class UsageMeter:
 
     def __init__(self) -> None:
         self._usages = SimpleQueue[Usage]()
+        self.may_spend: Callable[[Usage], bool] | None = None
+        """Whether this may be used in addition to what is saved, or None without a spending limit."""
+
+    def check_limit(self, request: Usage) -> None:
+        """Check the spending limit before a request that is expected to use so much.
+
+        Raises:
+            ModelError: It could exceed the limit.
+        """
+        if self.may_spend is not None:
+            pending = self.take()
+            self.add(pending)
+            if not self.may_spend(pending + request):
+                raise ModelError("The next request could exceed your spending limit.")
 
     def add(self, usage: Usage) -> None:
         """Count a request."""

@@ -44,7 +44,7 @@ _BEFORE = ("openai/a", "https://one.example/v1")
         (_BEFORE, _BEFORE, ""),
         (_BEFORE, ("openai/b", _BEFORE[1]), "openai/b at https://one.example/v1."),
         (_BEFORE, ("openai/a", "https://two.example/v1"), "openai/a at https://two.example/v1."),
-        (_BEFORE, ("openai/a", ""), "Next: openai/a."),
+        (_BEFORE, ("openai/a", ""), "Next: openai/a at its provider."),
         (_BEFORE, ("openai/a", None), "openai/a at an unknown server."),
         (("openai/a", None), _BEFORE, "So far: openai/a at an unknown server."),
         (("openai/a", None), ("openai/a", None), "openai/a at an unknown server."),

@@ -122,6 +122,25 @@ async def test_reranking_counts() -> None:
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
 
 
+async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
+    background = BackgroundLoop()
+    ranking = ScriptedModel([ScriptedReply(text="[1]", usage=replace(PAID, cost_usd=0.002))] * 9)
+    ranking.prices = (0.0, 2e-5)
+    warnings: list[str] = []
+    services = SearchServices(reranker=ModelReranker(ranking, background), on_warning=warnings.append)
+    library = make_library(MANUAL)
+    searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
+    conversation = Conversation(library)
+    options = AgentOptions(cost_usd_max=0.007)
+    agent = Agent(conversation, ScriptedModel(), searcher, options, search_meter=background.meter)
+    for _ in range(5):
+        assert await agent.search("fees for late books", 10)
+    assert conversation.state.spent.cost_usd == pytest.approx(0.006)
+    assert len(ranking.requests) == 3
+    (warning,) = warnings
+    assert warning.endswith("ranking failed: The next request could exceed your spending limit.")
+
+
 @pytest.mark.parametrize(
     ("usages", "words"),
     [

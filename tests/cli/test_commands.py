@@ -13,7 +13,7 @@ from roamtui.paths import cache_path, conversations_path
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
-from tests.fakes.model_servers import FakeEmbeddingServer
+from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 from tests.table.filling import PERIOD, write_leases
 
 
@@ -39,6 +39,24 @@ def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path
     assert log.read_text("utf-8").count('"question_asked"') == 2
     assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
     assert run("conversations").out == "No conversations yet.\n"
+
+
+@pytest.mark.usefixtures("forked_models")
+def test_summaries_end_before_the_spending_limit(
+    run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    for name in ("apples", "bees", "cherries"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nAll of {name}.\n", "utf-8")
+    reply = FakeReply(text="All of it.", input_tokens=100, output_tokens=80)
+    with FakeOpenAIServer(*[reply] * 3) as server:
+        model = ("--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--summaries", "--yes")
+        limited = run("index", tmp_path, *model, "--max-cost", "0.0003")
+        assert limited.code == 1
+        assert "your spending limit of $0.0003. 1 of 3 summaries are saved" in limited.err
+        assert len(server.requests) == 1
+        assert run("index", tmp_path, *model).code == 0
+        assert len(server.requests) == 3
 
 
 def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand, tmp_path: Path) -> None:
