@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from roamtui.quotes.chunks import INSIDE, NOTE
 from roamtui.quotes.likely_places import list_likely_places
 from roamtui.quotes.words import BLOCK, CELL, CODE, TextWords, read_plain_words, read_words
 from roamtui.sentences import iter_sentence_ends
-from roamtui.text import Bounds, Span
+from roamtui.text import Bounds, Span, subtract_bounds
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing."""
@@ -37,6 +38,8 @@ _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
 _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
 """What Markdown may read otherwise than plain text. A quote with it is read in both ways."""
+_TARGET = re.compile(r"\]\([^()\n]*\)?")
+_RUN = re.compile(r"[^\W_]+")
 _LONE_DASH = re.compile(r"(?<!\S)[-‐‑‒–—―−](?!\S)")
 _INDENTED_LINE = re.compile(r"(?<=\n)(?: {4,}|\t)[ \t]*(?=\S)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
@@ -46,7 +49,7 @@ _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
-_PARAGRAPH_BREAK = re.compile(r"[\s>*_]*")
+_PARAGRAPH_BREAK = re.compile(r"(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
 """What stands between two paragraphs without a mark of a list or table, or the end of a sentence."""
 _SENTENCE_REACH = 60
 """Number of characters beside a gap that tell whether a full stop in it ends a sentence."""
@@ -100,8 +103,14 @@ def _iter_matches(
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-            if has_ellipses and _is_within(match, within):
+            if has_ellipses and _is_within(match, within) and _has_hidden(reading, quote, text, match):
                 yield match
+
+
+def _has_hidden(reading: _Reading, quote: str, text: str, match: QuoteMatch) -> bool:
+    """Return whether the text hides the words that a quote hides."""
+    start = max(0, match.start - len(quote))
+    return not reading.hidden or reading.hidden.issubset(_RUN.findall(text, start, match.end + len(quote)))
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
@@ -168,6 +177,8 @@ class _Reading(Struct, frozen=True):
     """Exact key of its first word if that begins with a letter in another case."""
     ellipses: int = 0
     """Number of its ellipses that stand in the text too, so that they leave out nothing."""
+    hidden: frozenset[str] = frozenset()
+    """Words that a person does not see, such as those of comments, but without the targets of links."""
     is_code: bool = False
 
 
@@ -185,24 +196,34 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
         spellings.append([f"```\n{part}" for part in parts])  # it may begin in code
     if _INDENTED_LINE.search(whole):
         spellings.append([_INDENTED_LINE.sub("", part) for part in parts])  # it may begin in a list
-    readings = [tuple(map(read_words, spelling)) for spelling in spellings]
+    readings = [(spelling, [*map(read_words, spelling)]) for spelling in spellings]
     if _MARKUP.search(whole):
-        readings.append(tuple(map(read_plain_words, parts)))
+        readings.append((parts, [*map(read_plain_words, parts)]))
     if _LONE_DASH.search(whole):
-        readings.append(tuple(read_words(part, has_dashes=True) for part in parts))
+        readings.append((parts, [read_words(part, has_dashes=True) for part in parts]))
     different: dict[tuple[bytes, ...], _Reading] = {}
-    for words in readings:
+    for spelling, words in readings:
         full = tuple(filter(len, words))
         if full:
             keys = tuple(each.exact for each in full)
             quoted = ellipses if len(words) == 1 else 0
-            different.setdefault(keys, _Reading(full, _swap_first_case(whole), quoted))
+            hidden = frozenset(chain.from_iterable(map(_list_hidden, spelling, words)))
+            different.setdefault(keys, _Reading(full, _swap_first_case(whole), quoted, hidden))
     codes = [[part.strip(_PUNCTUATION) for part in parts], parts]  # its last mark may be the answer's
     for code in codes:
-        words = tuple(filter(len, (read_plain_words(part, is_code=True) for part in code)))
-        if words:
-            different.setdefault(tuple(each.exact for each in words), _Reading(words, is_code=True))
+        full = tuple(filter(len, (read_plain_words(part, is_code=True) for part in code)))
+        if full:
+            different.setdefault(tuple(each.exact for each in full), _Reading(full, is_code=True))
     return tuple(different.values())
+
+
+def _list_hidden(part: str, words: TextWords) -> list[str]:
+    """List the words in a part of a quote that a person does not see."""
+    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+
+    outside = subtract_bounds(0, len(part), zip(words.starts, words.ends, strict=True))
+    hidden = " ".join(part[start:end] for start, end in outside)
+    return _RUN.findall(unescape(_TARGET.sub(" ", hidden)))
 
 
 def _swap_first_case(quote: str) -> int | None:

@@ -272,7 +272,10 @@ class _WordReader:
                     for index, item in enumerate(items):
                         self.read_blocks([item.term] if item.term is not None else ())
                         mark = None if number is None else _ITEM_NUMBER.match(self._text, item.start)
-                        self._read_item(item.blocks, mark, str((number or 0) + index))
+                        shown = str((number or 0) + index)
+                        if mark is not None and int(mark[1]) == int(shown):
+                            shown = mark[1]
+                        self._read_item(item.blocks, mark, shown)
                 case Quote(title=title, blocks=inner, alert=kind, start=start):
                     if title:
                         self._read_cells([title])

@@ -1,4 +1,4 @@
-"""True quotes made false, in ten ways."""
+"""True quotes made false, in eleven ways."""
 
 import random
 import re
@@ -13,6 +13,9 @@ _LAST_LETTER = re.compile(rf"(?<={_LETTER}{_LETTER}){_LETTER}\W*\Z")
 _FIRST_LETTER = re.compile(rf"\A\W*{_LETTER}(?={_LETTER}{_LETTER})")
 _DIGIT = re.compile(r"[0-9]")
 _NUMBER = re.compile(r"(?<![\w.])\d(?:[\d.,]*\d)(?!\w)")
+_SIGN = re.compile(r"(?<![\w.,-])-?(?=[0-9])|(?<=[0-9])\.(?=[0-9])|(?<=\s)[<>=+≤≥](?=\s)")
+"""A minus or its place, a decimal point, an operator."""
+_OTHER_SIGNS = {"": "-", "-": "", ".": "", "<": ">", ">": "<", "=": "<", "+": "-", "≤": "≥", "≥": "≤"}
 _WORD_BETWEEN = re.compile(rf"(?<=\w ){_LETTER}+ (?=\w)")
 _TWO_WORDS = re.compile(rf"(?<![^\s])({_LETTER}+) ({_LETTER}+)(?![^\s.,;:])")
 _NEIGHBOUR_DISTANCE_MIN = 3
@@ -51,6 +54,14 @@ def _cut_number(quote: Quote, chance: random.Random) -> str | None:
     sides = [quote.text[:cut].rstrip(".,"), quote.text[cut:].lstrip(".,")]
     long = [side for side in sides if sum(map(str.isalnum, side)) > 2 and not GAP.search(side)]
     return chance.choice(long) if long else None
+
+
+def _change_sign(quote: Quote, chance: random.Random) -> str | None:
+    signs = [*_SIGN.finditer(quote.text)]
+    if not signs:
+        return None
+    sign = chance.choice(signs)
+    return quote.text[: sign.start()] + _OTHER_SIGNS[sign[0]] + quote.text[sign.end() :]
 
 
 def _drop(pattern: re.Pattern[str], quote: Quote, chance: random.Random) -> str | None:
@@ -116,6 +127,7 @@ FALSIFIERS: dict[str, Falsifier] = {
     "first letter cut": _cut_first_letter,
     "digit changed": _change_digit,
     "number cut": _cut_number,
+    "sign changed": _change_sign,
     "word dropped": partial(_drop, _WORD_BETWEEN),
     "words swapped": _swap_words,
     "negation dropped": _drop_negation,

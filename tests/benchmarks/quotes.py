@@ -1,7 +1,7 @@
 """How often a true quote is found, and a false one not: `python -m tests.benchmarks.quotes`.
 
-True quotes are drawn from books, filings as PDF and folders of documentation, and each is made false in ten ways. What
-the text has is told by a reader of its own (`tests/quotes/visible_text.py`).
+True quotes are drawn from books, filings as PDF and folders of documentation, and each is made false in eleven ways.
+What the text has is told by a reader of its own (`tests/quotes/visible_text.py`).
 """
 
 import argparse
