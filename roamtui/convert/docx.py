@@ -1,14 +1,14 @@
 """Convert a Word document to Markdown through HTML: all that a person sees, with Word's numbers."""
 
 import re
-from collections.abc import Iterator, Mapping
-from html import escape
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape, unescape
 from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
 
-from roamtui.convert.converted import ConvertedText
+from roamtui.convert.converted import ZIP_START, ConvertedText
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
     Numbering,
@@ -16,6 +16,7 @@ from roamtui.convert.docx_styles import (
     StyleSheet,
     get_child_value,
     has_look,
+    is_on,
     read_looks,
     read_number,
 )
@@ -25,8 +26,10 @@ from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.numbering import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
+from roamtui.convert.word_chunks import convert_chunk
+from roamtui.convert.word_fields import write_field
 from roamtui.convert.xml_elements import get_attribute, get_local_name
-from roamtui.convert.zip_package import ZipPackage
+from roamtui.convert.zip_package import ZIP_ERRORS, ZipPackage
 from roamtui.errors import SourceError
 
 _PLAIN = frozenset(
@@ -45,8 +48,12 @@ _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
 _COLUMNS_MAX = 50
+_FIRST_ROW_BIT = 0x20
+_NAME_LENGTH_MAX = 60
+_UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
 """A list of Word has at most nine levels."""
+_MAIN = "word/document.xml"
 _Piece = tuple[tuple[str, ...], str]
 """The names of the HTML elements around a part of a line, and its HTML."""
 
@@ -54,14 +61,14 @@ _Piece = tuple[tuple[str, ...], str]
 def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
-    starts = package.read_relations("").values()
-    main = next((each.target for each in starts if each.kind == "officeDocument"), "word/document.xml")
+    main = package.find_main_part(_MAIN)
     bodies = package.parse(main).findall("{*}body")
     if not bodies:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
     writer = _HtmlWriter(package, main)
     text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
-    return ConvertedText(text=text, title=package.read_title())
+    notes = (*writer.list_losses(), *package.list_damage())
+    return ConvertedText(text=text, title=package.read_title(), notes=notes)
 
 
 class _Field(Struct):
@@ -69,6 +76,7 @@ class _Field(Struct):
 
     instruction: str = ""
     is_in_result: bool = False
+    has_result: bool = False
     link: str = ""
 
 
@@ -82,8 +90,10 @@ class _Cell(Struct):
 class _HtmlWriter:
     """Writes the elements of a document as HTML."""
 
-    def __init__(self, package: ZipPackage, main: str) -> None:
+    def __init__(self, package: ZipPackage, main: str, around: "_HtmlWriter | None" = None) -> None:
+        """Prepare for a document, or for one that is in another one, `around` it."""
         self._package = package
+        self._is_inner = around is not None
         self._relations = package.read_relations(main)
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
@@ -94,16 +104,24 @@ class _HtmlWriter:
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
         """Text boxes in the paragraph that is being written, which follow it."""
-        self.notes: list[str] = []
+        self.notes: list[str] = around.notes if around else []
+        self.losses: dict[str, dict[str, None]] = around.losses if around else {}
+        """Names of what cannot be shown, by the start of the sentence that says so."""
+
+    def list_losses(self) -> Iterator[str]:
+        """Yield a sentence for each kind of content that cannot be shown as Word shows it."""
+        for start, names in self.losses.items():
+            yield f"{start}: {', '.join(names)}."
 
     def write_blocks(self, parent: Any) -> str:
         """Write the paragraphs, lists and tables in an element."""
         boxes_around = self._boxes
         self._boxes = []
         blocks = BlockWriter()
-        for element in _iter_children(parent, "p", "tbl"):
-            if get_local_name(element) == "tbl":
-                blocks.append(self._write_table(element))
+        for element in _iter_children(parent, "p", "tbl", "altChunk"):
+            if get_local_name(element) != "p":
+                is_table = get_local_name(element) == "tbl"
+                blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
             content = _join_pieces(self._write_line(element, style.looks))
@@ -119,6 +137,8 @@ class _HtmlWriter:
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
         """Write a paragraph, a heading or an item of a list."""
         number, level, has_bullet = self._numbering.count_paragraph(element, style)
+        for kind in self._numbering.decimal_kinds:
+            self._note_loss(_UNKNOWN_NUMBERS, kind)
         if not content.strip():
             return
         name = style.names[0] if style.names else ""
@@ -136,10 +156,10 @@ class _HtmlWriter:
         """Write a table. A cell that continues the one above it makes that one longer."""
         rows: list[list[_Cell]] = []
         above: dict[int, _Cell] = {}
-        for row in _iter_children(table, "tr"):
-            if row.find("{*}trPr/{*}del") is not None:
-                continue
-            tag = "th" if row.find("{*}trPr/{*}tblHeader") is not None else "td"
+        elements = [row for row in _iter_children(table, "tr") if row.find("{*}trPr/{*}del") is None]
+        has_heads = len(elements) > 1 and _has_first_row(table)
+        for row in elements:
+            tag = "th" if is_on(row, "trPr/{*}tblHeader") or (has_heads and not rows) else "td"
             skipped = min(_COLUMNS_MAX, read_number(get_child_value(row, "trPr/{*}gridBefore"), 0))
             cells = [_Cell("", tag)] * skipped
             column = skipped
@@ -171,15 +191,19 @@ class _HtmlWriter:
                     inner = {**looks, **own}
                     yield from self._write_line(child, inner, _list_marks(own, inner, style))
                 case "fldChar":
-                    yield from self._follow_field(child)
+                    yield from self._follow_field(child, marks if is_shown else None)
                 case "instrText" if self._fields:
                     self._fields[-1].instruction += child.text or ""
                 case "hyperlink":
                     relation = self._relations.get(get_attribute(child, "id"))
                     yield from _wrap_link(relation.target if relation else "", self._write_line(child, looks))
                 case "fldSimple":
-                    link = _LINK_FIELD.match(get_attribute(child, "instr"))
-                    yield from _wrap_link(link[1] if link else "", self._write_line(child, looks))
+                    instruction = get_attribute(child, "instr")
+                    link = _LINK_FIELD.match(instruction)
+                    pieces = [*self._write_line(child, looks)]
+                    if is_visible and not any(html for _, html in pieces):
+                        pieces = [(marks, self._write_field(_Field(instruction)))]
+                    yield from _wrap_link(link[1] if link else "", pieces)
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
                     yield (), write_box(is_checked=get_child_value(box, "checked") in ("1", "true"))
                 case "oMath" | "oMathPara":
@@ -191,7 +215,8 @@ class _HtmlWriter:
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
-                    yield marks, self._write_text(name, child, looks) if is_visible else ""
+                    text = self._write_text(name, child, looks) if is_shown else ""
+                    yield marks, self._place_in_fields(text)
                 case _:
                     yield from self._write_line(child, looks, marks) if name not in _REMOVED else ()
 
@@ -215,7 +240,26 @@ class _HtmlWriter:
                 return "<br>" if get_attribute(element, "type") not in ("page", "column") else ""
         return escape(text)
 
-    def _follow_field(self, character: Any) -> Iterator[_Piece]:
+    def _place_in_fields(self, text: str) -> str:
+        """Return a text that is seen: neither in the instruction of a field, nor for one in that."""
+        for field in reversed(self._fields):
+            if not field.is_in_result:
+                field.instruction += unescape(text)
+                return ""
+            field.has_result = field.has_result or bool(text)
+        return text
+
+    def _write_field(self, field: _Field) -> str:
+        """Write a field without a saved result as Word does. An empty result is one, too."""
+        text = write_field(field.instruction)
+        if text is None and not field.is_in_result:
+            self._note_loss("the file lacks the values of some fields", field.instruction.split()[0])
+        return escape(text or "")
+
+    def _note_loss(self, start: str, name: str) -> None:
+        self.losses.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
+
+    def _follow_field(self, character: Any, marks: tuple[str, ...] | None) -> Iterator[_Piece]:
         """Follow the start, the middle or the end of a field. A form's field has its value at the start."""
         kind = get_attribute(character, "fldCharType")
         if kind == "begin":
@@ -239,8 +283,12 @@ class _HtmlWriter:
             field.link = link[1] if link else ""
             if link:
                 yield (), f'<a href="{escape(field.link)}">'
-        elif self._fields and kind == "end" and self._fields.pop().link:
-            yield (), "</a>"
+        elif self._fields and kind == "end":
+            field = self._fields.pop()
+            if marks is not None and not field.has_result and not field.link:
+                yield marks, self._place_in_fields(self._write_field(field))
+            if field.link:
+                yield (), "</a>"
 
     def _write_note_mark(self, kind: str, note_id: str) -> str:
         """Write a reference to a note, and the note at its first reference."""
@@ -250,6 +298,7 @@ class _HtmlWriter:
             notes = self._package.parse(part).iter(f"{{*}}{kind}")
             note = next((each for each in notes if get_attribute(each, "id") == note_id), None)
             if note is None:
+                self._note_loss("not in the file", "a note")
                 return ""
             self.notes.append("")
             number = self._note_numbers[key] = len(self.notes)
@@ -258,6 +307,39 @@ class _HtmlWriter:
             self.notes[number - 1] = self.write_blocks(note)
             self._relations = outer
         return write_note_mark(self._note_numbers[key])
+
+    def _find_part(self, relation_id: str, kind: str) -> str:
+        """Return the part that an id refers to, or note that the file lacks a part of this kind."""
+        relation = self._relations.get(relation_id)
+        if relation is None or relation.is_external or not self._package.has(relation.target):
+            self._note_loss("not in the file", kind)
+            return ""
+        return relation.target
+
+    def _write_chunk(self, chunk: Any) -> str:
+        """Write a document of another format that Word shows in this one."""
+        part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
+        html = None if self._is_inner else self._convert_chunk(self._package.read(part), part)
+        if part and html is None:
+            self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
+        return html or ""
+
+    def _convert_chunk(self, data: bytes, part: str) -> str | None:
+        """Convert a document to HTML, or return None if its format is unknown."""
+        if data.startswith(ZIP_START):
+            try:
+                package = ZipPackage(data, part)
+            except (*ZIP_ERRORS, SourceError):
+                return None
+            main = package.find_main_part(_MAIN)
+            bodies = package.parse(main).findall("{*}body")
+            writer = _HtmlWriter(package, main, self)
+            return "".join(map(writer.write_blocks, bodies)) if bodies else None
+        try:
+            html = convert_chunk(data)
+            return html and html.translate(_MARKER_CHARACTERS)
+        except SourceError:
+            return None
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
         """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
@@ -276,14 +358,12 @@ class _HtmlWriter:
                     self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
                     picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
-                    relation = self._relations.get(picture_id)
-                    target = relation.target if relation and not relation.is_external else ""
-                    yield f'<img src="{escape(target)}" alt="{escape(words)}">'
+                    target = self._find_part(picture_id, "a picture")
+                    yield f'<img src="{"" if self._is_inner else escape(target)}" alt="{escape(words)}">'
                 case "chart" if words:
                     yield f'<img alt="{escape(words)}">'
                 case "relIds":
-                    relation = self._relations.get(get_attribute(child, "dm"))
-                    diagram = self._package.parse(relation.target if relation else "")
+                    diagram = self._package.parse(self._find_part(get_attribute(child, "dm"), "a diagram"))
                     items = [f"<li>{escape(text.text or '')}</li>" for text in diagram.iter("{*}t")]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
                 case "AlternateContent":
@@ -304,6 +384,17 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
             yield from _iter_children(child, *names)
 
 
+def _has_first_row(table: Any) -> bool:
+    """Return whether the look of a table makes its first row a head, in words or as a bit of a number."""
+    look = table.find("{*}tblPr/{*}tblLook")
+    if look is None:
+        return False
+    named = get_attribute(look, "firstRow")
+    bits = get_attribute(look, "val")
+    is_number = re.fullmatch("[0-9A-Fa-f]{1,8}", bits) is not None
+    return named in ("1", "true", "on") if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
+
+
 def _choose(alternatives: Any) -> Any:
     """Return the first of several forms of some content: the one for the newest version of Word."""
     return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())
@@ -321,7 +412,7 @@ def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) 
     return ("code",) if any(map(_INLINE_CODE_STYLE.match, style.names)) else tuple(marks)
 
 
-def _wrap_link(target: str, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
+def _wrap_link(target: str, pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     yield from [((), f'<a href="{escape(target)}">'), *pieces, ((), "</a>")] if target else pieces
 
 

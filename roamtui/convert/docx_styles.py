@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from roamtui.convert.numbering import ListCounter, ListLevel
+from roamtui.convert.numbering import WORD_KINDS, ListCounter, ListLevel, is_known
 from roamtui.convert.xml_elements import get_attribute, get_local_name
 
 BODY_LEVEL = 9
@@ -33,6 +34,9 @@ class StyleSheet:
     """Resolves the styles of a document by their ids. A style may be based on one that is listed later."""
 
     def __init__(self, root: Any) -> None:
+        language = next(root.iterfind("{*}docDefaults/{*}rPrDefault/{*}rPr/{*}lang"), None)
+        self.language = get_attribute(language, "val") if language is not None else ""
+        """The language of the document, such as `en-GB`; empty if it is not known."""
         self._elements = {get_attribute(element, "styleId"): element for element in root.iter("{*}style")}
         self._styles: dict[str, Style] = {}
         self._paragraph_default = ""
@@ -97,6 +101,12 @@ def has_look(looks: Mapping[str, str], name: str) -> bool:
     return looks.get(name, "0").lower() not in _FALSE
 
 
+def is_on(element: Any, path: str) -> bool:
+    """Return whether there is an element below another one that is not switched off."""
+    child = element.find(f"{{*}}{path}") if element is not None else None
+    return child is not None and get_attribute(child, "val").lower() not in _FALSE
+
+
 def read_number(value: str, default: int) -> int:
     """Return a number of at most six digits, or `default`."""
     return int(value) if re.fullmatch("[0-9]{1,6}", value) else default
@@ -111,6 +121,8 @@ class Numbering:
         self._styles = styles
         self._levels: dict[str, dict[int, ListLevel]] = {}
         self._counters: dict[str, ListCounter] = {}
+        self.decimal_kinds: dict[str, None] = {}
+        """The kinds of numbers that Word writes in another way, and that are decimals here."""
 
     def count_paragraph(self, paragraph: Any, style: Style) -> tuple[str, int, bool]:
         """Count a paragraph. Return its number, its level in the list from 0, and whether it has a bullet."""
@@ -133,25 +145,41 @@ class Numbering:
             owner = next((each for each in owners if get_attribute(each, "val") == style_id), None)
             level = 0 if owner is None else read_number(get_attribute(owner.getparent(), "ilvl"), 0)
         text = counter.count_item(level, levels)
+        if level in levels and not is_known(levels[level].kind):
+            self.decimal_kinds[levels[level].kind] = None
         has_bullet = level in levels and levels[level].kind == "bullet"
         return "" if has_bullet else text, level, has_bullet
 
     def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
         """Read the levels of a list, and restart the levels for which this use of it says so."""
-        levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
+        levels = dict(map(self._read_level, self._lists[list_id].iterfind("{*}lvl")))
         for override in number.iterfind("{*}lvlOverride"):
-            levels |= dict(map(_read_level, override.iterfind("{*}lvl")))
-            start = get_child_value(override, "startOverride")
-            if start:
-                counter.restart(read_number(get_attribute(override, "ilvl"), 0), read_number(start, 1))
+            levels |= dict(map(self._read_level, override.iterfind("{*}lvl")))
+            if start := get_child_value(override, "startOverride"):
+                level = read_number(get_attribute(override, "ilvl"), 0)
+                levels[level] = replace(levels.get(level, ListLevel()), start=read_number(start, 1))
+                counter.restart(level, levels[level].start)
         return levels
 
+    def _read_level(self, element: Any) -> tuple[int, ListLevel]:
+        index = read_number(get_attribute(element, "ilvl"), 0)
+        restart = read_number(get_child_value(element, "lvlRestart"), index)
+        return index, ListLevel(
+            kind=self._read_kind(element),
+            pattern=get_child_value(element, "lvlText"),
+            start=read_number(get_child_value(element, "start"), 1),
+            restart_level=min(index, restart),
+            is_legal=is_on(element, "isLgl"),
+        )
 
-def _read_level(element: Any) -> tuple[int, ListLevel]:
-    is_legal = element.find("{*}isLgl") is not None
-    return read_number(get_attribute(element, "ilvl"), 0), ListLevel(
-        kind=get_child_value(element, "numFmt") or "decimal",
-        pattern=get_child_value(element, "lvlText"),
-        start=read_number(get_child_value(element, "start"), 1),
-        is_legal=is_legal and get_child_value(element, "isLgl") not in _FALSE,
-    )
+    def _read_kind(self, element: Any) -> str:
+        """Read how a level is numbered: a kind of `format_number`, or another name that it does not know."""
+        shape = next(element.iter("{*}numFmt"), None)  # the first form of several is that of the newest Word
+        if shape is None:
+            return "decimal"
+        kind = get_attribute(shape, "val")
+        if kind == "custom":
+            first = get_attribute(shape, "format").partition(",")[0].strip()
+            return first if first.isdecimal() else "custom"
+        is_foreign = kind in WORD_KINDS and not self._styles.language.lower().startswith("en")
+        return f"{kind} in {self._styles.language}" if is_foreign and self._styles.language else kind

@@ -76,23 +76,18 @@ _TITLE_LENGTH_MAX = 300
 def read_page(
     source: str, base_url: str | None = None, *, image_base: str | None = None, finds_titles: bool = False
 ) -> tuple[Any, str]:
-    """Return the tree of a page, and its title.
+    """Return the tree of a page without what is hidden, and its title.
 
     If `finds_titles` is true, the lines of a page without headings that look like titles become headings.
 
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
     """
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    whole = _END_OF_PAGE.sub("", replace_surrogates(source))
-    whole = _CONTROL.sub(lambda control: " " if control["space"] else "", whole)
-    root = fromstring(f"<html>{whole}".encode(), parser)
-    if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
-        raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
+    root = parse_page(source)
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
     controlled_ids: frozenset[str] = frozenset()
-    if has_controls(whole):
+    if has_controls(source):
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
     _clean(root, controlled_ids, base_url, image_base)
@@ -103,6 +98,21 @@ def read_page(
     titles = [" ".join((title.text or "").split()) for title in root.iter("title")]
     strip_elements(root, "title", with_tail=False)
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
+
+
+def parse_page(source: str) -> Any:
+    """Return the whole tree of a page.
+
+    Raises:
+        SourceError: The page is nested more deeply than libxml2 allows.
+    """
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    whole = _END_OF_PAGE.sub("", replace_surrogates(source))
+    whole = _CONTROL.sub(lambda control: " " if control["space"] else "", whole)
+    root = fromstring(f"<html>{whole}".encode(), parser)
+    if parser.error_log.last_error and parser.error_log.last_error.type == ErrorTypes.ERR_RESOURCE_LIMIT:
+        raise SourceError("The page has too many elements inside each other. Save it as text from a browser.")
+    return root
 
 
 def _clean(  # noqa: PLR0912 - one for each kind

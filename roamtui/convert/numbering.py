@@ -1,7 +1,7 @@
 """Numbers of lists and headings, as word processors and presentations write them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -10,43 +10,158 @@ _ROMANS = (
     *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
 )
 _ROMAN_MAX = 5_000
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_LETTERS_MAX = 780
+_LATIN = "abcdefghijklmnopqrstuvwxyz"
+_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
+_HEBREW = "אבגדהוזחטיכלמנסעפצקרשת"
+_CHICAGO = "*†‡§"
+_REPEATS_MAX = 30
+"""A letter is repeated at most so often. Then numbers are figures."""
+_HEBREW_VALUES = (*range(400, 0, -100), *range(90, 0, -10), *range(9, 0, -1))
+_HEBREW_MAX = 999
+_HEBREW_NAMES_OF_GOD = {"יה": "טו", "יו": "טז"}
+"""Numbers that would be written like a name of God, and how they are written."""
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
-_HAN_DIGITS = ("", *"一二三四五六七八九")
+_HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
+_SMALL_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORDS_MAX = 999_999
+_ORDINAL_WORDS = {
+    "one": "first",
+    "two": "second",
+    "three": "third",
+    "five": "fifth",
+    "eight": "eighth",
+    "nine": "ninth",
+    "twelve": "twelfth",
+}
+"""Ordinals that do not end in "th" after the cardinal."""
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number that Markdown can write as that of an item in a list, such as `3.`."""
+WORD_KINDS = frozenset({"cardinalText", "ordinalText"})
+"""Kinds that write numbers in words, here in English."""
 
 
 def format_number(number: int, kind: str) -> str:
-    """Format a number of a list. `kind` is a name of Word, or the first number of a list of OpenDocument."""
-    text = str(number)
-    if kind in ("none", ""):
-        text = ""
-    elif kind == "decimalZero":
-        text = f"{number:02}"
-    elif kind == "ordinal":
-        is_teen = number % 100 // 10 == 1
-        text += "th" if is_teen else _ORDINAL_ENDS.get(number % 10, "th")
-    elif kind in ("a", "A", "lowerLetter", "upperLetter") and 0 < number <= _LETTERS_MAX:
-        text = _LETTERS[(number - 1) % 26] * ((number - 1) // 26 + 1)
-    elif kind in ("i", "I", "lowerRoman", "upperRoman") and 0 < number <= _ROMAN_MAX:
-        text = _format_roman(number)
-    elif ("Counting" in kind or kind == "一") and 0 < number <= _HAN_MAX:
-        tens, units = divmod(number, 10)
-        leading = _HAN_DIGITS[tens] if tens > 1 else ""
-        text = leading + ("十" if tens else "") + _HAN_DIGITS[units]
-    is_upper = kind in ("A", "I") or kind.startswith("upper")
-    return text.upper() if is_upper else text
+    """Format a number of a list. `kind` is a name of Word, or the first number of such a list.
+
+    A number that its kind does not have, and that of an unknown kind, is a decimal.
+    """
+    if kind.isdecimal():
+        return str(number).zfill(len(kind))
+    return _FORMATTERS.get(kind, str)(number)
+
+
+def is_known(kind: str) -> bool:
+    """Return whether numbers of a kind are written as Word writes them."""
+    return kind.isdecimal() or kind in _FORMATTERS
+
+
+def _format_nothing(_number: int) -> str:
+    return ""
+
+
+def _format_ordinal(number: int) -> str:
+    is_teen = number % 100 // 10 == 1
+    return str(number) + ("th" if is_teen else _ORDINAL_ENDS.get(number % 10, "th"))
+
+
+def _repeat_letter(letters: str) -> Callable[[int], str]:
+    """Return a function that writes numbers as the letters of an alphabet, then as each of them twice."""
+
+    def format_letter(number: int) -> str:
+        count, index = divmod(number - 1, len(letters))
+        return letters[index] * (count + 1) if 0 <= count < _REPEATS_MAX else str(number)
+
+    return format_letter
+
+
+def _format_hebrew_letters(number: int) -> str:
+    """Write the last letter for each time that the alphabet is used up, then the letter that remains."""
+    count, index = divmod(number - 1, len(_HEBREW))
+    return _HEBREW[-1] * count + _HEBREW[index] if 0 <= count < _REPEATS_MAX else str(number)
+
+
+def _format_hebrew_number(number: int) -> str:
+    if not 0 < number <= _HEBREW_MAX:
+        return str(number)
+    text = _add_signs(number, zip(_HEBREW_VALUES, reversed(_HEBREW), strict=True))
+    return text[:-2] + _HEBREW_NAMES_OF_GOD.get(text[-2:], text[-2:])
 
 
 def _format_roman(number: int) -> str:
+    return _add_signs(number, _ROMANS) if 0 < number <= _ROMAN_MAX else str(number)
+
+
+def _add_signs(number: int, signs: Iterable[tuple[int, str]]) -> str:
+    """Write a number as a sum of signs, from the largest value to the smallest."""
     parts: list[str] = []
-    for value, letters in _ROMANS:
+    for value, sign in signs:
         count, number = divmod(number, value)
-        parts.append(letters * count)
+        parts.append(sign * count)
     return "".join(parts)
+
+
+def _format_han(number: int) -> str:
+    if not 0 < number <= _HAN_MAX:
+        return str(number)
+    tens, units = divmod(number, 10)
+    leading = _HAN_DIGITS[tens] if tens > 1 else ""
+    return leading + ("十" if tens else "") + _HAN_DIGITS[units]
+
+
+def _format_cardinal(number: int) -> str:
+    return _write_words(number).capitalize() if 0 <= number <= _WORDS_MAX else str(number)
+
+
+def _format_ordinal_words(number: int) -> str:
+    if not 0 <= number <= _WORDS_MAX:
+        return _format_ordinal(number)
+    words = _write_words(number)
+    last = re.split("[ -]", words)[-1]
+    ordinal = _ORDINAL_WORDS.get(last) or re.sub("y$", "ie", last) + "th"
+    return f"{words.removesuffix(last)}{ordinal}".capitalize()
+
+
+def _write_words(number: int) -> str:
+    """Write a number in English words, such as `one hundred twenty-three`."""
+    for value, name in ((1_000, "thousand"), (100, "hundred")):
+        if number >= value:
+            count, rest = divmod(number, value)
+            return f"{_write_words(count)} {name}" + (f" {_write_words(rest)}" if rest else "")
+    if number < len(_SMALL_NUMBERS):
+        return _SMALL_NUMBERS[number]
+    tens, units = divmod(number, 10)
+    return _TENS[tens - 2] + (f"-{_SMALL_NUMBERS[units]}" if units else "")
+
+
+def _raise_case(format_lower: Callable[[int], str]) -> Callable[[int], str]:
+    return lambda number: format_lower(number).upper()
+
+
+_FORMATTERS: dict[str, Callable[[int], str]] = {
+    **dict.fromkeys(("none", "bullet", ""), _format_nothing),
+    "decimal": str,
+    "decimalZero": "{:02}".format,
+    "ordinal": _format_ordinal,
+    **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
+    **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
+    **dict.fromkeys(("i", "lowerRoman"), _format_roman),
+    **dict.fromkeys(("I", "upperRoman"), _raise_case(_format_roman)),
+    "russianLower": _repeat_letter(_RUSSIAN),
+    "russianUpper": _repeat_letter(_RUSSIAN.upper()),
+    "chicago": _repeat_letter(_CHICAGO),
+    "hebrew1": _format_hebrew_number,
+    "hebrew2": _format_hebrew_letters,
+    "cardinalText": _format_cardinal,
+    "ordinalText": _format_ordinal_words,
+    **dict.fromkeys(("一", "chineseCounting", "japaneseCounting", "taiwaneseCounting"), _format_han),
+    **dict.fromkeys(("chineseCountingThousand", "taiwaneseCountingThousand"), _format_han),
+}
+"""How numbers are written, by the name of Word or the first number of a list of OpenDocument."""
 
 
 class ListLevel(Struct, frozen=True, kw_only=True):
@@ -57,6 +172,8 @@ class ListLevel(Struct, frozen=True, kw_only=True):
     pattern: str = ""
     """The number as a person sees it, with `%1` for the number of the first level, and so on."""
     start: int = 1
+    restart_level: int = 9
+    """The level restarts after an item of the levels above it, up to this many of them."""
     is_legal: bool = False
     """Whether the numbers of all levels are written as decimals."""
 
@@ -75,11 +192,14 @@ class ListCounter(Struct):
         shape = levels.get(level, ListLevel())
         self._numbers[level] = self._numbers.get(level, shape.start - 1) + 1
         for deeper in [each for each in self._numbers if each > level]:
-            del self._numbers[deeper]
+            if level < levels.get(deeper, shape).restart_level:
+                del self._numbers[deeper]
 
         def format_level(match: re.Match[str]) -> str:
-            above = levels.get(int(match[1]) - 1, ListLevel())
-            number = self._numbers.setdefault(int(match[1]) - 1, above.start)
-            return format_number(number, "decimal" if shape.is_legal else above.kind)
+            index = int(match[1]) - 1
+            above = levels.get(index, ListLevel())
+            number = self._numbers.setdefault(index, above.start)
+            is_decimal = shape.is_legal and above.kind not in ("none", "bullet")
+            return format_number(number, "decimal" if is_decimal else above.kind)
 
         return re.sub("%([1-9])", format_level, shape.pattern)

@@ -39,8 +39,7 @@ _Place = tuple[int, int]
 def convert_pptx(data: bytes, name: str) -> ConvertedText:
     """Convert a presentation to Markdown. Each slide is a page, so that citations name it."""
     package = ZipPackage(data, name)
-    starts = package.read_relations("").values()
-    main = next((each.target for each in starts if each.kind == "officeDocument"), "ppt/presentation.xml")
+    main = package.find_main_part("ppt/presentation.xml")
     deck = package.parse(main)
     slides = _list_slides(package, main, deck)
     if not slides and get_local_name(deck) != "presentation":

@@ -90,6 +90,11 @@ class ZipPackage:
             self._damaged[part_name] = None
         return etree.Element("empty") if root is None else root
 
+    def find_main_part(self, usual_name: str) -> str:
+        """Return the name of the part that an Office file is about, which is usually the same."""
+        starts = self.read_relations("").values()
+        return next((each.target for each in starts if each.kind == "officeDocument"), usual_name)
+
     def read_relations(self, part_name: str) -> dict[str, Relation]:
         """Return what the ids in a part of an Office file refer to. The name of the whole file is empty."""
         folder, name = posixpath.split(part_name)

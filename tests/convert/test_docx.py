@@ -1,11 +1,15 @@
 """Word documents as Markdown: every word, number, formula and box that a person sees, and nothing that is hidden."""
 
+from collections.abc import Mapping
+
 import pytest
 
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.docx import convert_docx
-from tests.convert.samples import make_docx_parts, pack, read_outline
+from tests.convert.samples import make_docx_parts, pack, read_outline, remove_part, replace_part
 from tests.convert.samples import write_word_paragraph as write
 
+_OTHER_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
 
@@ -19,9 +23,19 @@ def _style(style_id: str, properties: str, *, base: str = "", kind: str = "parag
 
 
 def _convert(*paragraphs: str, styles: str = "", footnotes: str = "", numbering: str = "") -> str:
+    return _convert_whole(*paragraphs, styles=styles, footnotes=footnotes, numbering=numbering).text
+
+
+def _convert_whole(
+    *paragraphs: str,
+    styles: str = "",
+    footnotes: str = "",
+    numbering: str = "",
+    others: Mapping[str, str | bytes] | None = None,
+) -> ConvertedText:
     parts = make_docx_parts(paragraphs, styles=styles, footnotes=footnotes)
-    parts["word/numbering.xml"] = f"<w:numbering xmlns:w='w'>{numbering}</w:numbering>"
-    return convert_docx(pack(parts), "a.docx").text
+    parts["word/numbering.xml"] = f"<w:numbering xmlns:w='w' xmlns:mc='mc'>{numbering}</w:numbering>"
+    return convert_docx(pack({**parts, **(others or {})}), "a.docx")
 
 
 def _numbered(text: str, number_id: int, level: int = 0) -> str:
@@ -29,9 +43,11 @@ def _numbered(text: str, number_id: int, level: int = 0) -> str:
     return f"<w:p><w:pPr>{numbers}</w:pPr>{_run(text)}</w:p>"
 
 
-def _list(number_id: int, *levels: tuple[str, str]) -> str:
+def _list(number_id: int, *levels: tuple[str, str], more: str = "") -> str:
+    """Return a list; `more` is what its last level has, too."""
     shapes = "".join(
-        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/></w:lvl>'
+        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/>'
+        f"{more if level == len(levels) - 1 else ''}</w:lvl>"
         for level, (kind, pattern) in enumerate(levels)
     )
     return (
@@ -168,6 +184,215 @@ def test_a_list_restarts_where_word_restarts_it() -> None:
         numbering=_list(2, ("lowerLetter", "%1)")) + again,
     )
     assert text == "a) a\n\nb) b\n\ne) c\n\nf) d\n"
+
+
+@pytest.mark.parametrize(
+    ("restart", "numbers"),
+    [
+        ("", "1 2 1 1"),
+        ('<w:lvlRestart w:val="0"/>', "1 2 3 4"),
+        ('<w:lvlRestart w:val="1"/>', "1 2 3 1"),
+        ('<w:lvlRestart w:val="9"/>', "1 2 1 1"),
+    ],
+)
+def test_a_level_restarts_after_the_levels_that_it_names(restart: str, numbers: str) -> None:
+    shapes = _list(2, ("decimal", "%1."), ("decimal", "%1.%2."), ("decimal", "%3)"), more=restart)
+    levels = (0, 1, 2, 2, 1, 2, 0, 1, 2)
+    text = _convert(*(_numbered("item", 2, level) for level in levels), numbering=shapes)
+    assert " ".join(line.strip()[0] for line in text.splitlines() if ") item" in line) == numbers
+
+
+def test_an_overridden_start_holds_for_each_restart() -> None:
+    again = '<w:num w:numId="3"><w:abstractNumId w:val="2"/>{}</w:num>'.format(
+        '<w:lvlOverride w:ilvl="1"><w:startOverride w:val="5"/></w:lvlOverride>'
+    )
+    items = (_numbered("item", 3, level) for level in (0, 1, 1, 0, 1))
+    text = _convert(*items, numbering=_list(2, ("decimal", "%1:"), ("decimal", "%1-%2:")) + again)
+    assert text.split() == ["1:", "item", "1-5:", "item", "1-6:", "item", "2:", "item", "2-5:", "item"]
+
+
+_CUSTOM = (
+    '<mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:format="{}" w:val="custom"/></mc:Choice>'
+    '<mc:Fallback><w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent>'
+)
+
+
+@pytest.mark.parametrize(
+    ("levels", "last", "number", "note"),
+    [
+        ([("decimal", "%1."), ("bullet", "-"), ("decimal", "%1.%2%3)")], "", "1.1)", ""),
+        ([("none", "%1"), ("decimal", "%1§%2")], "", "§1", ""),
+        ([("upperRoman", "%1"), ("bullet", ""), ("decimal", "%1.%2%3)")], "<w:isLgl/>", "1.1)", ""),
+        ([("upperRoman", "%1"), ("decimal", "%1.%2)")], '<w:isLgl w:val="0"/>', "I.1)", ""),
+        ([("decimal", "REQ-%1")], f"{_CUSTOM.format('001, 002, 003, ...')}", "REQ-001", ""),
+        ([("ordinalText", "Article %1")], "", "Article First", ""),
+        ([("japaneseLegal", "%1:")], "", "1:", f"{_OTHER_NUMBERS}: japaneseLegal."),
+        ([("decimal", "%1:")], _CUSTOM.format("α, β, γ"), "1:", f"{_OTHER_NUMBERS}: custom."),
+    ],
+)
+def test_a_number_is_printed_as_word_prints_it(
+    levels: list[tuple[str, str]], last: str, number: str, note: str
+) -> None:
+    shapes = _list(2, *levels, more="" if "custom" in last else last)
+    if "custom" in last:
+        shapes = shapes.replace('<w:numFmt w:val="decimal"/>', last)
+    converted = _convert_whole(_numbered("item", 2, len(levels) - 1), numbering=shapes)
+    assert converted.text == f"{number} item\n"
+    assert "".join(converted.notes) == note
+
+
+def test_numbers_in_words_are_those_of_an_english_document() -> None:
+    language = '<w:docDefaults><w:rPrDefault><w:rPr><w:lang w:val="de-DE"/></w:rPr></w:rPrDefault></w:docDefaults>'
+    shapes = _list(2, ("cardinalText", "%1:"))
+    converted = _convert_whole(_numbered("Eins", 2), numbering=shapes, styles=language)
+    assert (converted.text, converted.notes) == ("1: Eins\n", (f"{_OTHER_NUMBERS}: cardinalText in de-DE.",))
+
+
+_FIELD_WITHOUT_RESULT = f"{_FIELD.format('begin')}<w:r><w:instrText>{{}}</w:instrText></w:r>{_FIELD.format('end')}"
+
+
+@pytest.mark.parametrize(
+    ("instruction", "text", "note"),
+    [
+        (r" EQ \f(1,2) ", "1/2", ""),
+        (r"eq \F (a+b;2,5)", "(a+b)/(2,5)", ""),
+        (r"EQ \r(3,x)+\r(y)", "^3√x+√y", ""),
+        (r"EQ x\s\up8(2)\do4(n)", "x^2_n", ""),
+        (r"EQ \b\lc\{ (\a\al(x,y))", "{x; y", ""),
+        (r"EQ \b\bc\[(\f(1,x\,y))", "[1/(x,y)]", ""),
+        (r"EQ \a\ac\co2(1,2,3,4)", "[1, 2; 3, 4]", ""),
+        (r"EQ \i\su(i=1,n,i)", r"∑\_(i=1)^n i", ""),
+        (r"EQ \x\to\bo(5)\d\fo9()\l(a,b)", "5a,b", ""),
+        (r"EQ \f(1,\r(2)", "1/(√2)", ""),
+        (r'SYMBOL 163 \f "Symbol" \s 12', "≤", ""),
+        (r"SYMBOL 0x20AC \u", "€", ""),
+        (r"SYMBOL 169", "©", ""),
+        (r"MACROBUTTON NoMacro [Your name]", "[Your name]", ""),
+        (r"GOTOBUTTON here Go there", "Go there", ""),
+        ('XE "Boats"', "", ""),
+        ("AUTONUM", "", "the file lacks the values of some fields: AUTONUM."),
+    ],
+)
+def test_a_field_without_a_result_is_what_word_shows(instruction: str, text: str, note: str) -> None:
+    fields = (_FIELD_WITHOUT_RESULT.format(instruction), f"<w:fldSimple w:instr='{instruction}'/>")
+    for field in fields:
+        converted = _convert_whole(f"<w:p>{_run('The dose is ')}{field}{_run(' a day')}</w:p>")
+        assert converted.text == " ".join(["The dose is", *text.split(), "a day"]) + "\n"
+        assert "".join(converted.notes) == note
+
+
+def test_a_field_in_an_equation_is_a_part_of_it() -> None:
+    inner = _RESULT.replace("result", "7").replace("code", "")
+    begin = f"{_FIELD.format('begin')}<w:r><w:instrText>EQ \\f(</w:instrText></w:r>"
+    end = f"<w:r><w:instrText>,2)</w:instrText></w:r>{_FIELD.format('end')}"
+    assert _convert(f"<w:p>{begin}{inner}{end}</w:p>") == "7/2\n"
+
+
+def _relate(target: str, *, mode: str = "") -> str:
+    return (
+        f"<Relationships><Relationship Id='c' Type='x/aFChunk' Target='{target}' TargetMode='{mode}'/></Relationships>"
+    )
+
+
+_CHUNK = "<w:altChunk r:id='c' xmlns:r='r'/>"
+_PAGE = "<html><head><title>x</title><style>y</style></head><body>Six <b>weeks</b><p>or so</div></body></html>"
+_MAIL = (
+    "MIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n boundary=b\r\n\r\n--b\r\n"
+    "Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n{}\r\n--b--\r\n"
+)
+_NOTED_WORD = make_docx_parts(
+    [f"<w:p>{_run('Six weeks')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>", _CHUNK],
+    styles="",
+    footnotes=f'<w:footnote w:id="2">{write("Or so.")}</w:footnote>',
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "data", "text"),
+    [
+        ("chunk.html", _PAGE, "Six **weeks**\n\nor so"),
+        ("chunk.dat", f"<?xml version='1.0'?><!DOCTYPE html>{_PAGE}", "Six **weeks**\n\nor so"),
+        ("chunk.htm", "\ufeff<h1>Terms</h1>Six weeks</body> or so", "# Terms\n\nSix weeks or so"),
+        ("chunk.mht", _MAIL.format("<p>Six w=65eks</p>"), "Six weeks"),
+        ("chunk.txt", "Six weeks\nor 1 < 2", "Six weeks\n\nor 1 < 2"),
+        ("chunk.docx", pack(_NOTED_WORD), "Six weeks[^1]\n\n[^1]: Or so."),
+    ],
+)
+def test_a_document_in_a_document_is_there_in_its_place(part: str, data: str | bytes, text: str) -> None:
+    others = {"word/_rels/document.xml.rels": _relate(part), f"word/{part}": data}
+    converted = _convert_whole(write("Before"), _CHUNK, write("After"), others=others)
+    assert converted.text == f"Before\n\n{text}\n\nAfter\n"
+
+
+_MISSING = "not in the file: an embedded document."
+
+
+@pytest.mark.parametrize(
+    ("part", "data", "mode", "note"),
+    [
+        ("http://example.org/a.html", "", "External", _MISSING),
+        ("none.html", "", "", _MISSING),
+        ("a.rtf", "{\\rtf1 x}", "", "an embedded document cannot be read: a.rtf."),
+        (
+            "a.xml",
+            "<?xml version='1.0'?><w:wordDocument xmlns:w='w'/>",
+            "",
+            "an embedded document cannot be read: a.xml.",
+        ),
+        ("a.html", "<div>" * 100_000, "", "an embedded document cannot be read: a.html."),
+        ("a.docx", b"PK\x03\x04cut", "", "an embedded document cannot be read: a.docx."),
+        ("a.docx", pack({"x": "y"}), "", "an embedded document cannot be read: a.docx."),
+        (
+            "a.docx",
+            pack({**_NOTED_WORD, "word/_rels/document.xml.rels": _relate("b.html"), "word/b.html": "deep"}),
+            "",
+            "an embedded document cannot be read: b.html.",
+        ),
+    ],
+)
+def test_a_document_that_cannot_be_shown_is_named(part: str, data: str | bytes, mode: str, note: str) -> None:
+    others = {"word/_rels/document.xml.rels": _relate(part, mode=mode), f"word/{part}": data}
+    others = {name: content for name, content in others.items() if content}
+    converted = _convert_whole(write("Before"), _CHUNK, write("After"), others=others)
+    assert converted.text.startswith("Before\n\n")
+    assert converted.text.endswith("\n\nAfter\n")
+    assert "deep" not in converted.text
+    assert converted.notes == (note,)
+
+
+@pytest.mark.parametrize(
+    ("look", "has_heads"),
+    [
+        ('w:firstRow="1" w:val="0000"', True),
+        ('w:val="04A0"', True),
+        ('w:val="0480"', False),
+        ('w:val="04A0" w:firstRow="0"', False),
+        ('w:val="x"', False),
+    ],
+)
+def test_the_first_row_is_a_head_if_the_look_of_the_table_says_so(look: str, *, has_heads: bool) -> None:
+    rows = [f"<w:tr><w:tc>{write(first)}</w:tc><w:tc>{write(second)}</w:tc></w:tr>" for first, second in ("AB", "12")]
+    properties = f"<w:tblPr><w:tblLook {look}/></w:tblPr>"
+    lines = _convert(f"<w:tbl>{properties}{''.join(rows)}</w:tbl>").splitlines()
+    assert lines[:3] == (
+        ["| A | B |", "| --- | --- |", "| 1 | 2 |"] if has_heads else ["| | |", "| --- | --- |", "| A | B |"]
+    )
+    assert _convert(f"<w:tbl>{properties}{rows[0]}</w:tbl>").startswith("| | |")
+
+
+@pytest.mark.parametrize("part", ["word/styles.xml", "word/footnotes.xml", "word/numbering.xml"])
+def test_a_part_that_is_missing_or_cut_costs_no_other_part(part: str) -> None:
+    cited = f"<w:p>{_run('In 2024')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>"
+    parts = make_docx_parts([cited, _numbered("item", 2)], styles="<w:style/>", footnotes="<w:footnote/>")
+    parts["word/numbering.xml"] = "<w:numbering xmlns:w='w'><w:num/></w:numbering>"
+    missing = "not in the file: a note."
+    for data, note in (
+        (remove_part(pack(parts), part), ""),
+        (replace_part(pack(parts), part, "</", "<"), f"not all of it can be read, because a part is damaged: {part}."),
+    ):
+        converted = convert_docx(data, "a.docx")
+        assert converted.text == "In 2024\n\nitem\n"
+        assert converted.notes == (missing, *filter(None, [note]))
 
 
 def test_text_boxes_follow_their_paragraph_and_are_there_once() -> None:
