@@ -22,6 +22,7 @@ from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
 from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
 from roamtui.markdown.surroundings import Surroundings
+from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line
@@ -117,6 +118,8 @@ def run_recheck(
     store = open_store()
     known = _list_conversations(store, targets)
     quotes: list[_CheckedQuote] = []
+    lacking: dict[str, Library] = {}
+    """The sources in which a quote was not found."""
     claims: Sequence[Claim]
     for target in targets or known:
         path = Path(target)
@@ -139,7 +142,10 @@ def run_recheck(
             claims = read_claims_of_file(path, target, None if source is None else sources.open(source))
         for claim in claims:
             name = source or sources.resolve(claim.source)
-            quotes.append(_recheck_claim(claim, name, sources.open(name)))
+            library = sources.open(name)
+            quotes.append(_recheck_claim(claim, name, library))
+            if isinstance(library, Library) and not quotes[-1].status.is_there:
+                lacking[name] = library
     if not quotes:
         raise SourceError(
             f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}" if targets else _NO_QUOTES
@@ -161,6 +167,8 @@ def run_recheck(
     if only_quote := sum(quote.sentence_compared is False for quote in quotes):
         count = format_count(only_quote, "quote")
         write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
+    gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
+    write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
     faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
     return int(any(quote.status in faults for quote in quotes))
 

@@ -49,6 +49,19 @@ def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]
     return targets + [(*target, "--in", garden) for target in targets]
 
 
+def test_what_was_not_read_is_named_with_a_quote_that_is_not_found(run: RunCommand, garden: Path) -> None:
+    folder = garden.parent / "folder"
+    folder.mkdir()
+    garden.rename(folder / garden.name)
+    (folder / "prices.pdf").write_bytes(b"%PDF-1.7\n")
+    answer = garden.parent / "answer.txt"
+    for quote, gaps in (("Each plot is ten metres long", 0), ("Nobody swims in the pond", 1)):
+        answer.write_text(f'"{quote}"\n', "utf-8")
+        result = run("recheck", answer, "--in", folder)
+        assert result.code == gaps
+        assert result.err.count("1 file could not be read: prices.pdf") == gaps
+
+
 def test_each_quote_of_a_conversation_is_counted_by_whatever_name(run: RunCommand, garden: Path) -> None:
     for target in _list_targets(run, garden):
         result = run("recheck", *target)

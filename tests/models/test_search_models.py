@@ -61,6 +61,7 @@ def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: 
         expected.append(usage)
         return len(expected) == 1
 
+    background.meter.take()
     background.meter.may_spend = may_spend
     with FakeEmbeddingServer() as server:
         embedder = _make(background, "openai/text-embedding-3-small", server.openai_url)
