@@ -32,8 +32,11 @@ def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
 
 
 def strip_keys(url: str, environ: Mapping[str, str]) -> str:
-    """Return the URL of a server without its login and query, with the secrets of an environment masked."""
-    return redact_secrets(_LOGIN_OR_QUERY.sub("", url), environ)
+    """Return the URL of a server without its login and query, with the keys of an environment masked."""
+    bare = _LOGIN_OR_QUERY.sub("", url)
+    for key in list_keys(environ):
+        bare = bare.replace(key, MASK)
+    return bare
 
 
 def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from roamtui.conversation.events import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.redaction import list_keys, mask_keys, redact_secrets
+from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.plain import MASK
 from tests.case_files import read_rows
@@ -34,6 +34,22 @@ ENVIRON = {
 @pytest.mark.parametrize(("text", "redacted"), read_rows("models/redaction", "texts"))
 def test_no_key_stays(text: str, redacted: str) -> None:
     assert redact_secrets(text, ENVIRON) == redacted
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://skylab.example/v1", "https://skylab.example/v1"),
+        ("http://lm-studio:1234/v1/", "http://lm-studio:1234/v1/"),
+        ("https://me:pass?word@a.example/v1?key=1#k", "https://a.example/v1"),
+        ("https://a.example/0123456789abcdef/v1", f"https://a.example/{MASK}/v1"),
+        ("localhost:11434", "localhost:11434"),
+        ("http://[", "http://["),
+        ("", ""),
+    ],
+)
+def test_the_url_of_a_server_is_kept_without_keys(url: str, kept: str) -> None:
+    assert strip_keys(url, {"A_KEY": "lm-studio", "B_KEY": "0123456789abcdef"}) == kept
 
 
 @pytest.mark.parametrize(
