@@ -65,9 +65,8 @@ class Consent:
         """
         state = self._conversation.state
         is_new = not (state.model or state.exchanges)
-        is_known = model.name == OFFLINE or model.server is not None
-        has_same_server = model.name == OFFLINE or model.server == state.server
-        is_same = is_known and has_same_server and model.name == state.model
+        has_same_server = model.server is not None and model.server == state.server
+        is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
         if not is_new and not is_same and self._agreed != (self._conversation.switch_count, model):
             before = _format_model(state.model, state.server)
             now = _format_model(model.name, model.server)
@@ -80,7 +79,7 @@ class Consent:
             detail = f"So far: {before}. Next: {now}."
             approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
             if not await self._conversation.approver(approval):
-                raise UsageError(f"The question was not sent to {now}.")
+                raise UsageError(f"The question was not sent to {now}. Choose another model with --model.")
         self.accept_model(model)
 
     def may_spend(self, usage: Usage) -> bool:

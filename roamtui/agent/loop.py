@@ -222,7 +222,8 @@ class Agent:
                 await self._prepare(options)  # which may remove exchanges
                 earlier = len(conversation.state.exchanges)
                 await self._answer(question, options.within)
-            except BaseException:
+            except BaseException as error:
+                self._has_failed = isinstance(error, RoamtuiError)
                 has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
                 if not has_begun:
                     conversation.publish(QuestionDropped())
