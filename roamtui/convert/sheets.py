@@ -3,106 +3,147 @@
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
 
-import contextlib
-import html
 import io
-import re
-from collections.abc import Iterable, Iterator, Mapping
+import zipfile
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import groupby, takewhile
 
+from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.convert.converted import ZIP_START, ConvertedText
 from roamtui.convert.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.convert.sheet_extras import (
-    RAISED_END,
-    RAISED_START,
-    SheetExtras,
-    mark_raised,
-    read_extras,
-)
+from roamtui.convert.number_format import write_plain
 from roamtui.convert.tables import MarkdownCell, is_header, write_cell, write_table
-from roamtui.convert.zip_package import BYTES_MAX, ZIP_ERRORS, ZipPackage
+from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
+from roamtui.convert.xml_elements import get_attribute
+from roamtui.convert.zip_package import BYTES_MAX, ZipPackage
+from roamtui.errors import SourceError
 from roamtui.plain import format_count
 
-_CELLS_MAX = 4_000_000
-"""Maximum number of cells that are read of a sheet, empty ones included."""
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
 _MERGED_LENGTH_MAX = 200
 """A longer text is not repeated in the cells that a merged cell covers."""
-_WHOLE_MAX = 1e21
-"""A whole number from here on is written with an exponent."""
-_NAMED_AREA = re.compile(
-    r'<(?:definedName|table|table:named-range)\s[^>]*?\bname="(?!_xlnm)([^"]*)"[^>]*?(?:(?:ref|range-address)="|>)([^"<]+)'
-)
-"""The name and the address of a table or an area, in the XML of Excel and of OpenDocument."""
+_XML_BYTES_MAX = 20_000_000
+"""The tree of a larger part does not fit into the memory of the subprocess."""
+_RAISED_START, _RAISED_END = "\ue002", "\ue003"
+"""Characters around a raised text, while it is in a cell of an OpenDocument file."""
 
 
 def convert_sheets(data: bytes, name: str) -> ConvertedText:
-    """Convert a workbook to Markdown."""
+    """Convert a workbook to Markdown.
+
+    Raises:
+        SourceError: It is too large, or no sheet can be read.
+    """
     texts: list[str] = []
     notes: list[str] = []
     left_out: list[str] = []
     package = ZipPackage(data, name, part_bytes_max=BYTES_MAX) if data.startswith(ZIP_START) else None
-    extras: dict[str, SheetExtras] = {}
-    with contextlib.suppress(*ZIP_ERRORS):  # calamine reads the cells of some damaged files
-        if package:
-            extras = read_extras(package)
-            data = mark_raised(package, data)
-    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-    for entry in book.sheets_metadata:
-        sheet = book.get_sheet_by_name(entry.name)
-        row_count = _CELLS_MAX // max(1, sheet.total_width)
-        if sheet.total_height > row_count:
-            notes.append(f"only the first {row_count:,} rows of {entry.name} were read.")
-            left_out.append(f"all rows of {entry.name} after the first {row_count:,}")
-        grid = [[*map(_format_cell, row)] for row in sheet.to_python(skip_empty_area=False, nrows=row_count)]
-        extra = extras.get(entry.name, SheetExtras())
-        _add_extras(grid, extra)
-        merged = dict(_iter_merged(grid, sheet.merged_cell_ranges or ()))
-        if extra.not_computed:
-            formulas = format_count(extra.not_computed, "formula")
+    workbook = Workbook(package) if package else None
+    if workbook and workbook.is_xlsx:
+        sheets = workbook.read_sheets()
+        areas = [*workbook.list_areas()]
+    else:
+        sheets = _read_by_calamine(_mark_raised(package, data) if package else data)
+        areas = [*_list_areas(package)] if package else []
+    for sheet in sheets:
+        blocks = [*_write_blocks(sheet)]
+        if sheet.rows_max is not None:
+            notes.append(f"only the first {sheet.rows_max:,} rows of {sheet.name} were read.")
+            left_out.append(f"all rows of {sheet.name} after the first {sheet.rows_max:,}")
+        if sheet.not_computed:
+            formulas = format_count(sheet.not_computed, "formula")
             notes.append(
-                f"no value is saved for {formulas} of {entry.name}. Save the file in a spreadsheet program."
+                f"no value is saved for {formulas} of {sheet.name}. Save the file in a spreadsheet program."
             )
-        boxes = [escape_line_starts(escape_inline(text)) for text in extra.boxes]
-        if blocks := [*_write_blocks(grid, merged), *boxes]:
-            is_visible = entry.visible == SheetVisibleEnum.Visible
-            title = escape_inline(entry.name) + ("" if is_visible else " (hidden)")
+        blocks += (escape_line_starts(escape_inline(text)) for text in sheet.boxes)
+        if blocks:
+            title = escape_inline(sheet.name) + ("" if sheet.is_visible else " (hidden)")
             texts += [write_heading(1, title), *blocks]
-    names = ("xl/workbook.xml", "xl/tables/", "content.xml")
-    parts = map(package.read, package.list_names(*names)) if package else ()
-    areas = [
-        f"- {escape_inline(': '.join(map(html.unescape, area.groups())))}"
-        for part in parts
-        for area in _NAMED_AREA.finditer(part.decode("utf-8", "replace"))
-    ]
+    damage = package.list_damage() if package else ()
+    if damage and not texts:
+        raise SourceError(
+            f"{name} is damaged: no sheet can be read. Save it again in the program that made it."
+        )
     if areas:
-        texts += [write_heading(1, "Named areas"), "\n".join(areas)]
+        items = [f"- {escape_inline(': '.join(area))}" for area in areas]
+        texts += [write_heading(1, "Named areas"), "\n".join(items)]
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
-        notes=tuple(notes),
+        notes=(*notes, *damage),
         left_out=tuple(left_out),
     )
+
+
+def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    for entry in book.sheets_metadata:
+        sheet = book.get_sheet_by_name(entry.name)
+        row_count = CELLS_MAX // max(1, sheet.total_width)
+        rows: dict[int, dict[int, str]] = {}
+        for number, values in enumerate(sheet.to_python(skip_empty_area=False, nrows=row_count)):
+            row = {column: text for column, value in enumerate(values) if (text := _format_cell(value))}
+            if row:
+                rows[number] = row
+        yield Sheet(
+            name=entry.name,
+            is_visible=entry.visible == SheetVisibleEnum.Visible,
+            rows=rows,
+            merged=sheet.merged_cell_ranges or (),
+            rows_max=row_count if sheet.total_height > row_count else None,
+        )
+
+
+def _mark_raised(package: ZipPackage, data: bytes) -> bytes:
+    """Return an OpenDocument file with marks around raised texts, which would join the text before them."""
+    xml = package.read("content.xml")
+    if b"text-position" not in xml or len(xml) > _XML_BYTES_MAX:
+        return data
+    content = package.parse("content.xml")
+    raised = {
+        get_attribute(look.getparent(), "name")
+        for look in content.iterfind(".//{*}style/{*}text-properties")
+        if get_attribute(look, "text-position").startswith("super")
+    }
+    spans = [
+        each for each in content.iter("{*}span") if get_attribute(each, "style-name") in raised and each.text
+    ]
+    if not spans:
+        return data
+    for span in spans:
+        span.text = f"{_RAISED_START}{span.text}{_RAISED_END}"
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in package.list_names(""):
+            archive.writestr(name, etree.tostring(content) if name == "content.xml" else package.read(name))
+    return stream.getvalue()
+
+
+def _list_areas(package: ZipPackage) -> Iterator[tuple[str, str]]:
+    """Yield the name and the address of each named area of an OpenDocument file."""
+    if b"named-range" in package.read("content.xml"):
+        for element in package.iter_elements("content.xml", "table-row", "named-range"):
+            if address := get_attribute(element, "cell-range-address"):
+                yield get_attribute(element, "name"), address
 
 
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
     """Write a value as text: numbers with all their digits, a date as ISO and without midnight."""
     match value:
-        case str() if RAISED_START in value:
-            marked = escape_inline(value).replace(RAISED_START, "<sup>").replace(RAISED_END, "</sup>")
+        case str() if _RAISED_START in value:
+            marked = escape_inline(value).replace(_RAISED_START, "<sup>").replace(_RAISED_END, "</sup>")
             return MarkdownCell(marked)
         case str():
             return value
         case bool():
             return str(value).upper()
-        case float() if value.is_integer() and abs(value) < _WHOLE_MAX:
-            return str(int(value))
         case float():
-            return f"{value:.15g}"  # all that Excel shows
+            return write_plain(value)
         case datetime():
             return str(value).removesuffix(" 00:00:00")
         case timedelta():
@@ -112,56 +153,52 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
             return str(value)
 
 
-def _add_extras(grid: list[list[str]], extra: SheetExtras) -> None:
-    """Write errors and percent signs, and make links of the cells that have one."""
-    for (row, column), value in extra.values.items():
-        if row < len(grid) and column < len(grid[row]):
-            grid[row][column] = value
-    for (row, column), target in extra.links.items():
-        cell = _get_cell(grid, row, column)
-        if cell and cell != target:
-            grid[row][column] = MarkdownCell(f"[{write_cell(cell)}]({target})")
-
-
-def _get_cell(grid: list[list[str]], row: int, column: int) -> str:
-    return grid[row][column] if row < len(grid) and column < len(grid[row]) else ""
-
-
-def _iter_merged(
-    grid: list[list[str]], areas: Iterable[tuple[tuple[int, int], tuple[int, int]]]
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """Yield the cells that merged cells cover, with their text. Rows without other words are left out."""
+def _list_covered(sheet: Sheet) -> dict[tuple[int, int], str]:
+    """Return the cells that merged cells cover, with their text. Rows without other words are left out."""
+    covered: dict[tuple[int, int], str] = {}
     room = _MERGED_MAX
-    for (top, left), (bottom, right) in areas:
-        text = _get_cell(grid, top, left)
+    numbers = sorted(sheet.rows)
+    last = max((max(row) for row in sheet.rows.values()), default=0)
+    for (top, left), (bottom, right) in sheet.merged:
+        text = sheet.rows.get(top, {}).get(left, "")
         if not text or len(text) > _MERGED_LENGTH_MAX:
             continue
-        rows = range(top, min(bottom + 1, len(grid)))
-        columns = range(left, min(right + 1, len(grid[top])))
+        columns = range(left, min(right, last) + 1)
+        rows = numbers[bisect_left(numbers, top) : bisect_right(numbers, bottom)]
         room -= len(rows) * len(columns)
         if room < 0:
-            return
-        for row in rows:
-            if any(grid[row][:left]) or any(grid[row][right + 1 :]):
-                yield from (((row, column), text) for column in columns)
+            break
+        for number in rows:
+            if any(not left <= column <= right for column in sheet.rows[number]):
+                covered |= dict.fromkeys(((number, column) for column in columns), text)
+    return covered
 
 
-def _write_blocks(grid: list[list[str]], merged: Mapping[tuple[int, int], str]) -> Iterator[str]:
-    """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs."""
-    number = 1
-    for has_text, group in groupby(grid, any):
-        rows = [*group]
-        top = 0
-        while has_text and top < len(rows) and sum(map(bool, rows[top])) == 1:
-            top += 1
-        yield from (escape_line_starts("".join(map(write_cell, row))) for row in rows[:top])
-        if has_text and top < len(rows):
-            columns = [column for column in range(len(rows[0])) if any(row[column] for row in rows[top:])]
+def _write_blocks(sheet: Sheet) -> Iterator[str]:
+    """Yield rows between empty rows as a table. Rows of one cell above it, such as titles, are paragraphs.
+
+    If the tables would have too many cells, set the number of the rows that are read.
+    """
+    covered = _list_covered(sheet)
+    room = CELLS_MAX
+    groups = groupby(enumerate(sorted(sheet.rows)), key=lambda entry: entry[1] - entry[0])
+    for group in ([number for _, number in entries] for _, entries in groups):
+        titles = [*takewhile(lambda number: len(sheet.rows[number]) == 1, group)]
+        for number in titles:
+            yield escape_line_starts("".join(map(write_cell, sheet.rows[number].values())))
+        numbers = group[len(titles) :]
+        columns = sorted({column for number in numbers for column in sheet.rows[number]})
+        if len(numbers) * len(columns) > room:
+            numbers = numbers[: room // len(columns)]
+            sheet.rows_max = numbers[-1] + 1 if numbers else group[0]
+        room -= len(numbers) * len(columns)
+        if numbers:
             cells = [
-                [row[column] or merged.get((index, column), "") for column in columns]
-                for index, row in enumerate(rows[top:], number + top - 1)
+                [sheet.rows[number].get(column) or covered.get((number, column), "") for column in columns]
+                for number in numbers
             ]
             has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
             heads = cells.pop(0) if has_header else [""] * len(columns)
-            yield from write_table(heads, cells, number + top + has_header)
-        number += len(rows)
+            yield from write_table(heads, cells, numbers[0] + 1 + has_header)
+        if sheet.rows_max is not None and group[-1] >= sheet.rows_max:
+            return

@@ -4,6 +4,7 @@ import io
 import posixpath
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
@@ -48,10 +49,6 @@ class ZipPackage:
                 f"{name} contains too much text. Split it into smaller files, or convert it to text."
             )
 
-    def __contains__(self, part_name: str) -> bool:
-        """Return whether the archive has a part, by its name as `find_name` returns it."""
-        return part_name in self._names
-
     def list_names(self, *starts: str) -> list[str]:
         """Return the names of the parts that begin with one of some words."""
         return [name for name in self._names if name.startswith(starts)]
@@ -94,6 +91,34 @@ class ZipPackage:
         """Return the name of the part that an Office file is about, which is usually the same."""
         starts = self.read_relations("").values()
         return next((each.target for each in starts if each.kind == "officeDocument"), usual_name)
+
+    def iter_elements(self, part_name: str, *names: str) -> Iterator[Any]:
+        """Yield the elements of a part that have one of some names, as far as it is sound.
+
+        Each is emptied after its use, so that a large part takes little memory.
+        """
+        try:
+            with self._archive.open(self.find_name(part_name)) as stream:
+                elements = etree.iterparse(
+                    stream,
+                    tag=[f"{{*}}{each}" for each in names],
+                    recover=True,
+                    resolve_entities=False,
+                    no_network=True,
+                    remove_comments=True,
+                    remove_pis=True,
+                )
+                for _, element in elements:
+                    yield element
+                    element.clear()
+                    parent = element.getparent()
+                    while element.getprevious() is not None:
+                        del parent[0]
+                is_torn = bool(elements.error_log.filter_from_fatals())
+        except (KeyError, *ZIP_ERRORS):
+            is_torn = True
+        if is_torn:
+            self._damaged[part_name] = None
 
     def read_relations(self, part_name: str) -> dict[str, Relation]:
         """Return what the ids in a part of an Office file refer to. The name of the whole file is empty."""

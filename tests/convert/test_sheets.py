@@ -1,8 +1,17 @@
 """Workbooks as Markdown: every digit and text as it is in its cell, links, text boxes and raised figures."""
 
+import io
+import re
+import zipfile
+
+import pytest
+
+from roamtui.convert import sheets
 from roamtui.convert.converted import ConvertedText
+from roamtui.convert.number_format import NumberFormat
 from roamtui.convert.sheets import convert_sheets
-from tests.convert.samples import pack
+from roamtui.errors import SourceError
+from tests.convert.samples import pack, read_sample, replace_part
 
 _TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _MAIN = f'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{_TYPES}"'
@@ -89,7 +98,7 @@ def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
         '<c r="D2" s="1" t="e"><f>1/0</f><v>#DIV/0!</v></c>'
     )
     text = _convert(_row(1, "share", "half", "typed", "error", "wide") + f'<row r="2">{cells}</row>')
-    assert text.endswith("\n| 7% | 3.5% | 5 | #DIV/0! | 12.5 |\n")
+    assert text.endswith("\n| 7% | 3.5% | 5.0% | #DIV/0! | 12.5 |\n")
 
 
 def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> None:
@@ -112,3 +121,112 @@ def test_a_note_counts_the_formulas_whose_value_was_not_saved() -> None:
     cells = '<c r="A2"><f>A1*2</f></c><c r="B2"><f>A1*3</f><v></v></c><c r="C2" t="str"><f>""</f><v></v></c>'
     converted = _convert_file(_row(1, "1", "2", "3") + f'<row r="2">{cells}</row>')
     assert converted.notes == ("no value is saved for 2 formulas of Fees. Save the file in a spreadsheet program.",)
+
+
+_TAG = re.compile(r"<(/?)([A-Za-z]\w*)((?:\s+[\w:]+=\"[^\"]*\")*)\s*(/?)>")
+
+
+def _respell(part: bytes) -> str:
+    """Write XML with a prefix before each name, its attributes in the other order and in single quotes."""
+
+    def write(tag: re.Match[str]) -> str:
+        attributes = re.findall(r'([\w:]+)="([^"]*)"', tag[3].replace("xmlns=", "xmlns:x="))
+        written = "".join(f"\n {name}='{value}'" for name, value in reversed(attributes))
+        return f"<{tag[1]}x:{tag[2]}{written}{tag[4]}>"
+
+    return _TAG.sub(write, part.decode())
+
+
+def test_a_prefix_other_quotes_and_another_order_of_attributes_change_nothing() -> None:
+    data = read_sample("budget.xlsx")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts: dict[str, str | bytes] = {
+            name: _respell(archive.read(name))
+            if re.match(r"xl/(?!_rels|theme)[\w/]+\.xml", name)
+            else archive.read(name)
+            for name in archive.namelist()
+        }
+    assert b"<x:c" in pack({"x": parts["xl/worksheets/sheet1.xml"]}) or "<x:c" in parts["xl/worksheets/sheet1.xml"]
+    assert convert_sheets(pack(parts), "a.xlsx") == convert_sheets(data, "a.xlsx")
+
+
+def test_a_far_cell_costs_no_more_than_a_near_one() -> None:
+    far = '<row r="1048576"><c r="XFD1048576" t="str"><v>far</v></c></row>'
+    assert _convert(_row(1, "Name", "Price") + _row(2, "Lamp", "30") + far) == (
+        "# Fees\n\n| Name | Price |\n| --- | --- |\n| Lamp | 30 |\n\nfar\n"
+    )
+    aside = '<row><c r="A1" t="str"><v>Name</v></c><c r="XFD1" t="str"><v>Note</v></c></row>'
+    assert "| Name | Note |\n| --- | --- |\n| Lamp | b |\n" in _convert(
+        f'{aside}<row><c t="str"><v>Lamp</v></c><c r="XFD2" t="str"><v>b</v></c></row>'
+    )
+
+
+def test_cells_that_would_make_a_huge_table_are_cut_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets, "CELLS_MAX", 40)
+    rows = (f'<row><c r="A1"><v>1</v></c><c r="{letter}1"><v>2</v></c></row>' for letter in "BCDEFGHI")
+    converted = _convert_file(f"{_row(1, 'Title')}{''.join(rows)}")
+    assert converted.notes == ("only the first 5 rows of Fees were read.",)
+    assert converted.text.count("| 1 | ") == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("00000", {42: "00042", 12010: "12010", 2494.5: "02494.5", -3: "-00003"}),
+        ("000-00-0000", {123456789: "123-45-6789"}),
+        ("[<=9999999]###-####;(###) ###-####", {5551234: "555-1234", 5551234567: "(555) 123-4567"}),
+        ('"Art. "000\\-000', {1234: "Art. 001-234"}),
+        ('"$"#,##0.00', {1234.5: "$1,234.50", -5: "-$5.00", 0.125: "$0.125"}),
+        ("#,##0.00\\ [$€-407]", {1234.567: "1,234.567 €"}),
+        ('_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', {5: "$5.00", -5: "$(5.00)", 0: "$0.00"}),
+        ('[>=1000000]0.0,,"M";#,##0,"K"', {12345678: "12.345678M", 1500: "1.5K"}),
+        ("# ??/16", {0.5: "0.5"}),
+        ("0.00E+00", {12345: "12345"}),
+        ('General" kg"', {2.5: "2.5 kg"}),
+        ("0;[Red]0", {-5: "-5"}),
+        ("0.0%", {0.05: "5.0%", 0.07: "7.0%"}),
+        (";;;", {5: "5"}),
+        ('"Yes";;"No"', {1: "Yes", 0: "No", -1: "-1"}),
+        (
+            "yyyy\\-mm",
+            {45000: "2023-03-15", 45000.5: "2023-03-15 12:00:00", 0.5: "12:00:00", -1: "-1", 59: "1900-02-28"},
+        ),
+        ("[h]:mm", {1.25: "30:00:00"}),
+        ("#", {0: "0", 1e300: "1e+300"}),
+    ],
+)
+def test_a_number_is_shown_in_its_format_and_with_all_its_digits(code: str, shown: dict[float, str]) -> None:
+    assert {value: NumberFormat(code).format_number(float(value)) for value in shown} == shown
+
+
+def test_days_may_count_from_1904_and_a_format_may_put_words_around_a_text() -> None:
+    assert NumberFormat("d.m.y").format_number(43538, 1_462) == "2023-03-15"
+    assert NumberFormat('0;0;0;"To "@').format_text("Ann") == "To Ann"
+    assert NumberFormat("_(@_)").format_text("Ann") == "Ann"
+
+
+def test_a_damaged_sheet_is_named_and_costs_no_other() -> None:
+    data = read_sample("budget.xlsx")
+    torn = convert_sheets(replace_part(data, "xl/worksheets/sheet2.xml", "</row>", "</row><row"), "a.xlsx")
+    assert "| Hull\\|East | 1200 |" in torn.text
+    assert torn.notes == ("not all of it can be read, because a part is damaged: xl/worksheets/sheet2.xml.",)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        place = archive.getinfo("xl/worksheets/sheet1.xml").header_offset + 60
+    flipped = bytearray(data)
+    flipped[place : place + 40] = bytes(40)
+    assert "# Crew list" in convert_sheets(bytes(flipped), "a.xlsx").text
+
+
+def test_a_workbook_whose_sheets_are_all_gone_is_refused_in_one_sentence() -> None:
+    parts: dict[str, str | bytes] = {
+        "xl/workbook.xml": f'<workbook {_MAIN}><sheets><sheet r:id="worksheet"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": _relate(worksheet="worksheets/gone.xml"),
+    }
+    with pytest.raises(SourceError, match=r"^a\.xlsx is damaged: no sheet can be read\. .*\.$"):
+        convert_sheets(pack(parts), "a.xlsx")
+
+
+def test_codes_of_characters_are_decoded_and_the_reading_of_asian_words_is_left_out() -> None:
+    strings = "<si><r><t>東京</t></r><rPh sb='0' eb='2'><t>トウキョウ</t></rPh></si><si><t>a_x000D_b_x005F_c</t></si>"
+    text = _convert('<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>9</v></c></row>', strings=strings)
+    assert text == "# Fees\n\n|  |  |\n| --- | --- |\n| 東京 | a b_c |\n"

@@ -1,0 +1,251 @@
+"""Read the cells of an Excel workbook (XLSX) as text, one after the other: empty cells cost nothing.
+
+Formulas are not computed: the values that the spreadsheet program saved are read.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct, field
+
+from roamtui.convert.escaping import escape_inline, make_absolute_href, write_script
+from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, write_plain
+from roamtui.convert.tables import MarkdownCell, write_cell
+from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
+from roamtui.convert.zip_package import Relation, ZipPackage
+
+CELLS_MAX = 4_000_000
+"""Maximum number of cells that are read of a sheet."""
+_LINKED_CELLS_MAX = 10_000
+"""Maximum number of cells of an area that has one link."""
+_LINK_FORMULA = re.compile(r'\s*HYPERLINK\(\s*"([^"]{1,2000})"', re.IGNORECASE)
+_ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+_CHARACTER_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
+_DAYS_TO_1904 = 1_462
+_DIGITS = "0123456789"
+_LETTERS_MAX = 3
+"""Number of letters of the last column, XFD."""
+_EXACT_DIGITS_MAX = 15
+Area = tuple[tuple[int, int], tuple[int, int]]
+"""The 0-based row and column of the first and of the last cell of an area."""
+
+
+class Sheet(Struct, kw_only=True):
+    """A sheet of a workbook."""
+
+    name: str
+    is_visible: bool = True
+    rows: dict[int, dict[int, str]] = field(default_factory=dict)
+    """The texts of the cells that have one, by 0-based row and column."""
+    merged: Sequence[Area] = ()
+    boxes: Sequence[str] = ()
+    """The paragraphs of its text boxes."""
+    not_computed: int = 0
+    """Number of formulas without a saved value. Programs that cannot compute write such formulas."""
+    rows_max: int | None = None
+    """Number of the first rows that were read, if there are more."""
+
+
+class Workbook:
+    """Reads the sheets of a workbook."""
+
+    def __init__(self, package: ZipPackage) -> None:
+        """Find the parts of a workbook."""
+        start = package.find_main_part("xl/workbook.xml")
+        self._package = package
+        self._root = package.parse(start)
+        self.is_xlsx = get_local_name(self._root) == "workbook"
+        self._parts = package.read_relations(start) if self.is_xlsx else {}
+        self._epoch_days = 0
+        self._texts: list[str] = []
+        self._formats: dict[str, NumberFormat | None] = {}
+
+    def read_sheets(self) -> Iterator[Sheet]:
+        """Yield the sheets in order."""
+        settings = next(self._root.iter("{*}workbookPr"), None)
+        if settings is not None and settings.get("date1904") in ("1", "true", "on"):
+            self._epoch_days = _DAYS_TO_1904
+        self._formats = _read_formats(self._package.parse(self._find_part("styles")))
+        if self._package.has(strings := self._find_part("sharedStrings")):
+            self._texts += map(_read_text, self._package.iter_elements(strings, "si"))
+        for entry in self._root.iter("{*}sheet"):
+            sheet = Sheet(name=entry.get("name", ""), is_visible=entry.get("state", "visible") == "visible")
+            if relation := self._parts.get(get_attribute(entry, "id")):
+                self._fill_sheet(sheet, relation.target)
+            yield sheet
+
+    def list_areas(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the address of each named area and each table."""
+        for area in self._root.iter("{*}definedName"):
+            name = area.get("name", "")
+            if not name.startswith("_xlnm") and area.text:
+                yield name, area.text
+        for part in self._package.list_names("xl/tables/"):
+            table = self._package.parse(part)
+            if get_local_name(table) == "table":
+                yield table.get("name", ""), table.get("ref", "")
+
+    def _find_part(self, kind: str) -> str:
+        targets = (part.target for part in self._parts.values() if part.kind == kind)
+        return next(targets, f"xl/{kind}.xml")
+
+    def _fill_sheet(self, sheet: Sheet, part: str) -> None:
+        relations = self._package.read_relations(part)
+        links: dict[tuple[int, int], str] = {}
+        merged: list[Area] = []
+        row_number = -1
+        cell_count = 0
+        for element in self._package.iter_elements(part, "row", "mergeCell", "hyperlink"):
+            name = get_local_name(element)
+            if name == "row" and sheet.rows_max is None:
+                number = element.get("r", "")
+                row_number = int(number) - 1 if number.isdecimal() else row_number + 1
+                row = self._read_row(element, row_number, sheet, links)
+                if row:
+                    sheet.rows[row_number] = row
+                    cell_count += len(row)
+                if cell_count > CELLS_MAX:
+                    sheet.rows_max = row_number + 1
+            elif area := _parse_area(element.get("ref", "")):
+                if name == "mergeCell":
+                    merged.append(area)
+                elif name == "hyperlink":
+                    links |= _link_cells(area, relations.get(get_attribute(element, "id")))
+        sheet.merged = merged
+        for (row_number, column), target in links.items():
+            cell = sheet.rows.get(row_number, {}).get(column, "")
+            href = make_absolute_href(target, None)
+            if href and cell and cell != href:
+                sheet.rows[row_number][column] = MarkdownCell(f"[{write_cell(cell)}]({href})")
+        drawings = [self._package.parse(each.target) for each in relations.values() if each.kind == "drawing"]
+        paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
+        sheet.boxes = [text for each in paragraphs if (text := join_text(each, "{*}t"))]
+
+    def _read_row(
+        self,
+        element: Any,  # noqa: ANN401
+        row_number: int,
+        sheet: Sheet,
+        links: dict[tuple[int, int], str],
+    ) -> dict[int, str]:
+        """Return the texts of a row by column. Count formulas without a value, and add links of formulas."""
+        space = element.tag[: -len("row")]
+        value_tag, formula_tag, text_tag = f"{space}v", f"{space}f", f"{space}is"
+        row: dict[int, str] = {}
+        column = -1
+        for cell in element:
+            letters = cell.get("r", "").rstrip(_DIGITS)
+            column = _read_column(letters) if 0 < len(letters) <= _LETTERS_MAX else column + 1
+            kind = cell.get("t")
+            value = ""
+            formula = None
+            for part in cell:
+                if part.tag == value_tag:
+                    value = part.text or ""
+                elif part.tag == formula_tag:
+                    formula = part.text or ""
+                elif part.tag == text_tag:
+                    value = _read_text(part)
+            if formula is not None:
+                sheet.not_computed += not value and kind != "str"
+                if link := _LINK_FORMULA.match(formula):
+                    links[row_number, column] = link[1]
+            if value and (text := self._write_value(value, kind, cell.get("s"))):
+                row[column] = text
+        return row
+
+    def _write_value(self, value: str, kind: str | None, style: str | None) -> str:
+        """Return what a cell shows."""
+        number_format = self._formats.get(style or "0")
+        match kind:
+            case "s":
+                number = int(value) if value.strip().isdecimal() else len(self._texts)
+                text = self._texts[number] if number < len(self._texts) else ""
+            case "b":
+                return "FALSE" if value.strip() == "0" else "TRUE"
+            case "d":
+                return value.replace("T", " ").removesuffix(" 00:00:00")
+            case "str":
+                text = _decode_characters(value)
+            case "inlineStr":
+                text = value
+            case "e":
+                return value
+            case _:
+                return self._write_number(value, number_format)
+        return (
+            text
+            if number_format is None or isinstance(text, MarkdownCell)
+            else number_format.format_text(text)
+        )
+
+    def _write_number(self, value: str, number_format: NumberFormat | None) -> str:
+        if number_format is None and value.isdecimal() and len(value) <= _EXACT_DIGITS_MAX:
+            return value
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return number_format.format_number(number, self._epoch_days) if number_format else write_plain(number)
+
+
+def _read_formats(root: Any) -> dict[str, NumberFormat | None]:  # noqa: ANN401
+    """Return the format of each style of a cell; None if it shows every number as it is."""
+    codes = {str(number): code for number, code in BUILT_IN_FORMATS.items()}
+    codes |= {each.get("numFmtId", ""): each.get("formatCode", "") for each in root.iter("{*}numFmt")}
+    formats = {key: NumberFormat(code) for key, code in codes.items() if code not in ("", "@", "General")}
+    looks = root.iterfind("{*}cellXfs/{*}xf")
+    return {str(style): formats.get(look.get("numFmtId", "")) for style, look in enumerate(looks)}
+
+
+def _read_text(item: Any) -> str:  # noqa: ANN401
+    """Return the text of a string, with marks around raised letters, without the reading of Asian words."""
+    pieces: list[tuple[str, bool]] = []
+    for part in item:
+        name = get_local_name(part)
+        if name == "t":
+            pieces.append((_decode_characters(part.text or ""), False))
+        elif name == "r":
+            look = part.find("{*}rPr/{*}vertAlign")
+            is_raised = look is not None and look.get("val") == "superscript"
+            text = "".join(each.text or "" for each in part.iterchildren("{*}t"))
+            pieces.append((_decode_characters(text), is_raised))
+    if not any(is_raised for _, is_raised in pieces):
+        return "".join(text for text, _ in pieces)
+    escaped = ((escape_inline(text), is_raised) for text, is_raised in pieces)
+    return MarkdownCell(
+        "".join(write_script(text, "sup") if is_raised else text for text, is_raised in escaped)
+    )
+
+
+def _decode_characters(text: str) -> str:
+    """Replace the codes that Excel writes for characters that XML cannot hold."""
+    return _CHARACTER_CODE.sub(lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
+
+
+def _link_cells(area: Area, relation: Relation | None) -> dict[tuple[int, int], str]:
+    (top, left), (bottom, right) = area
+    if (
+        not relation
+        or not relation.is_external
+        or (bottom - top + 1) * (right - left + 1) > _LINKED_CELLS_MAX
+    ):
+        return {}
+    cells = ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
+    return dict.fromkeys(cells, relation.target)
+
+
+def _parse_area(address: str) -> Area | None:
+    """Return the area of an address such as `B2:C5`."""
+    corners = [(int(row) - 1, _read_column(column)) for column, row in _ADDRESS.findall(address)]
+    return (corners[0], corners[-1]) if corners else None
+
+
+@lru_cache(maxsize=20_000)
+def _read_column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
