@@ -23,9 +23,9 @@ from roamtui.errors import format_reason
 from roamtui.paths import make_private_folder, open_private_file
 from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import TOKENIZER
-from roamtui.search.terms import normalise_unicode, space_unspaced_scripts
+from roamtui.search.terms import iter_marked_words, normalise_unicode, space_unspaced_scripts
 
-VERSION = 7
+VERSION = 8
 """Version of the text in a file: of the tables `sections` and `indexed`, and of their rows.
 
 In a file of another version, they are filled again. The table `saved` always stays, because summaries cost
@@ -127,6 +127,8 @@ class IndexedDocument(Struct, frozen=True):
                     body = _drop_contents(body, titles)
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
+                words = " ".join(letters for _, _, letters in iter_marked_words(body))
+                body = f"{body}\n{words}" if words else body
                 columns = (document.columns.titles[row], join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)

@@ -22,6 +22,15 @@ TERMS_MAX = 64
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+_INVISIBLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
+"""Soft hyphens, and other characters without a width."""
+_INVISIBLE_CHARACTERS = re.compile(f"[{_INVISIBLE}]+")
+_MARK_AFTER_LETTER = re.compile(rf"[*~`\[\]<{_INVISIBLE}](?<=[^\W_].)")
+_HIDDEN_RUN = re.compile(
+    rf"(?:[*~`\[{_INVISIBLE}]|\]\([^()\s]{{0,500}}\)|</?[A-Za-z][^<>\n]{{0,500}}>)+(?=[^\W_])"
+)
+"""What may be unseen inside a word: marks of emphasis, code and links, tags and invisible characters."""
+_WORD_PART_MAX = 60
 _CAMEL_CASE = re.compile(r"[a-z][A-Z]")
 _CONTRACTION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _UNSPACED = (
@@ -57,10 +66,10 @@ _GERMAN_STOP_WORDS_MIN = 2
 
 
 def normalise_unicode(text: str) -> str:
-    """Return `text` with full-width letters, ligatures and other variants as ordinary characters."""
+    """Return `text` without invisible characters, and with variants of letters as ordinary characters."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", replace_surrogates(text))
+    return unicodedata.normalize("NFKC", _INVISIBLE_CHARACTERS.sub("", replace_surrogates(text)))
 
 
 def fold_term(text: str) -> str:
@@ -84,6 +93,32 @@ def is_unspaced(term: str) -> bool:
 def space_unspaced_scripts(text: str) -> str:
     """Put spaces around each character of a script without spaces, so that each becomes a word."""
     return text if text.isascii() else re.sub(_UNSPACED_CHARACTER, r" \1 ", text)
+
+
+def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and letters of each word with something unseen inside, such as `**un**important`.
+
+    What is between two digits separates them.
+    """
+    start = end = 0
+    letters = ""
+    for mark in _MARK_AFTER_LETTER.finditer(text):
+        hidden = _HIDDEN_RUN.match(text, mark.start())
+        if hidden is None or hidden.end() <= end:
+            continue
+        if text[hidden.start() - 1].isdigit() and text[hidden.end()].isdigit():
+            continue
+        if hidden.start() != end:
+            if letters:
+                yield start, end, letters
+            head = text[max(0, hidden.start() - _WORD_PART_MAX) : hidden.start()]
+            letters = next(reversed(_WORD.findall(head)), "")
+            start = hidden.start() - len(letters)
+        tail = _WORD.match(text, hidden.end(), hidden.end() + _WORD_PART_MAX)
+        letters += tail[0] if tail else ""
+        end = tail.end() if tail else hidden.end()
+    if letters:
+        yield start, end, letters
 
 
 def extract_identifiers(text: str) -> list[str]:
@@ -232,6 +267,9 @@ class TermMatcher:
                 terms_by_word[word] = terms
             if terms:
                 places += [(*match.span(), term) for term in terms]
+        for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
+            terms = self._terms_by_form.get(reduce_word(fold_term(letters), self.language), ())
+            places += [(start, end, term) for term in terms]
         return sorted(places)
 
     @override
