@@ -195,13 +195,13 @@ def _write_passages(
         blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
         if not read_visible_line(texts[0]).startswith(statement):
             blocks.append(f"> {escape_line_starts(escape_inline(statement))}")
-        for text, span in zip(texts, spans, strict=True):
+        for text, span, heads in zip(texts, spans, library.list_heads(spans), strict=True):
             # a list, a table or code needs lines of its own
             is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
             quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
-            start = sum(len(block) + 2 for block in blocks)
+            start = sum(len(block) + 2 for block in blocks) + len(heads)
             end = start + len(quote)
-            blocks.append(f"{quote}{gap}[{section_id}]")
+            blocks.append(f"{heads}{quote}{gap}[{section_id}]")
             first = library.clean_text(span).index(text)
             cited = span.get_part(first, first + len(text))
             citation = make_citation(section_id, library, quote=text, state=QuoteState.EXACT, span=cited)

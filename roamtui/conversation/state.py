@@ -277,10 +277,14 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         return bounds
 
     def collect_read(self) -> dict[str, list[Bounds]]:
-        """Collect all text that the model got, deliveries and excerpts, as ranges by document key."""
+        """Collect all text that the model got as ranges by document key: deliveries, excerpts, and heads."""
         read = self.collect_delivered()
         for doc, bounds in self.collect_excerpts().items():
             read[doc] = merge_bounds([*read.get(doc, ()), *bounds])
+        for doc, bounds in read.items():
+            parts = [Span(doc=doc, start=start, end=end) for start, end in bounds]
+            heads = filter(None, map(self.library.find_heads, parts))
+            read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
         return read
 
 

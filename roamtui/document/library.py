@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import PurePath
@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash_text, make_node_id
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
+from roamtui.markdown.heads import find_heads_above
 from roamtui.plain import sanitise_line
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
@@ -37,6 +38,7 @@ _FOOTER = re.compile(
     r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
 )
 """A paragraph that has only a page number, or where a filing comes from."""
+_NON_SPACE = re.compile(r"\S")
 _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
@@ -422,6 +424,27 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def clean_text(self, span: Span) -> str:
         """Return the text of a span, with page footers replaced by as many spaces."""
         return blank_footers(self.documents_by_key[span.doc].text, span.start, span.end)
+
+    def find_heads(self, span: Span) -> Span | None:
+        """Return the rows of heads of the table that a span continues, or None. The span lacks them."""
+        text = self.documents_by_key[span.doc].text
+        first = _NON_SPACE.search(text, span.start, span.end)
+        bounds = find_heads_above(text, first.start()) if first else None
+        return None if bounds is None else Span(doc=span.doc, start=bounds[0], end=bounds[1])
+
+    def list_heads(self, spans: Iterable[Span]) -> list[str]:
+        """Return the heads to write above each part of a text, each once, or an empty text.
+
+        Like the source, they end with a line end.
+        """
+        shown: list[Span] = []
+        texts: list[str] = []
+        for span in spans:
+            heads = self.find_heads(span)
+            is_new = heads is not None and not any(map(heads.overlaps, shown))
+            texts.append(self.clean_text(heads) if heads is not None and is_new else "")
+            shown += [span] if heads is None else [span, heads]
+        return texts
 
     def widen_to_sections(self, span: Span) -> Span:
         """Return a span widened to whole sections, each with its own text."""

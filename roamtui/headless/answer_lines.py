@@ -29,7 +29,7 @@ from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import find_isolates, sanitise_text, shorten
-from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.verdicts import AnswerProof, resolve_citation
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
 from roamtui.retrieval.passages import find_statement
 
@@ -168,7 +168,11 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         sentence = find_statement(exchange.question, [text]) or read_visible_line(text)
         sentence = sentence.translate(_INNER_QUOTES)
         path = format_path(library, passage.section_id)
-        lines.append(f"{path}, {passage.place}: “{shorten(sentence, _SENTENCE_MAX)}” [{passage.section_id}]")
+        span = resolve_citation(passage, library)
+        heads = library.list_heads([span])[0] if span is not None else ""
+        columns = read_visible_line(heads.partition("\n")[0])
+        place = f"{passage.place} ({columns})" if columns else passage.place
+        lines.append(f"{path}, {place}: “{shorten(sentence, _SENTENCE_MAX)}” [{passage.section_id}]")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")

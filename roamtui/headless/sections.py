@@ -156,11 +156,12 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     if section_id in library and (problem := library.node(section_id).problem):
         raise SourceError(problem)
     if reference.page is not None:
-        text = library.text_at(library.node(section_id).own_content_span)
-        pages = split_pages(text)
+        own = library.node(section_id).own_content_span
+        pages = split_pages(library.text_at(own))
         if not 1 <= reference.page <= len(pages):
             raise UsageError(f'Section "{section_id}" has only {format_count(len(pages), "page")}.')
-        texts = [text[slice(*pages[reference.page - 1])]]
+        page = own.get_part(*pages[reference.page - 1])
+        texts = [*library.list_heads([page]), library.text_at(page)]
     elif reference.steps or section_id == library.root_id:
         ranges = ChildRanges.for_section(library, section_id)
         shown = ranges.children[slice(*(ranges.get_bounds(reference.steps) or (0, 0)))]

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from roamtui.markdown.blocks import Table, Words
+from roamtui.markdown.blocks import Block, List, Quote, Table, Words
 from roamtui.plain import sanitise_line
+from roamtui.text import Bounds
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
@@ -20,6 +21,41 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DASHES = frozenset("-–—−")
 _UNIT = re.compile(r"\(|\Z")
 """A row of heads has no label, or one such as "(in millions)"."""
+_RULE = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?)?\s*")
+"""The line below the first row of a table."""
+_SAMPLE_LENGTH = 4_000
+
+
+def find_heads_above(text: str, offset: int) -> Bounds | None:
+    """Return the bounds of the rows of heads of the table whose row is at an offset, with the rule below.
+
+    They are the lines above the row. If it is a row of heads itself, or no row of a table, there are none.
+    """
+    row = text.rfind("\n", 0, offset) + 1
+    below = row
+    while "|" in text[below : text.find("\n", below) + 1 or len(text)]:
+        start = text.rfind("\n", 0, max(0, below - 1)) + 1
+        if start == below:
+            return None
+        if "-" in text[start:below] and _RULE.fullmatch(text, start, below):
+            first = text.rfind("\n", 0, max(0, start - 1)) + 1
+            return _widen_heads(text, first, below, row) if "|" in text[first:start] else None
+        below = start
+    return None
+
+
+def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:
+    """Add the further rows of heads that are above a row to the first one and its rule."""
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - it imports this module
+
+    blocks: Sequence[Block] = read_markdown(text[start : min(row, start + _SAMPLE_LENGTH)]).blocks
+    while blocks and isinstance(blocks[0], List | Quote):
+        blocks = blocks[0].items[0].blocks if isinstance(blocks[0], List) else blocks[0].blocks
+    if blocks and isinstance(blocks[0], Table):
+        table = blocks[0]
+        last = start + table.rows[TableHeads(table).top_count - 1].end
+        end = max(end, min(row, text.find("\n", last - 1) + 1 or row))
+    return start, end
 
 
 class TableHeads:
@@ -35,7 +71,7 @@ class TableHeads:
         are joined.
         """
         cells = self._rows[index]
-        top, bottom = 0, self._top_count
+        top, bottom = 0, self.top_count
         if index < bottom or not any(cells[1:]) or (_has_only_years(cells) and _UNIT.match(cells[0])):
             return ()
         number = bisect_left(self._year_rows, index) - 1
@@ -61,7 +97,7 @@ class TableHeads:
         return [[_read_cell(cell) for cell in row.cells] for row in self._table.rows]
 
     @cached_property
-    def _top_count(self) -> int:
+    def top_count(self) -> int:
         """Number of rows of heads at the top: more than one until no two columns have the same."""
         count = 1
         while count < len(self._rows) and _is_head_row(self._rows[count]):
@@ -74,7 +110,7 @@ class TableHeads:
     @cached_property
     def _year_rows(self) -> list[int]:
         """Indices of the rows below the heads that have only years."""
-        below = range(self._top_count, len(self._rows))
+        below = range(self.top_count, len(self._rows))
         return [index for index in below if _has_only_years(self._rows[index])]
 
     @cached_property

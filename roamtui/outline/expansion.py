@@ -252,9 +252,9 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     def _render_text(self, section_id: str, wanted: Span, spans: Sequence[Span]) -> list[str]:
         lines: list[str] = []
         position = wanted.start
-        for span in spans:
+        for span, heads in zip(spans, self.library.list_heads(spans), strict=True):
             lines += self._render_gap(replace(wanted, start=position, end=span.start))
-            text = annotate_with_ids(self.library, span, section_id=section_id)
+            text = heads + annotate_with_ids(self.library, span, section_id=section_id)
             lines += [f"<<<{self.nonce}", text, f"{self.nonce}>>>"]
             position = span.end
         return lines + self._render_gap(replace(wanted, start=position))

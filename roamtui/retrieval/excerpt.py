@@ -165,9 +165,12 @@ class _Cutter:
         return best[0].score if best else 0.0
 
     def _cut(self, span: Span, tokens_max: int, whole_max: int) -> tuple[Span, ...]:
-        text = self._view.library.clean_text(span)
+        library = self._view.library
+        (heads,) = library.list_heads([span])  # without them, the rows of a table are prose
+        text = heads + library.clean_text(span)
         bounds = select_excerpt(text, self._matcher, tokens_max=tokens_max, whole_max=whole_max)
-        return tuple(span.get_part(start, end) for start, end in bounds)
+        parts = ((max(0, start - len(heads)), end - len(heads)) for start, end in bounds)
+        return tuple(span.get_part(start, end) for start, end in parts if start < end)
 
     def _overlaps(self, section_id: str) -> bool:
         whole = self._view.library.node(section_id).content_span

@@ -162,7 +162,8 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
     text = ""
     position = min(own.start, spans[0].start)
     end = max(own.end, spans[-1].end)
-    for span in (*spans, Span(doc=own.doc, start=end, end=end)):
+    after = Span(doc=own.doc, start=end, end=end)
+    for span, heads in zip((*spans, after), (*library.list_heads(spans), ""), strict=True):
         gap = Span(doc=own.doc, start=position, end=span.start)
         if has_text(library, gap):
             left_out = library.clean_text(gap)
@@ -171,11 +172,11 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
             is_mid_line = not _LINE_START.search(left_out) and (
                 not text or before == "\n" or "\n" not in left_out
             )
-            after = " " if is_mid_line else "\n"
-            text += f"{before if text else ''}{_GAP}{after}"
+            separator = " " if is_mid_line else "\n"
+            text += f"{before if text else ''}{_GAP}{separator}"
         elif text:
             text += "\n"
-        text += insert_marks(library.clean_text(span), list_id_marks(library, span))
+        text += heads + insert_marks(library.clean_text(span), list_id_marks(library, span))
         position = span.end
     quoted = []
     for line in filter(str.strip, text.splitlines()):

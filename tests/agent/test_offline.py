@@ -193,6 +193,18 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 
 
+async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
+    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
+    exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")
+    passage = exchange.citations[0]
+    assert passage.quote is not None
+    assert "Births" not in passage.quote
+    assert f"\n\n| City | Births |\n|---|---|\n{passage.quote}\n\n[" in exchange.answer
+    assert exchange.answer[passage.start : passage.end] == passage.quote
+    assert passage.span is not None
+    assert library.text_at(passage.span) == passage.quote
+
+
 async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
     filler = "\n\n".join(f"On day {number} the wind turned, and the ferry lay in the harbour." for number in range(500))
     talk = make_talk(f"# Log\n\n## Voyages\n\n{filler}\n\nThe anchor weighs ninety kilos of iron.\n")

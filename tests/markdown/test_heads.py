@@ -3,7 +3,7 @@
 import pytest
 
 from roamtui.markdown.blocks import Table
-from roamtui.markdown.heads import TableHeads
+from roamtui.markdown.heads import TableHeads, find_heads_above
 from roamtui.markdown.parser import read_markdown
 
 _UNKNOWN = None
@@ -64,3 +64,31 @@ def test_a_title_of_a_period_belongs_to_the_rows_below() -> None:
     assert isinstance(table, Table)
     heads = TableHeads(table)
     assert [heads.find_period(index) for index in (2, 4, 5)] == ["Year 2021", "Year 2022", "Year 2022"]
+
+
+@pytest.mark.parametrize(
+    ("above", "row", "heads"),
+    [
+        ("Text.\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n", "| 3 | 4 |", "| A | B |\n| --- | --- |\n"),
+        ("A|B\r\n-|-\r\n1|2\r\n", "3|4\r\n", "A|B\r\n-|-\r\n"),
+        ("> | A | B |\n> |:-:|--:|\n", "> | 1 | 2 |", "> | A | B |\n> |:-:|--:|\n"),
+        ("- | A |\n  | --- |\n  | 1 |\n", "  | 2 |", "- | A |\n  | --- |\n"),
+        (
+            "| | 2023 | 2023 |\n|---|---|---|\n| | Jan | Feb |\n",
+            "| a | 1 | 2 |",
+            "| | 2023 | 2023 |\n|---|---|---|\n| | Jan | Feb |\n",
+        ),
+        ("| | 2023 |\n|---|---|\n", "| | Jan |\n| a | 1 |", "| | 2023 |\n|---|---|\n"),
+        ("", "| A | B |\n|---|---|", None),
+        ("| A | B |\n", "|---|---|\n| 1 | 2 |", None),
+        ("| A |\n|---|\n| 1 |\n\n", "| no | table |", None),
+        ("| A |\n|---|\n| 1 |\n## B\n", "a | b", None),
+        ("| A |\n|---|\n| 1 |\n", "text", None),
+        ("|---|\n", "| 1 |", None),
+        ("", "", None),
+    ],
+)
+def test_a_row_has_the_heads_above_it(above: str, row: str, heads: str | None) -> None:
+    text = above + row
+    bounds = find_heads_above(text, len(above))
+    assert (None if bounds is None else text[slice(*bounds)]) == heads

@@ -113,6 +113,18 @@ def test_only_delivered_pages_are_searched() -> None:
     ]
 
 
+def test_the_heads_above_a_page_are_found_at_their_own_place() -> None:
+    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500))
+    text = f"# Figures\n\n| City | Births |\n| --- | --- |\n{rows}\nThe end.\n"
+    state = begin(make_state(text))
+    state = expand_by_agent(state, f"{next(state.library.walk())}:2")[0]
+    (citation,) = _cite('It says "City | Births" [{Figures}].', state)
+    assert citation.state is _EXACT
+    assert citation.place == "line 3"
+    (row,) = _cite('It says "City 1 | 7" [{Figures}].', state)
+    assert row.state is _NOT_FOUND
+
+
 def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed() -> None:
     state = close_by(finish(_open("Fees", "Lost books")), Origin.PERSON, "Fees")
     asked = begin(state)

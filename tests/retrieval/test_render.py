@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
@@ -47,6 +49,20 @@ def test_complete_sections_and_omissions_are_marked() -> None:
     head, *excerpt = _describe(library, "Long", query="herons nest trees").text.split("\n")
     assert "complete" not in head
     assert " […]" in excerpt
+
+
+@pytest.mark.parametrize("read", [0, 5_000])
+def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
+    rows = [f"| City {number} | {number * 7} |" for number in range(900)]
+    rows[600] = "| Heron bay | 2100 |"
+    text = "\n".join(["# Report", "", "| City | Births |", "| --- | --- |", *rows])
+    library = make_library(f"{text}\n")
+    view = ModelView(library=library, delivered={"": [(0, text.index("\n", read) + 1)]} if read else {})
+    found = render_hits(view, [_hit(library, "Report")], "births in Heron bay")
+    lines = found.text.split("\n")
+    assert lines.count(" | City | Births |") == 1
+    assert lines.index(" | City | Births |") < lines.index(" | Heron bay | 2100 |")
+    assert any("| City | Births |" in library.text_at(span) for span in found.excerpts) is not bool(read)
 
 
 def test_an_open_section_is_marked_without_an_excerpt() -> None:
