@@ -254,7 +254,7 @@ class _BlockReader(Struct, kw_only=True):
             is_done, blocks = _read_task(self.read_blocks("list_item_close"))
             items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
         is_numbered = token.type == "ordered_list_open"
-        number, delimiter = (int(token.attrGet("start") or 1), token.markup) if is_numbered else (None, ".")
+        number, delimiter = (int(token.attrs.get("start", 1)), token.markup) if is_numbered else (None, ".")
         return List(items=tuple(items), number=number, delimiter=delimiter, is_tight=is_tight)
 
     def _read_definitions(self) -> List:

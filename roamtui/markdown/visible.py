@@ -39,7 +39,8 @@ _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 _SPACE = re.compile(r"\s+")
 _BAR = re.compile(r"\s*[|│]\s*")
 _ROWS_MIN = 2
-_ITEM_NUMBER = re.compile(r"\s*(\d+[.)])")
+_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
+_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
 
 
 class Piece(NamedTuple):
@@ -52,6 +53,8 @@ class Piece(NamedTuple):
     emphasis: Emphasis = Emphasis.NONE
     is_image: bool = False
     """Whether it is the description of an image."""
+    is_mark: bool = False
+    """Whether it is the mark of a footnote, which is shown in another form than in the source."""
 
 
 class VisibleText(Struct, frozen=True, dict=True):
@@ -121,6 +124,8 @@ class UnitKind(StrEnum):
     PARAGRAPH = "paragraph"
     ITEM = "item"
     """The first paragraph of a list item, with its number."""
+    LABEL = "label"
+    """The kind of an alert without a title, or the number of an item that begins with no paragraph."""
     HEADING = "heading"
     ROW = "row"
     CODE = "code"
@@ -198,6 +203,8 @@ class _UnitLister:
                 case Quote(title=title, blocks=inner, start=start, end=end):
                     if title:
                         self.add_blocks([Paragraph(words=title, start=start, end=end)], leads)
+                    elif block.alert and (match := _ALERT_KIND.match(self._text, start, end)):
+                        self._add_label(block, Piece(match[1], *match.span(1)), leads)
                     self.add_blocks(inner, leads)
                 case _:
                     lead = before
@@ -219,10 +226,13 @@ class _UnitLister:
             )
 
     def _add_list(self, block: List, leads: tuple[int, ...]) -> None:
-        for item in block.items:
+        for index, item in enumerate(block.items, block.number or 0):
             number = Piece("")
             if block.number is not None and (match := _ITEM_NUMBER.match(self._text, item.start)):
-                number = Piece(f"{match[1]} ", match.start(1), match.end())
+                shown = match[1] if int(match[1]) == index else str(index)
+                number = Piece(f"{shown}{block.delimiter} ", match.start(1), match.end())
+            if number.text and not (item.blocks and isinstance(item.blocks[0], Paragraph)):
+                self._add_label(item, number, leads)
             own = leads
             if item.term is not None:
                 own = (*leads, len(self.units))
@@ -234,17 +244,22 @@ class _UnitLister:
     ) -> None:
         self.units.append(VisibleUnit(kind=kind, start=block.start, end=block.end, cells=cells, leads=leads))
 
-    def _read_text(self, inline: Inline, number: Piece | None = None) -> VisibleText:
-        pieces = [number, *map(self._read_words, inline)]
-        return VisibleText(tuple(piece for piece in pieces if piece is not None))
+    def _add_label(self, block: Located, label: Piece, leads: tuple[int, ...]) -> None:
+        self._add(UnitKind.LABEL, block, (VisibleText((label,)),), leads)
 
-    def _read_words(self, words: Words) -> Piece | None:
-        """Return the visible text of words, or None for the address of an image without a description."""
+    def _read_text(self, inline: Inline, number: Piece | None = None) -> VisibleText:
+        pieces = map(self._read_words, inline)
+        return VisibleText((*([number] if number is not None else []), *pieces))
+
+    def _read_words(self, words: Words) -> Piece:
+        """Return the visible text of words: a space for the address of an image without a description."""
         if words is LINE_BREAK:
             return Piece(LINE_END)
-        if words.is_image and words.link is not None and words.text == self._links[words.link].href:
-            return None
-        return Piece(words.text, words.start, words.end, words.emphasis, words.is_image)
+        link = None if words.link is None else self._links[words.link]
+        if words.is_image and link is not None and words.text == link.href:
+            return Piece(" ")
+        is_mark = link is not None and link.is_reference_mark
+        return Piece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
 
     def _add_code(self, code: Code, leads: tuple[int, ...]) -> None:
         bounds_of_lines = pairwise((*code.offsets, len(self._text)))
@@ -257,7 +272,7 @@ class _UnitLister:
 
 def _split_rows(text: VisibleText) -> list[tuple[VisibleText, ...]]:
     """Return the rows of a paragraph that is a table written as plain lines, or none if it is prose."""
-    if not any(map(_BAR.search, (piece.text for piece in text.pieces))):
+    if "|" not in text.text and "│" not in text.text:
         return []
     rows: list[list[list[Piece]]] = [[[]]]
     for piece in text.pieces:
@@ -295,5 +310,9 @@ def read_visible_line(text: str) -> str:
     if piece.startswith("|"):
         piece = CELL_BORDER.sub(" ", piece).strip()
     units = list_units(piece, read_markdown(piece))
-    words = [[part.text for part in unit.whole.pieces if not part.is_image] for unit in units]
+    words = [
+        [part.text for part in unit.whole.pieces if not part.is_image]
+        for unit in units
+        if unit.kind is not UnitKind.LABEL
+    ]
     return sanitise_line(" ".join(map("".join, words)))

@@ -39,7 +39,7 @@ _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
 """What Markdown may read otherwise than plain text. A quote with it is read in both ways."""
 _TARGET = re.compile(r"\]\([^()\n]*\)?")
-_RUN = re.compile(r"[^\W_]+")
+_HIDDEN = re.compile(r"\S*[^\W_]\S*")
 _LONE_DASH = re.compile(r"(?<!\S)[-‐‑‒–—―−](?!\S)")
 _INDENTED_LINE = re.compile(r"(?<=\n)(?: {4,}|\t)[ \t]*(?=\S)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
@@ -49,8 +49,8 @@ _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
-_PARAGRAPH_BREAK = re.compile(r"(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
-"""What stands between two paragraphs without a mark of a list or table, or the end of a sentence."""
+_PARAGRAPH_BREAK = re.compile(r"(?s:(?=.*(?:\n[ \t>]*\r?\n|  \r?\n)))(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
+"""A blank line or a forced line end, but no mark of a list or table, and no end of a sentence."""
 _SENTENCE_REACH = 60
 """Number of characters beside a gap that tell whether a full stop in it ends a sentence."""
 _PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -108,9 +108,13 @@ def _iter_matches(
 
 
 def _has_hidden(reading: _Reading, quote: str, text: str, match: QuoteMatch) -> bool:
-    """Return whether the text hides the words that a quote hides."""
-    start = max(0, match.start - len(quote))
-    return not reading.hidden or reading.hidden.issubset(_RUN.findall(text, start, match.end + len(quote)))
+    """Return whether the lines of a match hide the words that a quote hides."""
+    if not reading.hidden:
+        return True
+    start = text.rfind("\n", 0, max(0, match.start - len(quote))) + 1
+    end = text.find("\n", match.end + len(quote))
+    lines = text[start : end if end >= 0 else len(text)]
+    return all(chunk in lines for chunk in reading.hidden)
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
@@ -178,7 +182,7 @@ class _Reading(Struct, frozen=True):
     ellipses: int = 0
     """Number of its ellipses that stand in the text too, so that they leave out nothing."""
     hidden: frozenset[str] = frozenset()
-    """Words that a person does not see, such as those of comments, but without the targets of links."""
+    """What a person does not see, such as comments, but without the targets of links."""
     is_code: bool = False
 
 
@@ -209,7 +213,8 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
             quoted = ellipses if len(words) == 1 else 0
             hidden = frozenset(chain.from_iterable(map(_list_hidden, spelling, words)))
             different.setdefault(keys, _Reading(full, _swap_first_case(whole), quoted, hidden))
-    codes = [[part.strip(_PUNCTUATION) for part in parts], parts]  # its last mark may be the answer's
+    # its marks may be the answer's, but a hyphen before a word belongs to it
+    codes = [[part.lstrip(_PUNCTUATION.replace("-", "")).rstrip(_PUNCTUATION) for part in parts], parts]
     for code in codes:
         full = tuple(filter(len, (read_plain_words(part, is_code=True) for part in code)))
         if full:
@@ -218,12 +223,12 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
 
 
 def _list_hidden(part: str, words: TextWords) -> list[str]:
-    """List the words in a part of a quote that a person does not see."""
+    """List what a person does not see in a part of a quote."""
     from html import unescape  # noqa: PLC0415 - the first screen does not need it
 
     outside = subtract_bounds(0, len(part), zip(words.starts, words.ends, strict=True))
     hidden = " ".join(part[start:end] for start, end in outside)
-    return _RUN.findall(unescape(_TARGET.sub(" ", hidden)))
+    return _HIDDEN.findall(unescape(_TARGET.sub(" ", hidden)))
 
 
 def _swap_first_case(quote: str) -> int | None:

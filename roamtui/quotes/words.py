@@ -13,27 +13,13 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from threading import Lock
-from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.markdown.blocks import (
-    LINE_BREAK,
-    Block,
-    Code,
-    Heading,
-    Inline,
-    Link,
-    List,
-    Paragraph,
-    Quote,
-    Table,
-    ThematicBreak,
-    Words,
-)
+from roamtui.markdown.visible import Piece, UnitKind, VisibleUnit, list_units
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_bullet, is_sign
+from roamtui.sentences import LINE_END
 from roamtui.text import Bounds
 
 CELL = 1
@@ -52,15 +38,11 @@ _CELL_EDGE = "\x1d"
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _DASHES = "-‐‑‒–—―−"
-_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
-_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
 _ANCHOR = re.compile(r"\{ ?#[^{}\s]+ ?\}")
 """The name that some pages give to a heading."""
 _LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
-_ROW_END = re.compile(rf"{_CELL_EDGE}[ \t]*\n[ \t]*(?={_CELL_EDGE})")
-"""The end of a row, in a table without a head."""
 _GLUED_NOTE = re.compile(r"(?<=[^\W\d_][.!?])\d{1,2}\Z")
 """The mark in "five euros.1 The fine", where a page has lost that it is raised."""
 _OPENING_LETTER = re.compile(r"\s+[^\W\d_a-zß-öø-ÿ]")
@@ -144,9 +126,8 @@ def read_words(text: str, *, has_dashes: bool = False) -> TextWords:
         return words
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
-    markdown = read_markdown(text)
-    reader = _WordReader(text, markdown.links, has_dashes=has_dashes)
-    reader.read_blocks(markdown.blocks)
+    reader = _WordReader(text, has_dashes=has_dashes)
+    reader.read_units(list_units(text, read_markdown(text)))
     words = reader.get_words()
     _cache.put(key, words)
     return words
@@ -191,7 +172,7 @@ def read_plain_words(text: str, *, is_code: bool = False) -> TextWords:
     position = 0
     for line in text.splitlines(keepends=True):
         bounds = position, position + len(line)
-        reader.read_leaf([_Piece(line if is_code else line.translate(_IN_PROSE), *bounds)], is_code=is_code)
+        reader.read_leaf([Piece(line if is_code else line.translate(_IN_PROSE), *bounds)], is_code=is_code)
         position += len(line)
     return reader.get_words()
 
@@ -208,19 +189,10 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
     return start, end
 
 
-class _Piece(NamedTuple):
-    """Visible text with its bounds in the source, which has the same characters if the lengths are equal."""
-
-    text: str
-    start: int = 0
-    end: int = 0
-    """Equal to `start` for a separator, which is not in the source."""
-
-
 class _WordReader:
     """Reads the words of one text, block by block."""
 
-    def __init__(self, text: str, links: Sequence[Link] = (), *, has_dashes: bool = False) -> None:
+    def __init__(self, text: str, *, has_dashes: bool = False) -> None:
         self._exact: array[int] = array("q")
         self._word_starts: array[int] = array("I")
         self._word_ends: array[int] = array("I")
@@ -231,7 +203,6 @@ class _WordReader:
         self._has_notes = False
         self._has_code = False
         self._text = text
-        self._links = links
         self._has_dashes = has_dashes
         self._edge = 0
         """Flags of the next word."""
@@ -259,74 +230,36 @@ class _WordReader:
             has_code=self._has_code,
         )
 
-    def read_blocks(self, blocks: Iterable[Block]) -> None:
-        """Read the words of blocks and of the blocks in them."""
-        for block in blocks:
-            match block:
-                case Paragraph(words=words) | Heading(words=words):
-                    self._read_cells([words])
-                case Table(rows=rows):
-                    for row in rows:
-                        self._read_cells(row.cells)
-                case List(items=items, number=number):
-                    for index, item in enumerate(items):
-                        self.read_blocks([item.term] if item.term is not None else ())
-                        mark = None if number is None else _ITEM_NUMBER.match(self._text, item.start)
-                        shown = str((number or 0) + index)
-                        if mark is not None and int(mark[1]) == int(shown):
-                            shown = mark[1]
-                        self._read_item(item.blocks, mark, shown)
-                case Quote(title=title, blocks=inner, alert=kind, start=start):
-                    if title:
-                        self._read_cells([title])
-                    mark = _ALERT_KIND.match(self._text, start) if kind and not title else None
-                    self._read_item(inner, mark, mark[1] if mark else "")
-                case Code():
-                    self._read_code(block)
-                case ThematicBreak():
-                    pass
+    def read_units(self, units: Iterable[VisibleUnit]) -> None:
+        """Read the words of units. The number of an item and the kind of an alert are marks."""
+        for unit in units:
+            if unit.kind is UnitKind.CODE:
+                self.read_leaf(unit.cells[0].pieces, is_code=True)
+                continue
+            pieces = [*map(self._mask, unit.cells[0].pieces)]
+            for cell in unit.cells[1:]:
+                pieces += (Piece(_CELL_EDGE), *map(self._mask, cell.pieces))
+            if unit.kind in (UnitKind.ITEM, UnitKind.LABEL):
+                label, *pieces = pieces
+                shown = label.text.rstrip(" .)")
+                self._edge |= BLOCK
+                for word in divide_chunk(shown) if shown else ():
+                    self._add(word._replace(flags=NOTE), label.start, label.start + len(shown))
+            self.read_leaf(pieces)
 
-    def _read_item(self, blocks: Sequence[Block], mark: re.Match[str] | None, shown: str) -> None:
-        """Read a list item or an alert. Its number or kind is a word as it is `shown`."""
-        if mark is not None:
-            start, end = mark.span(1)
-            self._edge |= BLOCK
-            for word in divide_chunk(shown):
-                self._add(word._replace(flags=NOTE), start, end)
-        self.read_blocks(blocks)
+    def _mask(self, piece: Piece) -> Piece:
+        """Return a piece with separators for what is not in the source, and a mark as it is there."""
+        if piece.start >= piece.end:
+            return Piece(_BLOCK_EDGE if piece.text == LINE_END else "\n")
+        if piece.is_mark:
+            return piece._replace(text=self._text[piece.start : piece.end])
+        return Piece(piece.text.translate(_IN_PROSE), piece.start, piece.end)
 
-    def _read_cells(self, cells: Sequence[Inline]) -> None:
-        """Read a paragraph, or a row of several cells."""
-        pieces: list[_Piece] = []
-        for number, inline in enumerate(cells):
-            if number:
-                pieces.append(_Piece(_CELL_EDGE))
-            pieces += map(self._read_run, inline)
-        self.read_leaf(pieces)
-
-    def _read_run(self, run: Words) -> _Piece:
-        """Return the visible text of words, with a separator for addresses and signs not in the source."""
-        if run is LINE_BREAK:
-            return _Piece(_BLOCK_EDGE)
-        is_address = run.is_image and run.link is not None and run.text == self._links[run.link].href
-        if run.start >= run.end or is_address:
-            return _Piece("\n")
-        if run.link is not None and self._links[run.link].is_reference_mark:
-            return _Piece(self._text[run.start : run.end], run.start, run.end)
-        return _Piece(run.text.translate(_IN_PROSE), run.start, run.end)
-
-    def _read_code(self, code: Code) -> None:
-        bounds_of_lines = pairwise((*code.offsets, len(self._text)))
-        for line, (start, end) in zip(code.text.split("\n"), bounds_of_lines, strict=False):
-            offset = self._text.find(line, start, end)
-            bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)
-            self.read_leaf([_Piece(line, *bounds)], is_code=True)
-
-    def read_leaf(self, pieces: Sequence[_Piece], *, is_code: bool = False) -> None:
+    def read_leaf(self, pieces: Sequence[Piece], *, is_code: bool = False) -> None:
         """Read the words of one block without blocks in it, or of a line of code."""
         self._starts = array("I")
         self._ends = array("I")
-        for text, start, end in pieces:
+        for text, start, end, *_ in pieces:
             if end - start == len(text):
                 self._starts.extend(range(start, end))
                 self._ends.extend(range(start + 1, end + 1))
@@ -348,8 +281,6 @@ class _WordReader:
             visible = _ANCHOR.sub(lambda match: " " * len(match[0]), visible)
         if "][" in visible:
             visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
-        if _CELL_EDGE in visible:
-            visible = _ROW_END.sub(lambda match: match[0].replace("\n", _BLOCK_EDGE), visible)
         self._visible = visible
         for match in _CHUNK.finditer(visible):
             chunk = match[0]

@@ -8,7 +8,7 @@ from functools import partial
 from tests.benchmarks.true_quotes import NEGATIONS, Quote, join_cells, spell, split_sentences
 from tests.quotes.visible_text import GAP, UNSHOWN, UNSPACED, Unit
 
-_LETTER = rf"[^\W\d_{UNSPACED}]"
+_LETTER = rf"[^\W\d_⁰-₉¹²³{UNSPACED}]"
 _LAST_LETTER = re.compile(rf"(?<={_LETTER}{_LETTER}){_LETTER}\W*\Z")
 _FIRST_LETTER = re.compile(rf"\A\W*{_LETTER}(?={_LETTER}{_LETTER})")
 _DIGIT = re.compile(r"[0-9]")
