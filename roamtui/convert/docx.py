@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from html import escape, unescape
 from itertools import groupby
 from typing import Any
@@ -319,7 +320,9 @@ class _HtmlWriter:
     def _write_chunk(self, chunk: Any) -> str:
         """Write a document of another format that Word shows in this one."""
         part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
-        html = None if self._is_inner else self._convert_chunk(self._package.read(part), part)
+        html: str | None = None
+        with suppress(*ZIP_ERRORS, SourceError):
+            html = None if self._is_inner else self._convert_chunk(self._package.read(part), part)
         if part and html is None:
             self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
         return html or ""
@@ -327,19 +330,13 @@ class _HtmlWriter:
     def _convert_chunk(self, data: bytes, part: str) -> str | None:
         """Convert a document to HTML, or return None if its format is unknown."""
         if data.startswith(ZIP_START):
-            try:
-                package = ZipPackage(data, part)
-            except (*ZIP_ERRORS, SourceError):
-                return None
+            package = ZipPackage(data, part)
             main = package.find_main_part(_MAIN)
             bodies = package.parse(main).findall("{*}body")
             writer = _HtmlWriter(package, main, self)
             return "".join(map(writer.write_blocks, bodies)) if bodies else None
-        try:
-            html = convert_chunk(data)
-            return html and html.translate(_MARKER_CHARACTERS)
-        except SourceError:
-            return None
+        html = convert_chunk(data)
+        return html and html.translate(_MARKER_CHARACTERS)
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
         """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""

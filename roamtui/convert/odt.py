@@ -44,7 +44,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
     writer = _HtmlWriter(package, styles, root)
     text = convert_noted(writer.write_content(body), writer.notes)
-    return ConvertedText(text=text, title=package.read_title())
+    return ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
 
 
 class _HtmlWriter:

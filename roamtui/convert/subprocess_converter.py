@@ -45,7 +45,7 @@ _KILLED = -9
 """Exit status after SIGKILL, which Windows does not have."""
 _CACHE_BYTES_MAX = 200_000_000
 """Limit for the cache folder."""
-_OUTPUT_VERSION = 34
+_OUTPUT_VERSION = 40
 """Increment this when the output of a converter changes."""
 
 

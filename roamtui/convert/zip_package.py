@@ -5,6 +5,7 @@ import posixpath
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from lxml import etree
@@ -30,6 +31,11 @@ class Relation(Struct, frozen=True):
     is_external: bool
 
 
+def _measure_growth(part: zipfile.ZipInfo) -> int:
+    """Return how many bytes longer a part becomes."""
+    return part.file_size - part.compress_size
+
+
 class ZipPackage:
     """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
@@ -43,11 +49,10 @@ class ZipPackage:
         self._names = dict.fromkeys(self._archive.namelist())
         self._names_by_lower = {part.lower(): part for part in self._names}
         self._damaged: dict[str, None] = {}
-        added = [part.file_size - part.compress_size for part in self._archive.infolist()]
-        if sum(added) > BYTES_MAX or any(length > part_bytes_max for length in added):
-            raise SourceError(
-                f"{name} contains too much text. Split it into smaller files, or convert it to text."
-            )
+        self._part_bytes_max = part_bytes_max
+        self._too_much = f"{name} contains too much text. Split it into smaller files, or convert it to text."
+        if sum(map(_measure_growth, self._archive.infolist())) > BYTES_MAX:
+            raise SourceError(self._too_much)
 
     def list_names(self, *starts: str) -> list[str]:
         """Return the names of the parts that begin with one of some words."""
@@ -63,10 +68,18 @@ class ZipPackage:
         return self.find_name(part_name) in self._names
 
     def read(self, part_name: str) -> bytes:
-        """Return the content of a part, or nothing if there is no such part or it is damaged."""
+        """Return the content of a part, or nothing if there is no such part or it is damaged.
+
+        Raises:
+            SourceError: It says that the part unpacks to too much.
+        """
         name = self.find_name(part_name)
+        if name not in self._names:
+            return b""
+        if _measure_growth(self._archive.getinfo(name)) > self._part_bytes_max:
+            raise SourceError(self._too_much)
         try:
-            return self._archive.read(name) if name in self._names else b""
+            return self._archive.read(name)
         except (zipfile.BadZipFile, zlib.error, EOFError):
             self._damaged[part_name] = None
             return b""
@@ -82,7 +95,10 @@ class ZipPackage:
             recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
         )
         data = self.read(part_name)
-        root = etree.fromstring(data, parser) if data.strip() else None
+        root = None
+        if data.strip():
+            with suppress(etree.XMLSyntaxError):  # there is no element at all
+                root = etree.fromstring(data, parser)
         if any(entry.level == etree.ErrorLevels.FATAL for entry in parser.error_log):
             self._damaged[part_name] = None
         return etree.Element("empty") if root is None else root

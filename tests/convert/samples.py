@@ -85,6 +85,12 @@ def replace_part(data: bytes, part: str, old: str, new: str) -> bytes:
     return pack(parts)
 
 
+def add_part(data: bytes, part: str, content: str | bytes) -> bytes:
+    """Return an archive with one more part."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return pack({**{name: archive.read(name) for name in archive.namelist()}, part: content})
+
+
 def remove_part(data: bytes, part: str) -> bytes:
     """Return an archive without one of its parts."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -1,5 +1,7 @@
 """Office files, books and notebooks as Markdown: good, empty, broken, huge and hostile files of each format."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -7,13 +9,14 @@ import pytest
 from roamtui.convert import subprocess_converter
 from roamtui.convert.conversion import convert, detect_format
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.converters import Format
+from roamtui.convert.converters import FORMATS_BY_NAME, Format, get_converter
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.read import read_file
 from tests.case_files import read_rows
 from tests.convert.samples import (
     FILES,
+    add_part,
     make_docx_parts,
     make_epub_parts,
     pack,
@@ -109,6 +112,33 @@ def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
     for kind in ("docx", "epub", "odt", "pptx", "xlsx", "ods"):
         with pytest.raises(SourceError, match=rf"^a\.{kind} contains too much text\."):
             _convert(bomb, f"a.{kind}")
+
+
+@pytest.mark.parametrize(
+    ("name", "own_part", "words"),
+    [
+        ("handbook.docx", "word/document.xml", "warm"),
+        ("talk.pptx", "ppt/slides/slide3.xml", "left column"),
+        ("handbook.odt", "content.xml", "Check the seams."),
+    ],
+)
+def test_one_bad_part_costs_no_other(name: str, own_part: str, words: str) -> None:
+    data = _SAMPLES[name]
+    convert_here = get_converter(FORMATS_BY_NAME[Path(name).suffix])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {part: archive.read(part) for part in archive.namelist() if part != own_part}
+    for part, content in parts.items():
+        for bad in (b"", content[: len(content) // 2], bytes(range(256)), b"<a>" * 10_000):
+            assert words in convert_here(add_part(data, part, bad), name).text
+
+
+def test_a_large_picture_costs_no_text() -> None:
+    for name, part in (("talk.pptx", "ppt/media/a.bmp"), ("handbook.docx", "word/media/a.bmp")):
+        data = add_part(_SAMPLES[name], part, bytes(30_000_000))
+        assert _convert(data, name).text == _convert(_SAMPLES[name], name).text
+    large = pack({**_WORD, "word/document.xml": bytes(30_000_000)})
+    with pytest.raises(SourceError, match=r"^a\.docx contains too much text\."):
+        _convert(large, "a.docx")
 
 
 _INCLUSION = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
