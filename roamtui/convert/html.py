@@ -130,9 +130,9 @@ def _find_main_part(root: Any, title: str) -> Any:
 
 
 def _measure_text(part: Any) -> int:
-    """Return the length of a part's text without spaces and lists of links."""
-    texts = part.xpath(".//text()[not(ancestor::a[ancestor::li])]")
-    return sum(len("".join(text.split())) for text in texts)
+    """Return the length of a part's text without lists of links."""
+    links = (link for link in part.iter("a") if next(link.iterancestors("li"), None) is not None)
+    return len(join_text(part)) - sum(len(join_text(link)) + 1 for link in links)
 
 
 def write_blocks(element: Any) -> list[str]:
