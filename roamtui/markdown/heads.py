@@ -98,13 +98,18 @@ class TableHeads:
 
     @cached_property
     def top_count(self) -> int:
-        """Number of rows of heads at the top: more than one until no two columns have the same."""
+        """Number of rows of heads at the top: more than one until no two columns have the same.
+
+        A row that has only a label may stand between them.
+        """
         count = 1
-        while count < len(self._rows) and _is_head_row(self._rows[count]):
+        for index, cells in enumerate(self._rows[1:], start=1):
             heads = _join(self._rows[:count])[1:]
-            if all(heads) and len(set(heads)) == len(heads):
+            is_distinct = all(heads) and len(set(heads)) == len(heads)
+            if is_distinct or (any(cells[1:]) and not _is_head_row(cells)) or index > count + 1:
                 break
-            count += 1
+            if any(cells[1:]):
+                count = index + 1
         return count
 
     @cached_property

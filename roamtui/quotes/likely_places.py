@@ -80,8 +80,14 @@ def _find_all(run: str, text: str) -> Iterator[int]:
 
 
 def _has_all(runs: Sequence[str], text: str) -> bool:
-    shown = _show_words(_MARKUP_IN_WORD.sub("", text))
-    return all(run in text or run in shown for run in runs)
+    hidden = [run for run in runs if run not in text]
+    return not hidden or all(run in _show_joined_words(text) for run in hidden)
+
+
+@lru_cache(maxsize=4)
+def _show_joined_words(text: str) -> str:
+    """Return a text without the markup that may divide its words."""
+    return _show_words(_MARKUP_IN_WORD.sub("", text))
 
 
 def _show_words(text: str) -> str:
@@ -103,8 +109,7 @@ def _divide(text: str) -> tuple[array[int], str, array[int]]:
     length = 0
     for start, end in pairwise(edges):
         part = text[start:end]
-        shown = _show_words(_MARKUP_IN_WORD.sub("", part))
-        words = set(shown.split()).difference(part.split())
+        words = set(_show_joined_words(part).split()).difference(part.split())
         hidden.append(" ".join(words) + "\n")
         length += len(hidden[-1])
         hidden_ends.append(length)

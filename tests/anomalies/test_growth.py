@@ -45,6 +45,21 @@ def _count_calls(work: Callable[[], object]) -> int:
     return calls
 
 
+def test_for_many_false_quotes_a_long_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    show_words = likely_places._show_words
+
+    def show(text: str) -> str:
+        lengths.append(len(text))
+        return show_words(text)
+
+    monkeypatch.setattr(likely_places, "_SMALL", 100)
+    monkeypatch.setattr(likely_places, "_show_words", show)
+    text = "A fee is due each month. " * 500
+    assert not any(find_quote(f"fee number{number} is due", text) for number in range(100))
+    assert sum(lengths) <= 2 * len(text)
+
+
 def test_for_a_long_quote_a_text_is_not_read_at_each_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
 

@@ -37,6 +37,19 @@ def test_heads_of_two_rows_are_joined_by_column() -> None:
     assert found == [_NONE_NEEDED, _NONE_NEEDED, joined]
 
 
+def test_a_label_may_stand_between_heads_of_two_rows() -> None:
+    found = _find(
+        """
+        |Three months ended||||
+        |(in millions)|2021|2020|2021|2020|
+        Debt|5|6|7|8|
+        """.replace("        |", "        "),
+        "|Cards|Cards|Banking|Banking|",
+    )
+    joined = ("Three months ended (in millions)", "Cards 2021", "Cards 2020", "Banking 2021", "Banking 2020")
+    assert found == [_NONE_NEEDED, _NONE_NEEDED, joined]
+
+
 def test_years_in_the_middle_of_a_table_are_heads_of_what_is_below() -> None:
     found = _find("Debt|5|6|\n(in %)|2019|2018|\nDebt|7|8|", "|2022|2021|")
     assert found == [("", "2022", "2021"), _NONE_NEEDED, ("(in %)", "2019", "2018")]

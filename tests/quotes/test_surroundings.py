@@ -79,11 +79,11 @@ def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[
 
 
 def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
-    text = f"No {'word ' * 30_000}one two three{' more' * 30_000}."
+    text = f"No {'word ' * 200_000}one two three{' more' * 200_000}."
     surroundings = _look_up(text, "one two three")
     assert surroundings is not None
-    assert "[… 29,803 words] word" in surroundings.sentence
-    assert "more [… 29,802 words]" in surroundings.sentence
+    assert "[… 199,803 words] word" in surroundings.sentence
+    assert "more [… 199,802 words]" in surroundings.sentence
     assert len(surroundings.sentence) < 2_200
 
 
