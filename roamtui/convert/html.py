@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any
 
-from lxml.etree import SubElement, iterwalk
+from lxml.etree import iterwalk
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -36,6 +36,7 @@ _REGIONS = frozenset({"main", "article"})
 _MAIN_SHARE = 0.6
 """Minimum share of a page's text in its main part, so that no comment and no empty frame is all of it."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
+_LINE_SEPARATOR = "\u2028"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TICKS = re.compile("`+")
@@ -260,10 +261,10 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
         if next(element.iter(*BLOCKS), None) is not None:
             return _write_content(element, around)
         for line_break in element.iter("br"):
-            line_break.text = " "
-        pieces: list[_Piece] = [_SPACES.sub(" ", "".join(element.itertext()))]
-    else:
-        pieces = [*_join_runs(_write_content(element, around | {mark}))]
+            line_break.text = _LINE_SEPARATOR
+        lines = _SPACES.sub(" ", "".join(element.itertext())).split(_LINE_SEPARATOR)
+        return ["\n".join(_mark_run(line, mark, href) for line in lines)]
+    pieces = [*_join_runs(_write_content(element, around | {mark}))]
     return [
         _mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces
     ]
@@ -444,7 +445,7 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
         if cell is None:
             break
         for code in cell.iter("pre"):
-            _divide_code(code)
+            _join_code_lines(code)
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
         columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
@@ -460,15 +461,12 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
     return cells
 
 
-def _divide_code(block: Any) -> None:
-    """Make a code block in a cell a block of lines that are code."""
-    lines = _read_code(block).split("\n")
+def _join_code_lines(block: Any) -> None:
+    """Make a code block in a cell code with line breaks."""
+    text = f"\n{_read_code(block)}\n".replace("\n", _LINE_SEPARATOR)
     block.clear(keep_tail=True)
-    block.tag = "div"
-    for line in lines:
-        code = SubElement(block, "code")
-        code.text = line
-        code.tail = " "
+    block.tag = "code"
+    block.text = text
 
 
 def _parse_number(value: str | None, default: int) -> int:

@@ -6,6 +6,7 @@ import pytest
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.docx import convert_docx
+from tests.case_files import read_rows
 from tests.convert.samples import make_docx_parts, pack, read_outline, remove_part, replace_part
 from tests.convert.samples import write_word_paragraph as write
 
@@ -186,15 +187,7 @@ def test_a_list_restarts_where_word_restarts_it() -> None:
     assert text == "a) a\n\nb) b\n\ne) c\n\nf) d\n"
 
 
-@pytest.mark.parametrize(
-    ("restart", "numbers"),
-    [
-        ("", "1 2 1 1"),
-        ('<w:lvlRestart w:val="0"/>', "1 2 3 4"),
-        ('<w:lvlRestart w:val="1"/>', "1 2 3 1"),
-        ('<w:lvlRestart w:val="9"/>', "1 2 1 1"),
-    ],
-)
+@pytest.mark.parametrize(("restart", "numbers"), read_rows("convert/docx", "restarts"))
 def test_a_level_restarts_after_the_levels_that_it_names(restart: str, numbers: str) -> None:
     shapes = _list(2, ("decimal", "%1."), ("decimal", "%1.%2."), ("decimal", "%3)"), more=restart)
     levels = (0, 1, 2, 2, 1, 2, 0, 1, 2)
@@ -217,28 +210,16 @@ _CUSTOM = (
 )
 
 
-@pytest.mark.parametrize(
-    ("levels", "last", "number", "note"),
-    [
-        ([("decimal", "%1."), ("bullet", "-"), ("decimal", "%1.%2%3)")], "", "1.1)", ""),
-        ([("none", "%1"), ("decimal", "%1§%2")], "", "§1", ""),
-        ([("upperRoman", "%1"), ("bullet", ""), ("decimal", "%1.%2%3)")], "<w:isLgl/>", "1.1)", ""),
-        ([("upperRoman", "%1"), ("decimal", "%1.%2)")], '<w:isLgl w:val="0"/>', "I.1)", ""),
-        ([("decimal", "REQ-%1")], f"{_CUSTOM.format('001, 002, 003, ...')}", "REQ-001", ""),
-        ([("ordinalText", "Article %1")], "", "Article First", ""),
-        ([("japaneseLegal", "%1:")], "", "1:", f"{_OTHER_NUMBERS}: japaneseLegal."),
-        ([("decimal", "%1:")], _CUSTOM.format("α, β, γ"), "1:", f"{_OTHER_NUMBERS}: custom."),
-    ],
-)
+@pytest.mark.parametrize(("levels", "more", "custom", "number", "unknown"), read_rows("convert/docx", "printed"))
 def test_a_number_is_printed_as_word_prints_it(
-    levels: list[tuple[str, str]], last: str, number: str, note: str
+    levels: list[tuple[str, str]], more: str, custom: str, number: str, unknown: str
 ) -> None:
-    shapes = _list(2, *levels, more="" if "custom" in last else last)
-    if "custom" in last:
-        shapes = shapes.replace('<w:numFmt w:val="decimal"/>', last)
+    shapes = _list(2, *levels, more=more)
+    if custom:
+        shapes = shapes.replace('<w:numFmt w:val="decimal"/>', _CUSTOM.format(custom))
     converted = _convert_whole(_numbered("item", 2, len(levels) - 1), numbering=shapes)
     assert converted.text == f"{number} item\n"
-    assert "".join(converted.notes) == note
+    assert converted.notes == ((f"{_OTHER_NUMBERS}: {unknown}.",) if unknown else ())
 
 
 def test_numbers_in_words_are_those_of_an_english_document() -> None:
@@ -251,28 +232,7 @@ def test_numbers_in_words_are_those_of_an_english_document() -> None:
 _FIELD_WITHOUT_RESULT = f"{_FIELD.format('begin')}<w:r><w:instrText>{{}}</w:instrText></w:r>{_FIELD.format('end')}"
 
 
-@pytest.mark.parametrize(
-    ("instruction", "text", "note"),
-    [
-        (r" EQ \f(1,2) ", "1/2", ""),
-        (r"eq \F (a+b;2,5)", "(a+b)/(2,5)", ""),
-        (r"EQ \r(3,x)+\r(y)", "^3√x+√y", ""),
-        (r"EQ x\s\up8(2)\do4(n)", "x^2_n", ""),
-        (r"EQ \b\lc\{ (\a\al(x,y))", "{x; y", ""),
-        (r"EQ \b\bc\[(\f(1,x\,y))", "[1/(x,y)]", ""),
-        (r"EQ \a\ac\co2(1,2,3,4)", "[1, 2; 3, 4]", ""),
-        (r"EQ \i\su(i=1,n,i)", r"∑\_(i=1)^n i", ""),
-        (r"EQ \x\to\bo(5)\d\fo9()\l(a,b)", "5a,b", ""),
-        (r"EQ \f(1,\r(2)", "1/(√2)", ""),
-        (r'SYMBOL 163 \f "Symbol" \s 12', "≤", ""),
-        (r"SYMBOL 0x20AC \u", "€", ""),
-        (r"SYMBOL 169", "©", ""),
-        (r"MACROBUTTON NoMacro [Your name]", "[Your name]", ""),
-        (r"GOTOBUTTON here Go there", "Go there", ""),
-        ('XE "Boats"', "", ""),
-        ("AUTONUM", "", "the file lacks the values of some fields: AUTONUM."),
-    ],
-)
+@pytest.mark.parametrize(("instruction", "text", "note"), read_rows("convert/docx", "fields"))
 def test_a_field_without_a_result_is_what_word_shows(instruction: str, text: str, note: str) -> None:
     fields = (_FIELD_WITHOUT_RESULT.format(instruction), f"<w:fldSimple w:instr='{instruction}'/>")
     for field in fields:
@@ -360,16 +320,7 @@ def test_a_document_that_cannot_be_shown_is_named(part: str, data: str | bytes, 
     assert converted.notes == (note,)
 
 
-@pytest.mark.parametrize(
-    ("look", "has_heads"),
-    [
-        ('w:firstRow="1" w:val="0000"', True),
-        ('w:val="04A0"', True),
-        ('w:val="0480"', False),
-        ('w:val="04A0" w:firstRow="0"', False),
-        ('w:val="x"', False),
-    ],
-)
+@pytest.mark.parametrize(("look", "has_heads"), read_rows("convert/docx", "looks"))
 def test_the_first_row_is_a_head_if_the_look_of_the_table_says_so(look: str, *, has_heads: bool) -> None:
     rows = [f"<w:tr><w:tc>{write(first)}</w:tc><w:tc>{write(second)}</w:tc></w:tr>" for first, second in ("AB", "12")]
     properties = f"<w:tblPr><w:tblLook {look}/></w:tblPr>"
