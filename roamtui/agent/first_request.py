@@ -19,13 +19,14 @@ from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
+from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.retrieval.related_pages import render_related_pages
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered, estimate_tokens
+from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 FAILED_LEAD = "Search failed."
@@ -65,12 +66,16 @@ def make_view(
         policy: What it gets of hits.
     """
     delivered = state.collect_delivered()
-    add_delivered(delivered, shown)
+    words: dict[str, list[Bounds]] = {}
+    spans = [*shown]
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
-        add_delivered(delivered, state.exchanges[-1].iter_excerpts())
+        spans += state.exchanges[-1].iter_excerpts()
+    for span in spans:
+        add_delivered(words if span.end - span.start <= WORDS_LENGTH_MAX else delivered, (span,))
     return ModelView(
         library=state.library,
         delivered=delivered,
+        words=words,
         page_tokens=state.options.page_tokens,
         room_tokens=room_tokens,
         policy=policy,

@@ -152,9 +152,14 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """How hits become context."""
 
 
-def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
-    """List the tools for a library, by name. Only a library with several files needs a list of documents."""
-    tools = [expand.TOOL, collapse.TOOL]
+def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
+    """List the tools for a library, by name.
+
+    Only a library with several files needs a list of documents. Where there is room for all that a question
+    needs, the model closes nothing.
+    """
+    tools = [expand.TOOL]
+    tools += [] if has_room else [collapse.TOOL]
     tools += [search.TOOL] if has_search else []
     tools += [documents.TOOL] if library.root.columns.kinds.count(NodeKind.FILE) > 1 else []
     return {tool.spec.name: tool for tool in tools}
@@ -291,7 +296,9 @@ class Agent:
         from roamtui.quotes.recheck import add_nearest  # noqa: PLC0415 - the first screen does not need it
 
         conversation = self.conversation
-        run = QuestionRun(make_tools(conversation.state.library, has_search=self.searcher is not None))
+        has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+        has_search = self.searcher is not None
+        run = QuestionRun(make_tools(conversation.state.library, has_search=has_search, has_room=has_room))
         conversation.set_budget(self._make_budget(run))
         number = len(conversation.state.exchanges) + 1
         outcome: QuestionAnswered | None = None

@@ -9,7 +9,7 @@ Reading
 - Look at every place that bears on the question before you answer: open sections by their ids, several at \
 once, from the map, from "also found", or from what a text refers to; and search in other words, several \
 wordings in one call. Only a fact that has one place needs no second look.
-- Open a section where its excerpt breaks off ([…]) before its conditions, exceptions or next steps.
+- Open a section if its excerpt leaves out conditions, exceptions or next steps: […] says what it hides.
 - Look for what a careful person would want to know: a second clause elsewhere, the end of a clause, where a \
 term is defined, what a procedure needs first, and what limits or undoes it.
 - Never say "no", "only" or "nowhere" before you have searched for it in the words such a text would use.

@@ -60,8 +60,6 @@ _RANGE_TITLE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTH, _PREVIEW_LENGTH_MAX = 160, 560
 """Usual and maximum length of a preview, in characters. The financial statements of a report fit."""
 _CHARACTERS_PER_TOKEN = 4
-_PREVIEW_SHARE = 0.3
-"""Share of the tokens after the top lines that is reserved for previews, where a title is cheap."""
 _RANGES_SHARE = 0.6
 """Share of a list below a section that is reserved for ranges, so that one call leads anywhere."""
 _RANGE_CHILDREN = 40
@@ -209,7 +207,10 @@ class _Outline(Struct):
                     heappush(queue, (rank, next(order), line))
 
         push(roots)
-        reserved = int(self.tokens_left * (_RANGES_SHARE if self.is_below else _PREVIEW_SHARE))
+        reserved = int(_RANGES_SHARE * self.tokens_left)
+        if not self.is_below:  # every large line at the top says what is below it
+            previews = sum(self._rank_line(root) is not None for root in roots) * _PREVIEW_LENGTH
+            reserved = min(self.tokens_left, previews // _CHARACTERS_PER_TOKEN)
         self.tokens_left -= reserved
         partial: list[_Line] = []
         while queue:

@@ -29,6 +29,8 @@ class ModelView(Struct, frozen=True, kw_only=True):
     library: Library
     delivered: Delivered = field(default_factory=dict)
     """Text that stands above, and need not be repeated."""
+    words: Delivered = field(default_factory=dict)
+    """Words of other sections that lists above have named. Excerpts repeat them, or they would be torn."""
     page_tokens: int = PAGE_TOKENS
     room_tokens: int | None = None
     """Maximum tokens of what it gets now, or None for no limit."""

@@ -83,12 +83,14 @@ class _Cutter:
             self._left = min(self._left, self._named_left)
 
     def cut_sections(self, section_ids: Sequence[str]) -> None:
-        """Add hits, best first. Each gets a share of what is left, which falls with its rank."""
+        """Add hits, best first. Each gets its share of what is left by its score."""
         policy = self._view.policy
+        weight = sum(self._hits[section_id].score for section_id in section_ids)
         for index, section_id in enumerate(section_ids):
             count = len(section_ids) - index
-            weights = sum(policy.rank_factor**rank for rank in range(count))
-            share = int((self._left - count * policy.head_tokens) / weights)
+            score = self._hits[section_id].score
+            share = int((self._left - count * policy.head_tokens) * score / weight)
+            weight -= score
             room = self._left - policy.head_tokens
             tokens_max = min(policy.excerpt_tokens_max, max(share, policy.line_tokens), room)
             if tokens_max < self._tokens_min:

@@ -1,13 +1,13 @@
-"""Find the sentences elsewhere in a document that limit or extend a section, and name it by its number.
+"""Follow the numbers by which sections of a document name each other.
 
 Contracts, laws and standards put an exception far from its rule: "Paragraph 16.03 shall not apply to …",
-"Sections 2.3 and 8 survive the end of this agreement". Its words are not those of the question, so no search
-finds it.
+"Sections 2.3 and 8 survive the end of this agreement". And a rule says "pursuant to Section 2.4" in place of
+its terms. Neither has the words of the question, so no search finds it.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -61,6 +61,27 @@ def find_limits(library: Library, section_id: str) -> Iterator[Limit]:
                 yield Limit(section_id=naming_id, span=sentence, number=number)
 
 
+def find_named(library: Library, spans: Iterable[Span]) -> Iterator[str]:
+    """Yield the ids of the sections that a text names by their numbers, each once, in the text's order."""
+    seen: set[str] = set()
+    for span in spans:
+        document = library.documents_by_key[span.doc]
+        for named in _NAMED.finditer(library.text_at(span)):
+            for number in re.findall(_NUMBER, named.group()):
+                row = _index_titles(document.columns.titles).get(number)
+                if row is not None and number not in seen:
+                    seen.add(number)
+                    yield document.ids[row]
+
+
+@lru_cache(maxsize=_CACHED_DOCUMENTS_MAX)
+def _index_titles(titles: tuple[str, ...]) -> Mapping[str, int]:
+    """Return the row of the title with each number. A number of two titles says nothing."""
+    numbers = [*map(_parse_number, titles)]
+    counts = Counter(numbers)
+    return {number: row for row, number in enumerate(numbers) if number and counts[number] == 1}
+
+
 @lru_cache(maxsize=_CACHED_DOCUMENTS_MAX)
 def _find_numbers(text: str) -> Mapping[str, Sequence[int]]:
     """Return the offsets at which a text names each numbered section."""
@@ -82,8 +103,8 @@ def _list_numbers(library: Library, section_id: str) -> list[str]:
         numbers.append(above)
     if not any(numbers):  # as in most documents, so the other titles need not be read
         return []
-    numbers_of_all = [*map(_parse_number, library.documents_by_key[node.own_span.doc].columns.titles)]
-    return [number for number in numbers if number and numbers_of_all.count(number) == 1]
+    rows = _index_titles(library.documents_by_key[node.own_span.doc].columns.titles)
+    return [number for number in numbers if number in rows]
 
 
 def _parse_number(title: str) -> str:

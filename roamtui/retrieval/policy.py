@@ -20,7 +20,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Maximum size of all search results that a model gets in one step, after the first."""
     neighbourhood_tokens: int = 200
     """Size of the outline near the hits."""
-    map_tokens_beside_clear: int = 250
+    map_tokens_beside_clear: int = 400
     """Size of the outline at the start if the first question has a clear hit."""
 
     # A clear hit, which opens together with the question
@@ -38,8 +38,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     # Excerpts
     hits_tokens_max: int = 2_000
     """Maximum size of all excerpts but the named ones. With 1,300, judges missed the second clause."""
-    head_tokens: int = 22
-    """Assumed size of the line with the path of a hit."""
+    head_tokens: int = 40
+    """Assumed size of the line with the path of a hit, and of a mark that names what is left out."""
     rank_factor: float = 0.8
     """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four
     times as often as in the second, but a small excerpt nearly always has it."""

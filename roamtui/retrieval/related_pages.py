@@ -22,10 +22,10 @@ def render_related_pages(
 ) -> str:
     """Return a line for each page with terms in its title, best first, in at most `tokens_max` tokens.
 
-    A title needs two of them, because one says little, and rare ones count more. The pages `known_ids` are
-    left out. Empty if nothing is left.
+    A title needs two of them, because one says little, and rare ones count more. The name of a function or
+    class is no title. The pages `known_ids` are left out. Empty if nothing is left.
     """
-    titles = dict(_list_titles(library))
+    titles = {page_id: title for page_id, title in _list_titles(library) if len(title.split()) > 1}
     terms_by_page = {
         page_id: {term for *_, term in matcher.locate(title)} for page_id, title in titles.items()
     }

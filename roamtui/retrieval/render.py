@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,20 +15,16 @@ from roamtui.plain import sanitise_line
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
-from roamtui.retrieval.limits import find_limits
+from roamtui.retrieval.gaps import mark_gap
+from roamtui.retrieval.limits import find_limits, find_named
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
 
 _KNOWN_MARK = "its text stands above"
-_GAP = "[…]"
 _LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
-_REPEATED = " (lines shown above are left out)"
-_REPEATED_LENGTH_MIN = 200
-"""Minimum length, in characters, of lines that are left out the second time. Shorter ones, and rows of
-tables, mean something where they are."""
 _INDENT = " "
 """One space costs no token: it belongs to the word after it."""
 
@@ -71,7 +66,6 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     chosen = choose_excerpts(view, _select_excerpted(view, hits_by_id, has_clear_hit=bool(opened)), matcher)
     limited = _add_limits(view, chosen, opened)
     lines: list[str] = []
-    seen: set[str] = set()
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
         page = library.get_place(library.node(section_id).span).page
@@ -87,13 +81,17 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             notes.append(f"names {limited[section_id]}")
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
-        lines += _leave_out_repeated(_quote_spans(library, section_id, spans), seen)
+        quoted, named = _quote_spans(library, section_id, spans)
+        lines += quoted
+        excerpts += named
     add_delivered(known, excerpts)
-    rest = [hit_id for hit_id in hits_by_id if hit_id not in (*chosen, *opened)]
+    shown = {*chosen, *opened}
+    named_first = dict.fromkeys((*find_named(library, excerpts), *hits_by_id))
+    others = [section_id for section_id in named_first if section_id not in shown]
     tokens_max = view.policy.also_found_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
-    also = list_also_found(view, rest, matcher, tokens_max)
+    also = list_also_found(view, others, matcher, tokens_max)
     if also.lines:
         lines += [LEAD, *also.lines]
     return HitList(
@@ -150,14 +148,14 @@ def _add_limits(
     return numbers
 
 
-def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
-    """Return the lines of an excerpt.
+def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
+    """Return the lines of an excerpt, and the words in the marks of what it leaves out.
 
-    The lines are indented, so that they cannot be mistaken for lines of the list of sections. Omissions are
-    marked.
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections.
     """
     if not spans:
-        return []
+        return [], []
+    named: list[Span] = []
     own = library.node(section_id).own_content_span
     text = ""
     position = min(own.start, spans[0].start)
@@ -173,7 +171,9 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
                 not text or before == "\n" or "\n" not in left_out
             )
             separator = " " if is_mid_line else "\n"
-            text += f"{before if text else ''}{_GAP}{separator}"
+            mark, words = mark_gap(library, gap)
+            named += words
+            text += f"{before if text else ''}{mark}{separator}"
         elif text:
             text += "\n"
         text += heads + insert_marks(library.clean_text(span), list_id_marks(library, span))
@@ -182,18 +182,4 @@ def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> li
     for line in filter(str.strip, text.splitlines()):
         indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
         quoted.append(_INDENT + indent + sanitise_line(line))
-    return quoted
-
-
-def _leave_out_repeated(lines: Sequence[str], seen: set[str]) -> list[str]:
-    """Replace each long run of lines that stand above already by one mark. Web pages repeat whole blocks."""
-    marked: list[tuple[bool, str]] = []
-    for line in lines:
-        marked.append((line in seen and not line.lstrip().startswith("|"), line))
-        seen.add(line)
-    kept: list[str] = []
-    for is_repeated, run in groupby(marked, key=itemgetter(0)):
-        block = [line for _, line in run]
-        is_long = sum(map(len, block)) >= _REPEATED_LENGTH_MIN
-        kept += [_REPEATED] if is_repeated and is_long else block
-    return kept
+    return quoted, named

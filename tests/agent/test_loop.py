@@ -40,7 +40,7 @@ from tests.agent.asking import (
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
 
-_TOOLS = ["expand_sections", "collapse_sections", "search_sections"]
+_TOOLS = ["expand_sections", "search_sections"]
 
 
 async def test_requests_contain_prompt_outline_and_all_earlier_messages() -> None:
