@@ -1,8 +1,6 @@
 """The agent loop: send the question to the model and run its tool calls until it answers."""
 
 import asyncio
-import json
-from collections.abc import Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import assert_never
@@ -25,19 +23,13 @@ from roamtui.agent.prompt import (
     CALL_NOT_RUN,
     LAST_STEP_NOTE,
     LIMIT_REACHED,
-    REPEATED_CALL,
     SHORT_SYSTEM,
     SYSTEM,
     WHOLE_NOTE,
 )
+from roamtui.agent.tool_calls import TOOL_NAME_LENGTH_MAX, make_tools, run_call
 from roamtui.agent.tools import (
-    Tool,
     ToolContext,
-    ToolResponse,
-    collapse,
-    documents,
-    expand,
-    parse_tool_arguments,
     search,
 )
 from roamtui.conversation.budget import (
@@ -63,7 +55,6 @@ from roamtui.conversation.events import (
     StopReason,
     ThinkingStreamed,
     ThoughtsRecorded,
-    ToolCall,
     ToolUse,
     Usage,
     UsageRecorded,
@@ -77,8 +68,6 @@ from roamtui.conversation.question_flow import (
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions, ExpandSections
-from roamtui.document.document import NodeKind
-from roamtui.document.library import Library
 from roamtui.document.parallel import run_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
@@ -117,14 +106,11 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
-_TOOL_NAME_LENGTH_MAX = 60
 _BROKEN_CALL_LENGTH_MAX = 2_000
 """Maximum number of characters of a call that could not be read, which is sent back."""
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
-_SAME_CALLS_MAX = 3
-"""Number of the same calls in one question after which the model may call no more tools."""
 _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
 _SAVED_STEP_LENGTH = 500
@@ -150,19 +136,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Text to send before each question. It is no part of it, so its words are not searched for."""
     policy: RetrievalPolicy = DEFAULT_POLICY
     """How hits become context."""
-
-
-def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
-    """List the tools for a library, by name.
-
-    Only a library with several files needs a list of documents. Where there is room for all that a question
-    needs, the model closes nothing.
-    """
-    tools = [expand.TOOL]
-    tools += [] if has_room else [collapse.TOOL]
-    tools += [search.TOOL] if has_search else []
-    tools += [documents.TOOL] if library.root.columns.kinds.count(NodeKind.FILE) > 1 else []
-    return {tool.spec.name: tool for tool in tools}
 
 
 class Agent:
@@ -569,7 +542,7 @@ class Agent:
                 excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
                 search_tokens=search_room // max(1, searches_left),
             )
-            result = await _run_call(run, use.call, context)
+            result = await run_call(run, use.call, context)
             tokens = estimate_tokens(result.text)
             room = max(0, room - tokens)
             if use.call.name == search.NAME:
@@ -577,26 +550,7 @@ class Agent:
                 searches_left -= 1
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
             run.step = replace(run.step, uses=tuple(uses))
-            self.conversation.apply_unsaved(result.make_event(use.call.name[:_TOOL_NAME_LENGTH_MAX]))
+            self.conversation.apply_unsaved(result.make_event(use.call.name[:TOOL_NAME_LENGTH_MAX]))
         if is_before_last_step or not run.may_call:
             uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
         run.step = replace(run.step, uses=tuple(uses))
-
-
-async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:
-    """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
-    name = call.name[:_TOOL_NAME_LENGTH_MAX]
-    arguments = parse_tool_arguments(call.arguments)
-    key = name, json.dumps(arguments, sort_keys=True)
-    run.call_counts[key] += 1
-    run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
-    if run.call_counts[key] > 1:
-        notice = "The model repeated a request, so it was not carried out again"
-        return ToolResponse(text=REPEATED_CALL, notice=notice)
-    tool = run.tools.get(call.name)
-    if tool is None:
-        return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
-    try:
-        return await tool.run(arguments, context)
-    except RoamtuiError as error:
-        return ToolResponse(text=f"{name} failed: {error}")

@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from msgspec.structs import replace
 
 from roamtui import __version__
-from roamtui.agent.loop import make_tools
+from roamtui.agent.tool_calls import make_tools
 from roamtui.agent.tools import Tool, ToolContext, collapse, documents, outline, quotes
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ExpandStatus, Origin, SectionsClosed

@@ -1,32 +1,25 @@
 """Render hits as the lines that a model reads, with excerpts."""
 
-import re
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.library import Library
-from roamtui.outline.expansion import find_opened_span, insert_marks, list_id_marks
+from roamtui.outline.expansion import find_opened_span
 from roamtui.outline.labels import format_short_path, format_size
 from roamtui.outline.structure import get_canonical_id
-from roamtui.plain import sanitise_line
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.excerpt import choose_excerpts, has_text, is_complete, is_delivered_text
-from roamtui.retrieval.gaps import mark_gap
+from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
 from roamtui.retrieval.limits import find_limits, find_named
 from roamtui.retrieval.missing import list_missing, state_missing
+from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
 
 _KNOWN_MARK = "its text stands above"
-_LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
-_LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
-_INDENT = " "
-"""One space costs no token: it belongs to the word after it."""
 
 
 class HitList(Struct, frozen=True, kw_only=True):
@@ -81,7 +74,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             notes.append(f"names {limited[section_id]}")
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
-        quoted, named = _quote_spans(library, section_id, spans)
+        quoted, named = quote_spans(library, section_id, spans)
         lines += quoted
         excerpts += named
     add_delivered(known, excerpts)
@@ -146,40 +139,3 @@ def _add_limits(
                 chosen[limit.section_id] = tuple(sorted((*excerpts, limit.span), key=attrgetter("start")))
                 add_delivered(delivered, (limit.span,))
     return numbers
-
-
-def _quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
-    """Return the lines of an excerpt, and the words in the marks of what it leaves out.
-
-    The lines are indented, so that they cannot be mistaken for lines of the list of sections.
-    """
-    if not spans:
-        return [], []
-    named: list[Span] = []
-    own = library.node(section_id).own_content_span
-    text = ""
-    position = min(own.start, spans[0].start)
-    end = max(own.end, spans[-1].end)
-    after = Span(doc=own.doc, start=end, end=end)
-    for span, heads in zip((*spans, after), (*library.list_heads(spans), ""), strict=True):
-        gap = Span(doc=own.doc, start=position, end=span.start)
-        if has_text(library, gap):
-            left_out = library.clean_text(gap)
-            # an omission inside a line is marked in that line
-            before = "\n" if _LINE_END.match(left_out) else " "
-            is_mid_line = not _LINE_START.search(left_out) and (
-                not text or before == "\n" or "\n" not in left_out
-            )
-            separator = " " if is_mid_line else "\n"
-            mark, words = mark_gap(library, gap)
-            named += words
-            text += f"{before if text else ''}{mark}{separator}"
-        elif text:
-            text += "\n"
-        text += heads + insert_marks(library.clean_text(span), list_id_marks(library, span))
-        position = span.end
-    quoted = []
-    for line in filter(str.strip, text.splitlines()):
-        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
-        quoted.append(_INDENT + indent + sanitise_line(line))
-    return quoted, named

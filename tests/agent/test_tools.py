@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent, make_tools
+from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import LIMIT_REACHED, SYSTEM
+from roamtui.agent.tool_calls import make_tools
 from roamtui.agent.tools import ToolContext, documents, parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation

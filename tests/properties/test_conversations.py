@@ -126,6 +126,7 @@ class Conversations(RuleBasedStateMachine):
         model = ScriptedModel(window_tokens=self.window, name=self.model_name)
         model.prices = (1e-6, 1e-6)
         agent = Agent(self.conversation, model, options=options)
+        agent.use_model(model)
         model.add_replies(*self._write_replies(script))
         self.runner.run(self._play(agent, script))
         for request in model.requests:

@@ -1,0 +1,85 @@
+"""Write excerpts as lines, with what they leave out: ``[… (g) Sublicenses; (h) Term; 240 tokens]``."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from roamtui.document.library import Library
+from roamtui.outline.expansion import insert_marks, list_id_marks
+from roamtui.plain import sanitise_line
+from roamtui.retrieval.excerpt import has_text
+from roamtui.search.units import UnitKind, find_units
+from roamtui.text import Bounds, Span, estimate_tokens
+
+GAP = "[…]"
+_NAMED_TOKENS_MIN = 60
+"""Minimum size of a gap whose parts are named. Names would cost as much as a smaller one."""
+_NAMED_MAX = 4
+"""Maximum number of paragraphs and list items that are named."""
+_NAME = re.compile(r"\W*\w.{0,32}?(?=[.:;,]\s|\s*\Z)|\W*\w.{0,32}(?=\s)|\W*\w.{0,32}", re.DOTALL)
+"""The first words of a paragraph, up to a mark or the end of a word."""
+_LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
+_LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
+_INDENT = " "
+"""One space costs no token: it belongs to the word after it."""
+
+
+def quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
+    """Return the lines of an excerpt, and the words in the marks of what it leaves out.
+
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections.
+    """
+    if not spans:
+        return [], []
+    named: list[Span] = []
+    own = library.node(section_id).own_content_span
+    text = ""
+    position = min(own.start, spans[0].start)
+    end = max(own.end, spans[-1].end)
+    after = Span(doc=own.doc, start=end, end=end)
+    for span, heads in zip((*spans, after), (*library.list_heads(spans), ""), strict=True):
+        gap = Span(doc=own.doc, start=position, end=span.start)
+        if has_text(library, gap):
+            left_out = library.clean_text(gap)
+            # an omission inside a line is marked in that line
+            before = "\n" if _LINE_END.match(left_out) else " "
+            is_mid_line = not _LINE_START.search(left_out) and (
+                not text or before == "\n" or "\n" not in left_out
+            )
+            separator = " " if is_mid_line else "\n"
+            mark, words = mark_gap(library, gap)
+            named += words
+            text += f"{before if text else ''}{mark}{separator}"
+        elif text:
+            text += "\n"
+        text += heads + insert_marks(library.clean_text(span), list_id_marks(library, span))
+        position = span.end
+    quoted = []
+    for line in filter(str.strip, text.splitlines()):
+        indent = line[: len(line) - len(line.lstrip())]  # indentation matters in code
+        quoted.append(_INDENT + indent + sanitise_line(line))
+    return quoted, named
+
+
+def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
+    """Return the mark for what an excerpt leaves out, and the words in this mark, which can be quoted."""
+    text = library.clean_text(gap)
+    tokens = estimate_tokens(text)
+    if tokens < _NAMED_TOKENS_MIN:
+        return GAP, ()
+    parts = [*_list_parts(text)]
+    words = [gap.get_part(*_cut_name(text, part)) for part in parts[:_NAMED_MAX]]
+    names = [sanitise_line(library.text_at(span)) for span in words]
+    names += [f"+{len(parts) - _NAMED_MAX}"] if len(parts) > _NAMED_MAX else []
+    return f"[… {'; '.join([*names, f'{tokens:,} tokens'])}]", tuple(words)
+
+
+def _list_parts(text: str) -> Iterator[Bounds]:
+    """Yield the paragraphs and list items of a text, without one that begins before it."""
+    for unit in find_units(text):
+        if unit.kind in (UnitKind.PROSE, UnitKind.ITEM) and not text[unit.start].islower():
+            yield unit.start, unit.end
+
+
+def _cut_name(text: str, part: Bounds) -> Bounds:
+    match = _NAME.match(text, *part)
+    return (part[0], match.end() if match is not None else part[1])
