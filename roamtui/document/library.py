@@ -26,7 +26,7 @@ from roamtui.markdown.heads import find_heads_above
 from roamtui.plain import sanitise_line
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
-from roamtui.text import Span
+from roamtui.text import Bounds, Span
 
 LISTING_KEY = "/"
 """Key of a listing around a single document, whose own key is empty. No path or URL has this key."""
@@ -445,6 +445,42 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             texts.append(self.clean_text(heads) if heads is not None and is_new else "")
             shown += [span] if heads is None else [span, heads]
         return texts
+
+    def join_pages(self, span: Span) -> str:
+        """Return the text of a span as if it had no pages: with spaces for footers and for titles of pages.
+
+        Converting a file without other titles makes a title of each page, in the middle of its sentences.
+        """
+        text = self.clean_text(span)
+        pieces: list[str] = []
+        position = 0
+        for start, end in self._iter_page_titles(span):
+            pieces += (text[position : start - span.start], " " * (end - start))
+            position = end - span.start
+        return "".join((*pieces, text[position:]))
+
+    def _iter_page_titles(self, span: Span) -> Iterator[Bounds]:
+        """Yield the bounds of the titles that were made of pages, as far as they begin in a span."""
+        document = self.documents_by_key[span.doc]
+        first = bisect_left(document.page_starts, span.start)
+        for number, start in enumerate(document.page_starts[first:], first + 1):
+            if start >= span.end:
+                return
+            if document.text.startswith(f"# Page {number}: ", start):
+                end = document.text.find("\n", start, span.end)
+                yield start, span.end if end < 0 else end
+
+    def widen_to_pages(self, span: Span) -> Span:
+        """Return the span of a page that is a section, with the pages beside it; others as they are."""
+        titles = [start for start, _ in self._iter_page_titles(span)]
+        if titles != [span.start]:
+            return span
+        page_starts = self.documents_by_key[span.doc].page_starts
+        first = bisect_left(page_starts, span.start)
+        after = bisect_left(page_starts, span.end) + 1
+        text_end = len(self.documents_by_key[span.doc].text)
+        end = page_starts[after] if after < len(page_starts) else text_end
+        return Span(doc=span.doc, start=page_starts[max(0, first - 1)], end=end)
 
     def widen_to_sections(self, span: Span) -> Span:
         """Return a span widened to whole sections, each with its own text."""

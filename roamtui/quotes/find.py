@@ -138,22 +138,22 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
 
 
 def _iter_spellings(library: Library, span: Span) -> Iterator[str]:
-    """Yield a text with its page footers, and without them if it has any."""
+    """Yield a text as it is, then without its page footers and the titles of its pages, if it has any."""
     text = library.text_at(span)
-    yield text
-    if (clean_text := library.clean_text(span)) != text:
-        yield clean_text
+    yield from dict.fromkeys((text, library.clean_text(span), library.join_pages(span)))
 
 
 def find_in_context(quote: str, library: Library, within: Span) -> FoundQuote | None:
     """Return where a span has a quote, or None. The span is read with the sections around it.
 
-    The text is read without its page footers.
+    The text is read without its page footers, then also without the titles of its pages.
     """
     around = library.widen_to_sections(within)
     bounds = (within.start - around.start, within.end - around.start)
-    match = find_quote(quote, library.clean_text(around), [bounds])
-    return None if match is None else _locate(match, around)
+    for text in dict.fromkeys((library.clean_text(around), library.join_pages(around))):
+        if (match := find_quote(quote, text, [bounds])) is not None:
+            return _locate(match, around)
+    return None
 
 
 def _locate(match: QuoteMatch, within: Span) -> FoundQuote:

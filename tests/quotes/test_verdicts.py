@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from roamtui.conversation.events import Citation, ExpandStatus, Origin, QuestionsRewound, QuoteState
 from roamtui.conversation.state import ConversationState, apply_events
+from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
@@ -147,6 +149,25 @@ def test_a_quote_across_two_sections_is_in_neither_of_them() -> None:
         assert _list_found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _NOT_FOUND)]
     whole = _open("Lending")
     assert _list_found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _EXACT)]
+
+
+def test_a_sentence_goes_on_over_the_end_of_a_page_that_is_a_section() -> None:
+    pages = ("Give back the keys on the", "last day, before noon.", "End.")
+    text = "\n\n".join(f"# Page {number}: {page[:9]}\n\n{page}" for number, page in enumerate(pages, 1))
+    starts = tuple(text.index(f"# Page {number}") for number in (1, 2, 3))
+    document = make_library(text).root
+    library = Library(source="a.pdf", root=replace(document, page_starts=starts))
+    state = replace(make_state(), library=library)
+    first, second, third = (library.node(section_id).title for section_id in library.walk())
+    quote = '"the keys on the last day, before noon"'
+    for title, opened, found in (
+        (first, (first, second), _EXACT),
+        (second, (first, second, third), _EXACT),
+        (first, (first,), _NOT_FOUND),
+        (third, (first, second, third), _ELSEWHERE),
+    ):
+        one = expand_by_agent(begin(state), *opened)[0]
+        assert _list_found(f"It says {quote} [{{{title}}}].", one) == [(title, quote.strip('"'), found)]
 
 
 def test_a_quote_may_span_a_page_footer() -> None:

@@ -11,6 +11,7 @@ from itertools import groupby
 from statistics import median
 
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
+from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import MarkdownWriter, WordRepairer
 from roamtui.convert.pdf.outline import detect_outline
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
@@ -48,7 +49,7 @@ def convert_pdf(
     file = PdfFile(data, name)
     languages = ocr_languages if has_tesseract() else ()
     pages, notes, left_out = _read_pages(file, on_progress, languages)
-    rows = [page.rows for page in pages]
+    rows = strip_line_numbers([page.rows for page in pages])
     if not pages:
         raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
     if not any(rows):

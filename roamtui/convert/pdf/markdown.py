@@ -11,7 +11,7 @@ from roamtui.convert.escaping import LINE_START, write_heading
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.table_writer import write_table
-from roamtui.convert.pdf.tables import PageText
+from roamtui.convert.pdf.tables import PageText, is_figure
 from roamtui.convert.pdf.words import HYPHEN, HYPHENS, RAISED_END, RAISED_START
 
 _PARAGRAPH_GAP_MIN = 1.35
@@ -198,8 +198,13 @@ class MarkdownWriter:
             if row is None:
                 return
             line = row.cells[0].text
-            for before, cell in pairwise(row.cells):  # justified lines have wide gaps inside a sentence
-                line += f"{' | ' if cell.x0 - before.x1 > _CELL_GAP_MIN * row.size else ' '}{cell.text}"
+            for before, cell in pairwise(row.cells):
+                # Justified lines have wide gaps inside a sentence, but "47" and "119" are no "47 119".
+                are_cells = cell.x0 - before.x1 > _CELL_GAP_MIN * row.size
+                are_figures = all(
+                    is_figure(each.text) and any(map(str.isdigit, each.text)) for each in (before, cell)
+                )
+                line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
             if lines and lines[-1][-1] in HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
                 lines[-1] = self._repairer.join(lines[-1][:-1], line)
             else:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pypdfium2_raw as pdfium
@@ -61,6 +62,13 @@ _FONT_HEIGHT_RATIO = 1.15
 """Height of the box of a font, relative to its letters."""
 _PUNCTUATION = ".,;:)/"
 """Signs after a figure that may be raised, as in "sales" with a note and a comma."""
+_SPACED_LETTERS_MIN = 3
+"""Minimum number of letters that are set apart in a row. Variables and initials are fewer."""
+_SPACED_LETTERS_SHARE = 0.75
+_LETTER_GAP_MAX = 1.5
+"""Maximum gap between such letters, in letter heights."""
+_WORD_GAP_MIN = 0.1
+"""How much wider, in letter heights, the gap between two words is than between the letters of a word."""
 _TESSERACT_FONT = "GlyphLessFont"
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
@@ -122,7 +130,7 @@ class PdfFile:
         """Yield a page by its 0-based number, or None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, number)
         links = _read_links(self._handle, page) if page else []  # flattening removes them
-        if page and _has_fields(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
+        if page and _has_annotations(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(self._handle, number)
         text = pdfium.FPDFText_LoadPage(page) if page else None
@@ -153,13 +161,13 @@ class PdfFile:
                 yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page)
 
 
-def _has_fields(page: object) -> bool:
-    """Return whether a page has form fields or typed remarks. Flattening adds their words to its text."""
+def _has_annotations(page: object) -> bool:
+    """Return whether a page has annotations besides links. Flattening adds their words to its text."""
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _ANNOTATIONS_MAX)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         pdfium.FPDFPage_CloseAnnot(annotation)
-        if kind in (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT):
+        if kind not in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
             return True
     return False
 
@@ -273,6 +281,7 @@ class PdfPage:
         uneven: list[int] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
         # picture.
+        is_mixed = has_right_to_left(text)
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         for match in _WORD.finditer(text):
             first, end = match.span()
@@ -289,18 +298,47 @@ class PdfPage:
                     letters = letters.translate(_LIGATURES)
                     if _RIGHT_TO_LEFT.match(letters):
                         letters = self._order_letters(letters, first, rotation)
+                if is_mixed and len(letters) == end - first and not has_right_to_left(letters):
+                    letters = self._place_letters(letters, first, rotation)
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
                 if compared and compared.is_uneven:
                     uneven.append(len(words))
                 words.append(Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1))
+        words = self._join_letters(words)
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
         elif not is_right_to_left(text):
             for index in uneven:
                 self._mark_scripts(words[index], rotation)
         return words
+
+    def _join_letters(self, words: list[Word]) -> list[Word]:
+        """Join letters that are set apart, as in titles, unless the file has a space between them.
+
+        The gaps between the letters of a word are equal, and the gap after it is wider.
+        """
+        joined: list[Word] = []
+        run: list[Word] = []
+        for word in [*words, None]:
+            if word is not None and run and self._is_set_apart(run[-1], word):
+                run.append(word)
+                continue
+            joined += _join_run(run)
+            run = [word] if word is not None else []
+        return joined
+
+    def _is_set_apart(self, before: Word, word: Word) -> bool:
+        """Return whether pdfium added a space between two words because of a gap, and one is a letter."""
+        return (
+            (len(before.text) == 1 or len(word.text) == 1)
+            and word.first == before.last + 2
+            and word.top < before.bottom
+            and word.bottom > before.top
+            and 0 < word.x0 - before.x1 < _LETTER_GAP_MAX * (word.bottom - word.top)
+            and pdfium.FPDFText_IsGenerated(self._text, before.last + 1) == 1
+        )
 
     def _mark_scripts(self, word: Word, rotation: int) -> None:
         """Mark the letters of a word that are raised or lowered, such as the 3 of a note after "50"."""
@@ -344,6 +382,23 @@ class PdfPage:
             if boxes[index] == boxes[index + 1]:
                 letters = f"{letters[:index]}{match[0][::-1]}{letters[index + 2 :]}"
         return unicodedata.normalize("NFKC", letters)
+
+    def _place_letters(self, letters: str, first: int, rotation: int) -> str:
+        """Put the letters of a Latin word or a number from left to right, as they are placed.
+
+        Among words from right to left, pdfium divides "README.md" at its signs, and turns the parts around.
+        """
+        places = [
+            (box.x0 if (box := self._read_box(first + index, first + index, rotation)) else 0.0, letter)
+            for index, letter in enumerate(letters)
+        ]
+        placed = "".join(letter for _, letter in sorted(places, key=itemgetter(0)))
+        is_open = placed.count("(") < placed.count(")")
+        if is_open and placed[-1] == ")" and not any(map(str.isalpha, placed)):
+            return f"({placed[:-1]}"  # it is drawn as a person sees it, at the right of a number
+        if placed[0] == "(" and ")" not in placed and not any(map(str.isalpha, placed)):
+            return f"{placed[1:]})"
+        return placed
 
     def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:
         """Return the box of characters, or None if the first has none. `rotation` is in quarter turns."""
@@ -395,9 +450,44 @@ class PdfPage:
         return font
 
 
+def _join_run(run: list[Word]) -> list[Word]:
+    """Join the letters of a run of words, unless it is too short or has few lone letters."""
+    letters = [word for word in run if len(word.text) == 1 and word.text.isalpha()]
+    if len(letters) < _SPACED_LETTERS_MIN or len(letters) < _SPACED_LETTERS_SHARE * len(run):
+        return run
+    gaps = [word.x0 - before.x1 for before, word in pairwise(run)]
+    gap_max = min(gaps) + _WORD_GAP_MIN * (run[0].bottom - run[0].top)
+    joined = [run[0]]
+    for word, gap in zip(run[1:], gaps, strict=True):
+        last = joined[-1]
+        if gap > gap_max:
+            joined.append(word)
+            continue
+        joined[-1] = Word(
+            last.text + word.text,
+            last.x0,
+            word.x1,
+            min(last.top, word.top),
+            max(last.bottom, word.bottom),
+            last.first,
+            word.last,
+        )
+    return joined
+
+
+def has_right_to_left(text: str) -> bool:
+    """Return whether a text has letters that are read from right to left."""
+    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
+
+
 def is_right_to_left(text: str) -> bool:
-    """Return whether most letters of a text are read from right to left."""
-    return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) * 2 > sum(map(str.isalpha, text))
+    """Return whether most words of a text are read from right to left, or half of them with most letters."""
+    if text.isascii():
+        return False
+    words = [word for word in text.split() if any(map(str.isalpha, word))]
+    turned = sum(map(has_right_to_left, words))
+    letters = len(_RIGHT_TO_LEFT.findall(text))
+    return (turned * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
 
 
 def _rotate_box(

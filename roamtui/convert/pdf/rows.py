@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, is_right_to_left
+from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, has_right_to_left, is_right_to_left
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
 from roamtui.convert.pdf.words import (
     LOWERED_FIGURES,
@@ -191,11 +191,29 @@ def _is_vertical(word: Word, usual: float) -> bool:
     return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
 
 
-def _make_drawn_row(words: Sequence[Word]) -> PageRow:
-    """Make a row of one cell from words in drawing order, as right-to-left and vertical text is read."""
-    text = " ".join(word.text for word in sorted(words, key=attrgetter("first")))
-    cell = Cell(text, min(word.x0 for word in words), max(word.x1 for word in words))
+def _make_whole_row(words: Sequence[Word]) -> PageRow:
+    """Make a row of one cell from words in the order in which they are read."""
+    cell = Cell(
+        " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
+    )
     return _build_row([cell], words, measure_size(words))
+
+
+def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
+    """Order the words of a row, sorted from left to right, that is read from right to left.
+
+    Words in Latin letters that stand side by side, with the numbers and signs between them, keep their order.
+    """
+    runs: list[list[Word]] = []
+    is_latin = False
+    for word in words:
+        is_open = is_latin
+        is_latin = not has_right_to_left(word.text) and (is_open or any(map(str.isalpha, word.text)))
+        if is_open and is_latin:
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return [word for run in reversed(runs) for word in run]
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:
@@ -207,11 +225,12 @@ def read_rows(page: PdfPage) -> list[PageRow]:
         words = [word for word in words if not _is_vertical(word, usual)]
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
-        text = "".join([word.text for word in group])
-        make = _make_drawn_row if is_right_to_left(text) else make_row
-        rows.append(make(group))
+        text = " ".join([word.text for word in group])
+        rows.append(
+            _make_whole_row(_order_right_to_left(group)) if is_right_to_left(text) else make_row(group)
+        )
     if vertical:
-        rows.append(_make_drawn_row(vertical))
+        rows.append(_make_whole_row(sorted(vertical, key=attrgetter("first"))))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from roamtui.convert.pdf.rows import Cell, PageRow
@@ -36,6 +37,8 @@ that no figure appears under the wrong column head."""
 _LABEL_ROWS_MIN = 5
 """In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
 _COLUMNS_MAX = 48
+_HEADS_MIN = 3
+"""Minimum number of heads side by side that start another table among the rows of one."""
 
 
 class _Column(NamedTuple):
@@ -60,12 +63,37 @@ class _Head(NamedTuple):
 
 
 def write_table(rows: Sequence[PageRow], header_count: int) -> str:
-    """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
-    plain_lines = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+    """Write rows as a Markdown table, or as plain lines if they do not fit into columns.
+
+    Rows that do not fit may be two tables, the second with other columns and its own heads.
+    """
+    whole = _write_markdown(rows, header_count)
+    if whole:
+        return whole
+    for index in range(max(1, header_count), len(rows)):
+        heads = [*takewhile(lambda row: not is_data_row(row), rows[index:])]
+        if is_data_row(rows[index - 1]) and any(map(_has_heads, heads)):
+            above = _write_markdown(rows[:index], header_count)
+            below = above and _write_markdown(rows[index:], len(heads))
+            if below:
+                return f"{above}\n\n{below}"
+    return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+
+
+def _has_heads(row: PageRow) -> bool:
+    """Return whether a row has the heads of several columns side by side."""
+    figures = [cell for cell in row.cells if is_figure(cell.text) and not YEAR.fullmatch(cell.text)]
+    return len(row.cells) >= _HEADS_MIN and not figures
+
+
+def _write_markdown(rows: Sequence[PageRow], header_count: int) -> str:
+    """Write rows as a Markdown table; return an empty text if they do not fit into columns."""
+    if not any(map(is_data_row, rows[header_count:])):
+        return ""
     edge = min(row.x0 for row in rows)
     columns = _detect_columns(rows[header_count:], edge)
     if not columns:
-        return plain_lines
+        return ""
     layout = _TableLayout(columns, edge)
     lines: list[list[str]] = []
     misfits = 0
@@ -76,7 +104,7 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
             line[0] = f"{lines.pop()[0]} {line[0]}"
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
-        return plain_lines
+        return ""
     head = layout.compute_heads(rows[:header_count])
     delimiters = ["---"] * len(head)
     return "\n".join(_write_line(line) for line in (head, delimiters, *lines))
@@ -151,6 +179,8 @@ class _TableLayout(NamedTuple):
                 if is_data and (span.first < span.last or distance > _COLUMN_DISTANCE_MAX):
                     misfits += 1
                 positions = range(span.first + 1, (span.first if is_data else span.last) + 2)
+            # Two figures in one cell would be read as one number.
+            misfits += is_figure(line[positions[0]]) and is_figure(cell.text)
             for position in positions:
                 line[position] = f"{line[position]} {cell.text}".strip()
         return line, misfits

@@ -136,7 +136,7 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
     assert text.endswith("first line here\nsecond one")
 
 
-@pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText"])
+@pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText", "Stamp"])
 def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
     drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
     form = "/Type /XObject /Subtype /Form /BBox [0 0 90 20] /Resources << /Font << /F1 3 0 R >> >>"
@@ -215,3 +215,101 @@ def test_signs_join_figures_and_not_the_heads_beside_them() -> None:
     assert _row(_place("July", x=0), _place("3,", x=22), _place("%", x=40)) == ["July 3,", "%"]
     assert _row(_place("2022", x=0), _place("%", x=40)) == ["2022", "%"]
     assert _row(_place("2022", x=0), _place("$", x=22), _place("million", x=29)) == ["2022 $ million"]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "[(N) -150 (O) -150 (T) -150 (E) -150 (S) -150 ( ) -150 (O) -150 (F) -150 (2) -150 (4)] TJ",
+        "[(N) -400 (O) -400 (T) -400 (E) -400 (S) -400 ( ) -400 (O) -400 (F) -400 (2) -400 (4)] TJ",
+        "3 Tc (NOTES OF24) Tj",
+        "[(N) -300 (O) -300 (T) -300 (E) -300 (S) -1100 (O) -300 (F) -300 (2) -300 (4)] TJ",
+    ],
+)
+def test_letters_that_are_set_apart_are_words(drawn: str) -> None:
+    text = _convert_page(
+        f"BT /F1 14 Tf 1 0 0 1 72 700 Tm {drawn} ET BT /F1 11 Tf 1 0 0 1 72 670 Tm (It is cold.) Tj ET"
+    )
+    assert text == "# NOTES OF24\n\nIt is cold."
+
+
+@pytest.mark.parametrize(
+    ("drawn", "words"),
+    [
+        ("(a b c d e) Tj", "a b c d e"),
+        ("[(a) -150 (b)] TJ", "a b"),
+        ("(1 2 3 4) Tj", "1 2 3 4"),
+        ("[(1) -300 (3) -300 (5) -300 (7)] TJ", "1 3 5 7"),
+    ],
+)
+def test_letters_between_spaces_and_a_few_variables_stay_apart(drawn: str, words: str) -> None:
+    assert _convert_page(f"BT /F1 11 Tf 1 0 0 1 72 700 Tm {drawn} ET").endswith(f"\n{words}")
+
+
+_CONTRACT = (
+    "The tenant shall pay the rent on the first working day of each",
+    "month to the account that the landlord has named. If the",
+    "payment is late, the landlord may charge five euros for each",
+    "day of delay, but no more than sixty euros in one month. The",
+    "landlord shall repair the heating within three days after the",
+    "tenant has told him that it does not work.",
+)
+
+
+@pytest.mark.parametrize(("x", "first", "step"), [(40, 1, 1), (40, 118, 1), (520, 7, 1), (40, 5, 5), (36, 96, 1)])
+def test_numbers_of_lines_are_left_out(x: float, first: int, step: int) -> None:
+    pages: list[list[PdfLine]] = []
+    for start, texts in ((0, _CONTRACT * 5), (30, _CONTRACT[:3])):
+        lines = []
+        for row, line in enumerate(texts):
+            number = first + start + row
+            lines.append(PdfLine(text=line, top=720 - 20 * row, x=80))
+            if number % step == 0:
+                lines.append(PdfLine(text=f"{number}", top=720 - 20 * row, x=x, size=9))
+        pages.append(lines)
+    text = _text(*pages)
+    shown = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert shown == [*_CONTRACT * 5, *_CONTRACT[:3]]
+
+
+def test_numbers_of_rows_and_of_items_stay() -> None:
+    rows = [f"{number} | ripe apples | {number * 7}" for number in range(1, 9)]
+    assert "ripe apples | 56 |" in _text(lay_cells("No. | Name | Pieces", *rows))
+    items = [f"{number} | Apples from the north of the country {number}" for number in range(1, 9)]
+    assert "8 | Apples from the north" in _text(lay_cells(*items))
+
+
+def test_two_figures_side_by_side_never_become_one_number() -> None:
+    lines = [
+        PdfLine(text=text, top=700, x=x)
+        for text, x in (("Hedges were", 72), ("47", 150), ("119", 172), ("in all", 200))
+    ]
+    assert "47 | 119" in _text([*lines, PdfLine(text="Some more words stand in this line", top=680)])
+
+
+def test_a_word_in_latin_letters_keeps_its_order_in_a_line_from_right_to_left() -> None:
+    line = "1 0 0 1 300 700 Tm (DCB) Tj 1 0 0 1 {} 700 Tm ({}) Tj 1 0 0 1 200 700 Tm (BCD) Tj"
+    for word in ("e.g.", "x-12", "x++", "3.5", "12%"):
+        assert _convert_arabic(line.format(260, word)).endswith(f"\nكمن {word} نمك"), word
+    see = "1 0 0 1 235 700 Tm (see) Tj " + line.format(260, "x.y 7")
+    assert _convert_arabic(see).endswith("\nكمن see x.y 7 نمك")
+
+
+def test_rows_with_other_columns_are_a_table_of_their_own() -> None:
+    xs = ((72, 300, 340, 400, 440), (72, 310, 408, 480))
+    rows = [
+        (0, "Part | Sales | Share | Sales | Share"),
+        *((0, f"Yard {name} | 1,1{name} | 3{name} % | 2,2{name} | 4{name} %") for name in range(10, 16)),
+        (1, "Change | Organic | Bought | Total"),
+        *((1, f"Yard {name} | 100,000,0{name} | 200,000,0{name} | 3.{name}") for name in range(10, 16)),
+    ]
+    lines = [
+        PdfLine(text=cell.strip(), top=700 - 14 * number, x=x, size=8)
+        for number, (kind, row) in enumerate(rows)
+        for x, cell in zip(xs[kind], row.split("|"), strict=True)
+    ]
+    text = _text(lines)
+    assert "| Part | Sales | Share | Sales | Share |" in text
+    assert "| Yard 10 | 1,110 | 310 % | 2,210 | 410 % |" in text
+    assert "\n\n| Change | Organic | Bought | Total |" in text
+    assert "| Yard 15 | 100,000,015 | 200,000,015 | 3.15 |" in text
