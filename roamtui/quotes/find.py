@@ -208,11 +208,14 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     different: dict[tuple[bytes, ...], _Reading] = {}
     for spelling, words in readings:
         full = tuple(filter(len, words))
-        if full:
+        hidden = [*map(_list_hidden, spelling, words)]
+        is_lost = any(of_part and not len(part) for of_part, part in zip(hidden, words, strict=True))
+        if full and not is_lost:
             keys = tuple(each.exact for each in full)
             quoted = ellipses if len(words) == 1 else 0
-            hidden = frozenset(chain.from_iterable(map(_list_hidden, spelling, words)))
-            different.setdefault(keys, _Reading(full, _swap_first_case(whole), quoted, hidden))
+            different.setdefault(
+                keys, _Reading(full, _swap_first_case(whole), quoted, frozenset(chain(*hidden)))
+            )
     # its marks may be the answer's, but a hyphen before a word belongs to it
     codes = [[part.lstrip(_PUNCTUATION.replace("-", "")).rstrip(_PUNCTUATION) for part in parts], parts]
     for code in codes:

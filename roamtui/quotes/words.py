@@ -240,7 +240,8 @@ class _WordReader:
             for cell in unit.cells[1:]:
                 pieces += (Piece(_CELL_EDGE), *map(self._mask, cell.pieces))
             if unit.kind in (UnitKind.ITEM, UnitKind.LABEL):
-                label, *pieces = pieces
+                del pieces[0]
+                label = unit.cells[0].pieces[0]
                 shown = label.text.rstrip(" .)")
                 self._edge |= BLOCK
                 for word in divide_chunk(shown) if shown else ():
