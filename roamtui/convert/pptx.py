@@ -31,6 +31,8 @@ _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 _TRUE = frozenset({"1", "true"})
+_LEVEL_MAX = 8
+"""The level of a paragraph is at most the ninth."""
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
 _Place = tuple[int, int]
 """Distances from the top and from the left."""
@@ -228,6 +230,7 @@ class _SlideReader:
             if not words:
                 continue
             level = _read_number(properties.get("lvl")) if properties is not None else 0
+            level = min(max(0, level), _LEVEL_MAX)
             is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
             is_item = is_marked or (is_list and "buNone" not in marks)
             before = blocks.pop() + "\n" if is_item and depth >= 0 else ""

@@ -5,7 +5,8 @@ No directive reads a file.
 
 import re
 import textwrap
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
@@ -22,6 +23,8 @@ _CODE_DIRECTIVE = re.compile(
 )
 _LIST_TABLE = re.compile(r"\.\. list-table::\s*(.*)")
 _HEADER_ROWS = re.compile(r"^:header-rows:\s*[1-9]", re.MULTILINE)
+_CAPTION = re.compile(r"[^:\s]")
+"""The start of a further line of a table's title, before its options."""
 _ROW_START = re.compile(r"^([-*+] +)(?=[-*+](?: |$))", re.MULTILINE)
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
@@ -71,8 +74,8 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one
         block_end = start
         if is_code or listed:
             block_end = _find_block_end(lines, start, len(indent) + len(mark))
-        if listed and (rows := _write_list_table(textwrap.dedent("\n".join(lines[start:block_end])))):
-            out += ["", escape_line_starts(_write_inline(listed[1])), "", *rows, ""]
+        if listed and (table := _write_list_table(listed[1], lines[start:block_end])):
+            out += ["", *table, ""]
             position = block_end
             continue
         if _CODE_START.match(words):
@@ -122,9 +125,9 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
     return end
 
 
-def _write_list_table(text: str) -> list[str]:
+def _write_list_table(title: str, lines: Sequence[str]) -> list[str]:
     """Write a table whose rows are the items of a list, and whose cells are the items in them."""
-    options, *parts = _ROW_START.split(text)
+    options, *parts = _ROW_START.split(textwrap.dedent("\n".join(lines)))
     rows = [
         re.split(rf"(?m)^(?: {{{len(mark)}}})?[-*+](?: +|$)", row)[1:]
         for mark, row in zip(parts[::2], parts[1::2], strict=True)
@@ -132,12 +135,13 @@ def _write_list_table(text: str) -> list[str]:
     if not rows:
         return []
     width = max(map(len, rows))
-    lines = []
+    written: list[str] = []
     for row in rows:
         cells = [_write_inline(" ".join(cell.split())).replace("|", r"\|") for cell in row]
-        lines.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
-    heads = lines.pop(0) if _HEADER_ROWS.search(options) else f"|{' |' * width}"
-    return [heads, f"|{' --- |' * width}", *lines]
+        written.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
+    heads = written.pop(0) if _HEADER_ROWS.search(options) else f"|{' |' * width}"
+    caption = " ".join([title, *takewhile(_CAPTION.match, options.split("\n"))])
+    return [escape_line_starts(_write_inline(caption)), "", heads, f"|{' --- |' * width}", *written]
 
 
 def _write_inline(text: str) -> str:

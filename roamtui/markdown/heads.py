@@ -21,8 +21,13 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DASHES = frozenset("-–—−")
 _UNIT = re.compile(r"\(|\Z")
 """A row of heads has no label, or one such as "(in millions)"."""
-_RULE = re.compile(r"[ \t>]*\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?)?\s*")
+_RULE = re.compile(
+    r"^[ \t>]*(?=[-: \t]*\|)(?=[|: \t]*-)\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*(?::?-+:?)?[ \t\r]*\n",
+    re.MULTILINE,
+)
 """The line below the first row of a table."""
+_NO_ROW = re.compile(r"^[^|\n]*\n", re.MULTILINE)
+_BLANK_LINE = re.compile(r"^[ \t>\r]*\n", re.MULTILINE)
 _SAMPLE_LENGTH = 4_000
 
 
@@ -32,16 +37,25 @@ def find_heads_above(text: str, offset: int) -> Bounds | None:
     They are the lines above the row. If it is a row of heads itself, or no row of a table, there are none.
     """
     row = text.rfind("\n", 0, offset) + 1
-    below = row
-    while "|" in text[below : text.find("\n", below) + 1 or len(text)]:
-        start = text.rfind("\n", 0, max(0, below - 1)) + 1
-        if start == below:
-            return None
-        if "-" in text[start:below] and _RULE.fullmatch(text, start, below):
-            first = text.rfind("\n", 0, max(0, start - 1)) + 1
-            return _widen_heads(text, first, below, row) if "|" in text[first:start] else None
-        below = start
-    return None
+    if "|" not in text[row : text.find("\n", row) + 1 or len(text)]:
+        return None
+    block = _find_block_start(text, row)
+    rule = _RULE.search(text, block, row)
+    if rule is None or rule.start() == block or _NO_ROW.search(text, rule.end(), row):
+        return None
+    first = text.rfind("\n", block, rule.start() - 1) + 1 or block
+    return _widen_heads(text, first, rule.end(), row) if "|" in text[first : rule.start()] else None
+
+
+def _find_block_start(text: str, end: int) -> int:
+    """Return where the last lines without a blank one before an offset begin. They may be a huge table."""
+    length = _SAMPLE_LENGTH
+    while True:
+        start = max(0, end - length)
+        blanks = [*_BLANK_LINE.finditer(text, start, end)]
+        if blanks or start == 0:
+            return blanks[-1].end() if blanks else 0
+        length *= 10
 
 
 def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:

@@ -98,6 +98,9 @@ def test_a_title_of_a_period_belongs_to_the_rows_below() -> None:
         ("| A |\n|---|\n| 1 |\n## B\n", "a | b", None),
         ("| A |\n|---|\n| 1 |\n", "text", None),
         ("|---|\n", "| 1 |", None),
+        ("Title\n---\n| A | B |\n|---|---|\n", "| 1 | 2 |", "| A | B |\n|---|---|\n"),
+        ("| A |\n|---|\n|\n", "| 1 |", "| A |\n|---|\n"),
+        ("| A |\n|\n", "| 1 |", None),
         ("", "", None),
     ],
 )
