@@ -2,11 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from roamtui.convert.pdf.rows import Cell, PageRow
-from roamtui.convert.pdf.tables import LABEL_INDENT_MAX, UNITS, YEAR, is_data_row, is_figure
+from roamtui.convert.pdf.tables import (
+    LABEL_INDENT_MAX,
+    UNITS,
+    YEAR,
+    compute_label_gap,
+    is_data_row,
+    is_figure,
+)
 from roamtui.convert.pdf.words import HYPHEN
 
 _MONTH = (
@@ -100,19 +107,51 @@ def _write_markdown(rows: Sequence[PageRow], header_count: int) -> str:
     for row in rows[header_count:]:
         line, misfits_of_row = layout.place_cells(row)
         misfits += misfits_of_row
-        if lines and _continues_label(lines[-1], line):
-            line[0] = f"{lines.pop()[0]} {line[0]}"
         lines.append(line)
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return ""
     head = layout.compute_heads(rows[:header_count])
     delimiters = ["---"] * len(head)
-    return "\n".join(_write_line(line) for line in (head, delimiters, *lines))
+    body = _join_labels(rows[header_count:], lines)
+    return "\n".join(_write_line(line) for line in (head, delimiters, *body))
 
 
 def _write_line(texts: Sequence[str]) -> str:
     escaped = [text.replace("|", r"\|") for text in texts]
     return f"| {' | '.join(escaped)} |"
+
+
+def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
+    """Join lines that have only a part of a label with the line of its figures, above or below.
+
+    Such lines are closer to it than rows are to each other, or a label goes on with a small letter.
+    """
+    near = compute_label_gap(rows)
+    groups: list[list[list[str]]] = []
+    for number, line in enumerate(lines):
+        if number and 0 < rows[number].top - rows[number - 1].top < near:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    whole = [line for group in groups for line in _join_group(group)]
+    joined: list[list[str]] = []
+    for line, after in zip_longest(whole, whole[1:], fillvalue=[""]):
+        if joined and _continues_label(joined[-1], line):
+            line[0] = f"{joined.pop()[0]} {line[0]}"
+        ends_label = line[0][:1].islower() and not any(line[1:]) and not _continues_label(line, after)
+        if ends_label and joined and any(joined[-1][1:]):
+            joined[-1][0] += f" {line[0]}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _join_group(lines: list[list[str]]) -> list[list[str]]:
+    """Join lines that are close to each other if one of them has the figures of all."""
+    labels = [line[0] for line in lines if line[0]]
+    with_figures = [line for line in lines if any(line[1:])]
+    has_title = any(label.endswith(":") for label in labels)
+    return lines if len(with_figures) != 1 or has_title else [[" ".join(labels), *with_figures[0][1:]]]
 
 
 def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:

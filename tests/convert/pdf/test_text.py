@@ -313,3 +313,36 @@ def test_rows_with_other_columns_are_a_table_of_their_own() -> None:
     assert "| Yard 10 | 1,110 | 310 % | 2,210 | 410 % |" in text
     assert "\n\n| Change | Organic | Bought | Total |" in text
     assert "| Yard 15 | 100,000,015 | 200,000,015 | 3.15 |" in text
+
+
+@pytest.mark.parametrize("offset", [0, 5.5, 11])
+def test_a_label_of_several_lines_belongs_to_its_row_wherever_the_figures_are(offset: float) -> None:
+    lines = lay_cells("Part of the yard | 2023 | 2022", first_top=720)
+    for number, label in enumerate(
+        (("Wages of", "Helpers"), ("Taxes that are", "Paid late"), ("Rent",), ("Costs of", "Repairs"))
+    ):
+        top = 690 - 34 * number
+        lines += [PdfLine(text=text, top=top - 11 * row, x=72, size=9) for row, text in enumerate(label)]
+        middle = top - (offset if len(label) > 1 else 0)
+        lines += [PdfLine(text=f"{number + 1},{x}", top=middle, x=x, size=9) for x in (300, 380)]
+    assert _text(
+        [*lines, PdfLine(text="All the figures are in thousands of crowns, as they were paid.", top=520)]
+    ).endswith(
+        "| Wages of Helpers | 1,300 | 1,380 |\n| Taxes that are Paid late | 2,300 | 2,380 |\n| Rent | 3,300 | 3,380 |\n"
+        "| Costs of Repairs | 4,300 | 4,380 |\n\nAll the figures are in thousands of crowns, as they were paid."
+    )
+
+
+def test_a_label_goes_on_below_its_figures_with_a_small_letter() -> None:
+    rows = (
+        "Item | 2023 | 2022",
+        "Income taxes | 3% | 4%",
+        "that are paid",
+        "late",
+        "Costs:",
+        "Wages | 1% | 2%",
+        "of helpers",
+    )
+    assert _text(lay_cells(*rows)).endswith(
+        "| Income taxes that are paid late | 3% | 4% |\n| Costs: |  |  |\n| Wages of helpers | 1% | 2% |"
+    )
