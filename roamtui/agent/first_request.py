@@ -22,11 +22,9 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.retrieval.related_pages import render_related_pages
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.terms import TermMatcher
-from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
+from roamtui.text import Bounds, Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 FAILED_LEAD = "Search failed."
@@ -128,10 +126,7 @@ def _choose_context(
         view = replace(view, room_tokens=max(0, view.room_tokens - taken - near_tokens))
     listed = render_hits(view, [hit for hit in hits if hit.section_id not in opened], question, opened=opened)
     missing = f"({write_absence(coverage, *listed.missing)})" if listed.missing else ""
-    shown_ids = (*opened, *listed.section_ids)
-    pages = render_related_pages(library, TermMatcher.for_question(question), near_tokens // 2, shown_ids)
-    near = render_neighbourhood(library, shown_ids, near_tokens - estimate_tokens(pages))
-    near = "\n\n".join(filter(None, (pages, near)))
+    near = render_neighbourhood(library, (*opened, *listed.section_ids), near_tokens)
     if listed.section_ids:
         parts = [HITS_LEAD, listed.text, missing, near]
     elif listed.text:

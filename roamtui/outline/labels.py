@@ -206,7 +206,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 def format_short_path(library: Library, section_id: str) -> str:
     """Format the title of a section after that of its file or page, or else of the section above it.
 
-    The folder of a file stands before its name, because many folders have an `index.md`.
+    The folders of a file stand before its name, because many folders have an `index.md`.
     """
     node = library.node(section_id)
     above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]
@@ -217,5 +217,6 @@ def format_short_path(library: Library, section_id: str) -> str:
         for shown in (*(files or above)[-1:], node)
     ]
     if files and folders:
-        titles[0] = f"{format_node_title(folders[-1], length_max=_PATH_TITLE_LENGTH_MAX)}/{titles[0]}"
+        names = (format_node_title(folder, length_max=_PATH_TITLE_LENGTH_MAX) for folder in folders)
+        titles[0] = "/".join((*names, titles[0]))
     return PLAIN_PATH_STEP.join(titles)
