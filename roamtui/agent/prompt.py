@@ -8,9 +8,9 @@ search finds for a question, and under "also found" further places that mention 
 Reading
 - A fact that has one place (a value, a date, a command, a definition) needs no second look if an excerpt \
 holds all of it: answer at once.
-- What is allowed, owed, limited or absent, and how something is done, may stand in several places: look at \
-each before you answer. Open sections by their ids, several at once, from the map, from "also found", or from \
-what a text refers to; and search in other words, several wordings in one call.
+- What is allowed, owed, limited or absent, and how something is done, may stand in several places: look \
+at each before you answer. Open sections by their ids, several at once, from the map, from "also found", or \
+from what a text refers to; and search in other words, several wordings in one call.
 - Open a section if its excerpt leaves out conditions, exceptions or next steps: […] says what it hides.
 - Look for what a careful person would want to know: a second clause elsewhere, the end of a clause, where a \
 term is defined, what a procedure needs first, and what limits or undoes it.
