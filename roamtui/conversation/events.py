@@ -181,6 +181,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The quote in the document, or None if it was not found."""
     surroundings: Surroundings | None = None
     """What stands around the quote, or None if that adds nothing."""
+    sentence_then: str | None = None
+    """What stood around it when the model answered, or None if the document still says that."""
     start: int = 0
     end: int = 0
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""

@@ -12,6 +12,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import open_store
 from roamtui.export.table import render_csv, strip_apostrophe
+from roamtui.quotes.recheck import check_answers_again
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
@@ -111,6 +112,19 @@ def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: 
         checked = run("recheck", *target, "--json").json
         assert checked["counts"]["sentence_changed"] == 4
         assert {quote["sentence_compared"] for quote in checked["quotes"]} == {True, None}
+
+
+def test_a_sentence_that_changed_stays_a_fault_when_the_conversation_is_resumed(run: RunCommand, garden: Path) -> None:
+    conversation = _ask(garden)
+    before = garden.read_text("utf-8")
+    changed = before.replace("Each plot is ten metres", "Only each plot is ten metres")
+    for text, code in ((changed, 1), (before, 0)):
+        garden.write_text(text, "utf-8")
+        resumed = Conversation(open_library((str(garden),)), saved_id=conversation, store=open_store())
+        asyncio.run(check_answers_again(resumed))
+        resumed.close()
+        result = run("recheck", conversation, "--since")
+        assert ("sentence changed (then ✓)" in result.out, result.code) == (bool(code), code)
 
 
 def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path) -> None:
