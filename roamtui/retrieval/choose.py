@@ -16,7 +16,7 @@ from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import list_words, make_pattern
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
-from roamtui.text import PAGE_TOKENS, Delivered, estimate_tokens
+from roamtui.text import PAGE_TOKENS, Delivered
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 _ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))
@@ -51,11 +51,11 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
     policy = view.policy
     library = view.library
     matcher = TermMatcher.for_question(question)
-    if not hits or len(matcher.terms) < policy.terms_min:
+    if not hits:
         return ()
     runner_up_share = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     section_id = hits[0].section_id
-    tokens_max = policy.opened_tokens_max
+    tokens_max = policy.hits_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, view.room_tokens)
     tokens = estimate_delivery_tokens(library, section_id, view.page_tokens)
@@ -63,11 +63,8 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = {term for *_, term in matcher.locate(text)}
-    is_text = (
-        len(text.split()) >= policy.prose_words_min and estimate_tokens(text) <= policy.opened_tokens_max
-    )
     is_covered = len(covered_terms) >= policy.covered_share_min * len(matcher.terms)
-    return (section_id,) if is_text and is_covered else ()
+    return (section_id,) if is_covered else ()
 
 
 def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:

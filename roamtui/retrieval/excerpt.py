@@ -92,11 +92,10 @@ class _Cutter:
             share = int((self._left - count * policy.head_tokens) * score / weight)
             weight -= score
             room = self._left - policy.head_tokens
-            tokens_max = min(policy.excerpt_tokens_max, max(share, policy.line_tokens), room)
+            tokens_max = min(max(share, policy.line_tokens), room)
             if tokens_max < self._tokens_min:
                 return
-            whole_max = min(int(policy.whole_factor * tokens_max), room)
-            spans = self._excerpt(section_id, tokens_max, whole_max)
+            spans = self._excerpt(section_id, tokens_max, tokens_max)
             if self._choose(section_id, spans):
                 self._left -= self._count(spans) + policy.head_tokens
 
@@ -107,7 +106,6 @@ class _Cutter:
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give what is left to hits that have an excerpt already, best first."""
-        policy = self._view.policy
         for section_id in section_ids:
             if self._left < self._tokens_min:
                 return
@@ -115,7 +113,7 @@ class _Cutter:
                 continue
             spans = self._chosen.pop(section_id)
             tokens = self._count(spans)
-            tokens_max = min(policy.excerpt_tokens_max, tokens + self._left)
+            tokens_max = tokens + self._left
             wider = self._excerpt(section_id, tokens_max, tokens_max)
             wider_tokens = self._count(wider)
             if tokens < wider_tokens <= tokens + self._left and self._is_new(wider):

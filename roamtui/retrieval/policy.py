@@ -28,28 +28,14 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """The best hit is clear if the second score is at most this share of the best."""
     covered_share_min: float = 0.75
     """Minimum share of the question's content words in its text. A title or one mention is not enough."""
-    opened_tokens_max: int = 1_000
-    """Maximum size of a clear hit."""
-    prose_words_min: int = 12
-    """Minimum number of its words. With fewer, it is a bare link or a label."""
-    terms_min: int = 2
-    """Minimum content words of a question. With fewer, such as in a greeting, a clear hit means little."""
 
     # Excerpts
     hits_tokens_max: int = 2_000
     """Maximum size of all excerpts but the named ones. With 1,300, judges missed the second clause."""
     head_tokens: int = 40
     """Assumed size of the line with the path of a hit, and of a mark that names what is left out."""
-    rank_factor: float = 0.8
-    """Share of a hit, relative to that of the hit before it. The evidence is in the first hit two to four
-    times as often as in the second, but a small excerpt nearly always has it."""
     line_tokens: int = 60
     """Size of the excerpt of a hit if the rest has no room: its best sentence."""
-    excerpt_tokens_max: int = 900
-    """Maximum size of an excerpt, if there is room."""
-    whole_factor: float = 1.5
-    """A section comes whole if it is at most this much larger than its excerpt may be. Of 403 first requests,
-    one fewer has the evidence, but 15 % more hits are complete: nobody opens them for their last lines."""
     named_excerpt_tokens: int = 700
     """Size of the excerpt of a section that the query names."""
     named_whole_tokens: int = 2_000

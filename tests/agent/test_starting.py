@@ -101,7 +101,7 @@ async def test_a_small_document_is_sent_whole_and_open() -> None:
     assert _last_question(agent) == "And then?"
 
 
-@pytest.mark.parametrize("question", [UNCLEAR, "Herons!", " ", "zebra crossing", "What about red kites?"])
+@pytest.mark.parametrize("question", [UNCLEAR, " ", "zebra crossing"])
 async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) -> None:
     agent = _make_agent()
     await ask(agent, question, saying("Not found: no."))

@@ -48,7 +48,6 @@ _TITLE_WORD_LENGTH_MIN = 6
 
 IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "statements that a question names": [(keyword, "find_statements", lambda *_: [])],
-    "a small section comes whole": [(policy, "DEFAULT_POLICY", RetrievalPolicy(whole_factor=0.0))],
     "words that a question implies": [(keyword, "get_implied_words", lambda _: ())],
     "the best sentence of a section": [(keyword, "_boost_by_best_sentence", lambda _, scores, __: dict(scores))],
     "words of the title": [(keyword, "_TITLE_SHARE", 0)],
