@@ -90,7 +90,7 @@ async def test_a_request_that_the_program_did_not_survive_counts(store: Conversa
     agent = make_agent([expanding("Fees")], store=store)
     model_of(agent).prices = (1e-6, 1e-6)
     await answer(agent, "Why?", saying('It is "2 euros a day" [{Fees}].'))
-    path = next(store._folder.iterdir())
+    path = next(store._folder.glob("*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
     start = encode_events((StepStarted(number=2, input_tokens=0),)).partition(b', "at"')[0]
     last_request = [number for number, line in enumerate(lines) if line.startswith(start)][-1]
