@@ -168,6 +168,7 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
     _keep_marks_of_thoughts()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
     return litellm
 
 

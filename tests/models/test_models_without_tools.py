@@ -1,5 +1,7 @@
 """A model that cannot call tools gets none, and names the sections that it wants to read in a line."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
@@ -67,3 +69,24 @@ async def test_openrouter_refuses_tools_in_its_own_way(worker: WorkerProcess, op
     openai_server.reset(OPENROUTER_REFUSAL, FakeReply(text="First."))
     model = make_model(worker, "openrouter/meta-llama/llama-3-8b-instruct", openai_server.url)
     assert join_text(await collect(model)) == "First."
+
+
+async def test_nobody_but_the_server_of_the_model_is_asked(
+    model_environ: dict[str, str], forking_command: tuple[str, ...], openai_server: FakeOpenAIServer
+) -> None:
+    others: list[str] = []
+
+    def note(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        others.append("a connection")
+        writer.close()
+
+    proxy = await asyncio.start_server(note, "127.0.0.1", 0)
+    address = "http://127.0.0.1:{1}".format(*proxy.sockets[0].getsockname())
+    environ = {**model_environ, "HTTPS_PROXY": address, "ALL_PROXY": address}
+    process = WorkerProcess(environ, command=forking_command)
+    openai_server.reset(FakeReply(text="First."))
+    model = make_model(process, "openrouter/meta-llama/llama-3-8b-instruct", openai_server.url)
+    assert join_text(await collect(model)) == "First."
+    assert others == []
+    await process.close()
+    proxy.close()
