@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from msgspec.structs import replace
 from typing_extensions import override
 
+from roamtui.conversation.budget import get_answer_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
 from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
@@ -21,8 +22,6 @@ _TOOL_REFUSAL = re.compile(
     re.IGNORECASE,
 )
 """Messages of servers whose model has no tool calls."""
-_LOCAL_ANSWER_TOKENS_MAX = 1_200
-"""Maximum tokens of an answer of a server on this machine, where a model that does not stop takes minutes."""
 
 
 class LitellmModel(Model):
@@ -84,7 +83,7 @@ class LitellmModel(Model):
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
             window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
-            self.answer_tokens_max = min(_LOCAL_ANSWER_TOKENS_MAX, window // 4)
+            self.answer_tokens_max = get_answer_tokens(window)  # a model that does not stop takes minutes
         self.prices = resolved.prices
         if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
