@@ -43,6 +43,8 @@ class Chromium:
         os.close(reads)
         os.close(writes)
         self._held = b""
+        self._kept: list[dict[str, Any]] = []
+        """Messages that came while a call had no answer yet."""
         self.requested: list[str] = []
         """URLs that the page requested since `Network.enable` was called."""
         self._number = 0
@@ -57,14 +59,14 @@ class Chromium:
         if self._session is not None:
             message["sessionId"] = self._session
         os.write(self._writes, json.dumps(message).encode() + b"\0")
-        number = self._number
-        answer = self.wait_for(lambda message: message.get("id") == number)
+        while (answer := self._read()).get("id") != self._number:
+            self._kept.append(answer)
         assert "error" not in answer, answer
         return dict(answer.get("result", {}))
 
     def wait_for(self, is_wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Return the next wanted message, and drop others."""
-        while not is_wanted(message := self._read()):
+        while not is_wanted(message := self._kept.pop(0) if self._kept else self._read()):
             pass
         return message
 
