@@ -69,7 +69,8 @@ def make_view(
     if state.is_asking and state.rebuilt.preface is None:  # else the search results may have been left out
         spans += state.exchanges[-1].iter_excerpts()
     for span in spans:
-        add_delivered(words if span.end - span.start <= WORDS_LENGTH_MAX else delivered, (span,))
+        is_excerpt = span.end - span.start > WORDS_LENGTH_MAX
+        add_delivered(delivered if is_excerpt else words, (span,))
     return ModelView(
         library=state.library,
         delivered=delivered,

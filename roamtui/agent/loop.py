@@ -28,10 +28,7 @@ from roamtui.agent.prompt import (
     WHOLE_NOTE,
 )
 from roamtui.agent.tool_calls import TOOL_NAME_LENGTH_MAX, make_tools, run_call
-from roamtui.agent.tools import (
-    ToolContext,
-    search,
-)
+from roamtui.agent.tools import ToolContext, search
 from roamtui.conversation.budget import (
     RequestBudget,
     estimate_message_tokens,

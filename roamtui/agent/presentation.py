@@ -42,7 +42,10 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
 
 
 def format_read(exchange: Exchange, library: Library) -> str:
-    """Say what the model read and did not read. Of passages, if there are none, name the nearest sections."""
+    """Say what the model read and did not read.
+
+    Without a model, name the nearest sections if there are no passages.
+    """
     if exchange.reading is None:
         return ""
     if not replies_with_passages(exchange):

@@ -194,6 +194,16 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Whether the quote was in the document when the model answered, but no longer is."""
 
     @property
+    def sentence(self) -> str:
+        """What the document says around the quote; empty if that adds nothing."""
+        return "" if self.surroundings is None else self.surroundings.text
+
+    @property
+    def first_sentence(self) -> str:
+        """The same when the model answered."""
+        return self.sentence if self.sentence_then is None else self.sentence_then
+
+    @property
     def label(self) -> str:
         """A few words that tell a person the result of looking up the quote."""
         return CHANGED_LABEL if self.is_changed else self.state.label

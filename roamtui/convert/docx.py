@@ -29,7 +29,7 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.word_fields import write_field
-from roamtui.convert.xml_elements import get_attribute, get_local_name
+from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
 from roamtui.convert.zip_package import ZIP_ERRORS, ZipPackage
 from roamtui.errors import SourceError
 
@@ -212,7 +212,7 @@ class _HtmlWriter:
                 case "ruby" | "rt":
                     yield (), f"<{name}>{_join_pieces(self._write_line(child, looks))}</{name}>"
                 case "AlternateContent":
-                    yield from self._write_line(_choose(child), looks, marks)
+                    yield from self._write_line(choose_alternative(child), looks, marks)
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
@@ -364,7 +364,7 @@ class _HtmlWriter:
                     items = [f"<li>{escape(text.text or '')}</li>" for text in diagram.iter("{*}t")]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
                 case "AlternateContent":
-                    yield from self._write_drawing(_choose(child), words)
+                    yield from self._write_drawing(choose_alternative(child), words)
                 case _:
                     yield from self._write_drawing(child, words)
 
@@ -376,7 +376,7 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
         if name in names:
             yield child
         elif name == "AlternateContent":
-            yield from _iter_children(_choose(child), *names)
+            yield from _iter_children(choose_alternative(child), *names)
         elif name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"):
             yield from _iter_children(child, *names)
 
@@ -390,11 +390,6 @@ def _has_first_row(table: Any) -> bool:
     bits = get_attribute(look, "val")
     is_number = re.fullmatch("[0-9A-Fa-f]{1,8}", bits) is not None
     return named in ("1", "true", "on") if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
-
-
-def _choose(alternatives: Any) -> Any:
-    """Return the first of several forms of some content: the one for the newest version of Word."""
-    return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())
 
 
 def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) -> tuple[str, ...]:

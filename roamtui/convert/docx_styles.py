@@ -174,7 +174,7 @@ class Numbering:
 
     def _read_kind(self, element: Any) -> str:
         """Read how a level is numbered: a kind of `format_number`, or another name that it does not know."""
-        shape = next(element.iter("{*}numFmt"), None)  # the first form of several is that of the newest Word
+        shape = next(element.iter("{*}numFmt"), None)  # of several, the first is for the newest Word
         if shape is None:
             return "decimal"
         kind = get_attribute(shape, "val")

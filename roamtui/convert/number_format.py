@@ -90,7 +90,8 @@ class _Section(Struct):
         if self.is_grouped:
             whole = _GROUP_END.sub(",", whole)
         places = [index for index, item in enumerate(self.items) if item is None]
-        start, end = places[0], places[-1] + 1
+        start = places[0]
+        end = places[-1] + 1
         if not self.is_plain and any(self.items[start:end]):
             whole = _fill_places(self.items[start:end], whole)
         point = "." if decimals else ""
@@ -128,8 +129,7 @@ class NumberFormat:
         if section is None:
             return write_plain(value)
         if section.is_duration:
-            minutes, seconds = divmod(round(abs(value) * 86_400), 60)
-            return f"{'-' if value < 0 else ''}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+            return ("-" if value < 0 else "") + write_duration(abs(value) * 86_400)
         if section.is_date:
             return _write_date(value, epoch_days)
         is_signed = value < 0 and not self._is_for_negatives(section)
@@ -165,6 +165,12 @@ def _fits(value: float, condition: tuple[str, float]) -> bool:
 def write_plain(value: float) -> str:
     """Return a number without a format, with all digits that Excel shows."""
     return str(int(value)) if value.is_integer() and abs(value) < _WHOLE_MAX else f"{value:.15g}"
+
+
+def write_duration(seconds: float) -> str:
+    """Return a length of time as hours, minutes and seconds, such as `26:03:00`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def _parse_section(tokens: Iterable[re.Match[str]]) -> _Section:  # noqa: PLR0912 - one for each kind of token

@@ -40,7 +40,7 @@ _ORDINAL_WORDS = {
 }
 """Ordinals that do not end in "th" after the cardinal."""
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
-"""A number that Markdown can write as that of an item in a list, such as `3.`."""
+"""A number with which a list item of Markdown can begin, such as `3.`."""
 WORD_KINDS = frozenset({"cardinalText", "ordinalText"})
 """Kinds that write numbers in words, here in English."""
 

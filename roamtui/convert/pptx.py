@@ -16,7 +16,7 @@ from roamtui.convert.escaping import (
 from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, write_table
-from roamtui.convert.xml_elements import get_attribute, get_local_name
+from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
 
@@ -129,7 +129,7 @@ class _SlideReader:
         if get_local_name(root) == "empty":
             self._note_missing(kind)
         for alternatives in [*root.iter("{*}AlternateContent")]:
-            for child in next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ()):
+            for child in choose_alternative(alternatives):
                 alternatives.addprevious(child)
         return root
 

@@ -15,8 +15,8 @@ from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.convert.converted import ZIP_START, ConvertedText
 from roamtui.convert.escaping import escape_inline, escape_line_starts, write_heading
-from roamtui.convert.number_format import write_plain
-from roamtui.convert.tables import MarkdownCell, is_header, write_cell, write_table
+from roamtui.convert.number_format import write_duration, write_plain
+from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, is_header, write_cell, write_table
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
 from roamtui.convert.zip_package import BYTES_MAX, ZipPackage
@@ -25,8 +25,6 @@ from roamtui.plain import format_count
 
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
-_MERGED_LENGTH_MAX = 200
-"""A longer text is not repeated in the cells that a merged cell covers."""
 _XML_BYTES_MAX = 20_000_000
 """The tree of a larger part does not fit into the memory of the subprocess."""
 _RAISED_START, _RAISED_END = "\ue002", "\ue003"
@@ -147,8 +145,7 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
         case datetime():
             return str(value).removesuffix(" 00:00:00")
         case timedelta():
-            minutes, seconds = divmod(round(value.total_seconds()), 60)
-            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+            return write_duration(value.total_seconds())
         case _:
             return str(value)
 
@@ -161,7 +158,7 @@ def _list_covered(sheet: Sheet) -> dict[tuple[int, int], str]:
     last = max((max(row) for row in sheet.rows.values()), default=0)
     for (top, left), (bottom, right) in sheet.merged:
         text = sheet.rows.get(top, {}).get(left, "")
-        if not text or len(text) > _MERGED_LENGTH_MAX:
+        if not text or len(text) > REPEATED_LENGTH_MAX:
             continue
         columns = range(left, min(right, last) + 1)
         rows = numbers[bisect_left(numbers, top) : bisect_right(numbers, bottom)]

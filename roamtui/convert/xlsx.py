@@ -132,7 +132,9 @@ class Workbook:
     ) -> dict[int, str]:
         """Return the texts of a row by column. Count formulas without a value, and add links of formulas."""
         space = element.tag[: -len("row")]
-        value_tag, formula_tag, text_tag = f"{space}v", f"{space}f", f"{space}is"
+        value_tag = f"{space}v"
+        formula_tag = f"{space}f"
+        text_tag = f"{space}is"
         row: dict[int, str] = {}
         column = -1
         for cell in element:

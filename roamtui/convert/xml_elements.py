@@ -16,3 +16,8 @@ def get_local_name(element: Any) -> str:  # noqa: ANN401
 def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
     """Return the value of an attribute by its name without a namespace, or an empty string."""
     return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def choose_alternative(alternatives: Any) -> Any:  # noqa: ANN401
+    """Return the first of several forms of some content of Office: the one for its newest version."""
+    return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())

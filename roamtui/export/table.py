@@ -60,7 +60,7 @@ def render_csv(table: Table, path: Path) -> str:
             if cell.proof is not None:
                 quote = cell.proof.quote or ""
                 quote_state = PASSAGE_LABEL if cell.state is CellState.PASSAGE else cell.proof.label
-                sentence = cell.proof.surroundings.text if cell.proof.surroundings is not None else ""
+                sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             fields += [cell.value, cell.state.value, quote, quote_state, sentence, place, cell.note]
         lines.append(fields)

@@ -224,9 +224,7 @@ def _make_claims(
         if citation.quote:
             state = QuoteState.EXACT if citation.is_changed else citation.state
             then = state if is_judged else None
-            sentence = citation.sentence_then
-            if sentence is None:
-                sentence = "" if citation.surroundings is None else citation.surroundings.text
+            sentence = citation.first_sentence
             yield Claim(
                 quote=citation.quote,
                 section_id=citation.section_id,

@@ -315,18 +315,14 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.EXACT if found is not None and found.is_exact else QuoteState.SAME
-    surroundings = again.surroundings if found else None
-    sentence = "" if surroundings is None else surroundings.text
-    then = citation.sentence_then
-    if then is None:
-        then = "" if citation.surroundings is None else citation.surroundings.text
+    again = replace(again, surroundings=again.surroundings if found else None)
+    then = citation.first_sentence
     return replace(
         again,
         section_id=citation.section_id,
         state=state,
         span=span,
-        surroundings=surroundings,
-        sentence_then=None if then == sentence else then,
+        sentence_then=None if then == again.sentence else then,
         start=citation.start,
         end=citation.end,
         marks=citation.marks,

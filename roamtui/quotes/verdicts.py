@@ -211,9 +211,11 @@ class QuoteChecker:
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
             if (place := self._find_in(words, span.doc, pieces)) is not None:
                 return place
-        # A sentence may go on over the end of a page that is a section.
+        # A sentence may continue on the next page, also if each page is a section.
         pages = library.widen_to_pages(own)
-        read = [bounds for bounds in merge_bounds(self._read.get(own.doc, ())) if pages != own]
+        if pages == own:
+            return None
+        read = merge_bounds(self._read.get(own.doc, ()))
         pieces = [(max(start, pages.start), min(end, pages.end)) for start, end in read]
         place = self._find_in(words, own.doc, pieces)
         is_in_section = place is not None and place.span.start < own.end and place.span.end > own.start

@@ -66,12 +66,12 @@ def find_named(library: Library, spans: Iterable[Span]) -> Iterator[str]:
     seen: set[str] = set()
     for span in spans:
         document = library.documents_by_key[span.doc]
+        rows = _index_titles(document.columns.titles)
         for named in _NAMED.finditer(library.text_at(span)):
             for number in re.findall(_NUMBER, named.group()):
-                row = _index_titles(document.columns.titles).get(number)
-                if row is not None and number not in seen:
+                if number in rows and number not in seen:
                     seen.add(number)
-                    yield document.ids[row]
+                    yield document.ids[rows[number]]
 
 
 @lru_cache(maxsize=_CACHED_DOCUMENTS_MAX)

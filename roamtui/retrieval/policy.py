@@ -21,7 +21,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     neighbourhood_tokens: int = 200
     """Size of the outline near the hits."""
     map_tokens_beside_clear: int = 400
-    """Size of the outline at the start if the first question has a clear hit."""
+    """Size of the outline at the start if the first question has a clear hit. With 250, 14 of 55 contracts
+    have no chapter in it."""
 
     # A clear hit, which opens together with the question
     runner_up_share_max: float = 0.8

@@ -10,7 +10,7 @@ from roamtui.retrieval.excerpt import has_text
 from roamtui.search.units import UnitKind, find_units
 from roamtui.text import Bounds, Span, estimate_tokens
 
-GAP = "[…]"
+_GAP = "[…]"
 _NAMED_TOKENS_MIN = 60
 """Minimum size of a gap whose parts are named. Names would cost as much as a smaller one."""
 _NAMED_MAX = 4
@@ -65,7 +65,7 @@ def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
     text = library.clean_text(gap)
     tokens = estimate_tokens(text)
     if tokens < _NAMED_TOKENS_MIN:
-        return GAP, ()
+        return _GAP, ()
     parts = [*_list_parts(text)]
     words = [gap.get_part(*_cut_name(text, part)) for part in parts[:_NAMED_MAX]]
     names = [sanitise_line(library.text_at(span)) for span in words]
