@@ -26,9 +26,9 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.convert.escaping import escape_inline, escape_line_starts
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, list_titles

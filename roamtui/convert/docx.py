@@ -21,7 +21,6 @@ from roamtui.convert.docx_styles import (
     read_looks,
     read_number,
 )
-from roamtui.convert.escaping import write_box, write_note_mark
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.numbering import PLAIN_NUMBER
@@ -32,6 +31,7 @@ from roamtui.convert.word_fields import write_field
 from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
 from roamtui.convert.zip_package import ZIP_ERRORS, ZipPackage
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import write_box, write_note_mark
 
 _PLAIN = frozenset(
     {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}

@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
-from roamtui.convert.escaping import (
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
+from roamtui.convert.html_tree import find_code_language, read_page
+from roamtui.convert.numbering import format_number
+from roamtui.convert.tables import REPEATED_LENGTH_MAX
+from roamtui.convert.xml_elements import join_text
+from roamtui.markdown.escaping import (
     NOTE_MARK,
     escape_inline,
     escape_line_starts,
@@ -19,11 +24,6 @@ from roamtui.convert.escaping import (
     write_heading,
     write_script,
 )
-from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
-from roamtui.convert.html_tree import find_code_language, read_page
-from roamtui.convert.numbering import format_number
-from roamtui.convert.tables import REPEATED_LENGTH_MAX
-from roamtui.convert.xml_elements import join_text
 
 _SHELL_LENGTH_MAX = 1_500
 """Maximum length, in characters, of a page without content that waits for JavaScript or a captcha."""

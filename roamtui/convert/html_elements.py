@@ -1,4 +1,7 @@
-"""What the names of HTML elements say about the lines of a page."""
+"""What the names of HTML elements say about the lines of a page, and where its links lead."""
+
+import re
+from urllib.parse import quote, urljoin, urlsplit
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -11,3 +14,15 @@ BLOCKS = frozenset(_BLOCK_NAMES.split()).union(HEADINGS, LISTS)
 """Elements that start and end a line."""
 ATTRIBUTE_LENGTH_MAX = 2_000
 """Maximum number of characters of an attribute that are read."""
+_SCHEMES = frozenset({"", "http", "https", "mailto"})
+_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+
+
+def make_absolute_href(href: str, base_url: str | None) -> str:
+    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
+    try:
+        target = urljoin(base_url or "", href.strip())
+        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
+    except ValueError:
+        return ""
+    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""

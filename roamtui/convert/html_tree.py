@@ -10,13 +10,13 @@ from typing import Any
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_elements, strip_tags
 
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.escaping import make_absolute_href, write_box
-from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, make_absolute_href
 from roamtui.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
 from roamtui.convert.html_titles import raise_titles
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import write_box
 
 _DEPTH_MAX = 80
 """Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""

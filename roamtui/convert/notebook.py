@@ -10,9 +10,9 @@ from typing import Any
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.escaping import write_code, write_heading
 from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import write_code, write_heading
 
 _PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")

@@ -5,7 +5,6 @@ from html import escape
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.escaping import write_box, write_note_mark
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.numbering import PLAIN_NUMBER
@@ -14,6 +13,7 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import write_box, write_note_mark
 
 _SKIPPED_NAMES = """
 tracked-changes annotation -decls forms table-of-content -index bibliography-source note-citation

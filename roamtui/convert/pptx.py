@@ -6,19 +6,14 @@ from itertools import accumulate, islice
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.escaping import (
-    escape_inline,
-    escape_line_starts,
-    make_absolute_href,
-    write_heading,
-    write_script,
-)
+from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, write_table
 from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading, write_script
 
 _DEFAULT_TITLES = frozenset({"", "PowerPoint Presentation", "Slide 1"})
 _TITLE_KINDS = frozenset({"title", "ctrTitle"})

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.escaping import escape_line_starts, write_code, write_heading, write_script
+from roamtui.markdown.escaping import escape_line_starts, write_code, write_heading, write_script
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
 _SHORT_ADORNMENT_MIN = 4

@@ -9,8 +9,8 @@ from itertools import islice
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.escaping import escape_inline, escape_line_starts
 from roamtui.convert.tables import is_header, write_table
+from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
 _DELIMITERS = "\t;,|"
 _NAMED_DELIMITER = re.compile(r"sep=(.)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.escaping import escape_inline, write_heading
+from roamtui.markdown.escaping import escape_inline, write_heading
 
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40

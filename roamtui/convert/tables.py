@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from roamtui.convert.escaping import escape_inline, write_heading
+from roamtui.markdown.escaping import escape_inline, write_heading
 
 _PIPE = r"\|"
 """A bar in the cell of a table."""

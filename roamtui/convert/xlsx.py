@@ -10,11 +10,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from roamtui.convert.escaping import escape_inline, make_absolute_href, write_script
+from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, write_plain
 from roamtui.convert.tables import MarkdownCell, write_cell
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
 from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.markdown.escaping import escape_inline, write_script
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet."""

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
+from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.sources.read import RawText
 from roamtui.web.page import FetchedPage
@@ -40,7 +41,6 @@ _MACHINE_PAGE = re.compile(
 """Path of a page that a program fills: a search form, an index of all names, an error."""
 _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 """Suffix of a page such as `install.html`. `3.12` has none."""
-_MARKDOWN_CHARACTER = re.compile(r"([\\\[\]<>*_`])")
 _TITLE_LENGTH_MAX = 200
 
 
@@ -77,9 +77,9 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | N
         parts = urlsplit(url)
         *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
         folders.setdefault(tuple(folder), []).append(_format_link(_make_title(name), url))
-    lines = [f"# {_escape(title)}", "", f"> {count}", ""]
+    lines = [f"# {escape_signs(title)}", "", f"> {count}", ""]
     for path, links_of_folder in folders.items():
-        heading = f"## {_escape(' / '.join(map(_make_title, path)))}"
+        heading = f"## {escape_signs(' / '.join(map(_make_title, path)))}"
         lines += ["", heading, "", *links_of_folder] if path else links_of_folder
     note = (
         f"{home.url} has no llms.txt, so this outline of {count} comes from its sitemap. "
@@ -136,8 +136,4 @@ def _make_title(name: str) -> str:
 
 
 def _format_link(title: str, url: str) -> str:
-    return f"- [{_escape(title)}](<{url}>)"
-
-
-def _escape(text: str) -> str:
-    return _MARKDOWN_CHARACTER.sub(r"\\\1", text)
+    return f"- [{escape_signs(title)}](<{url}>)"

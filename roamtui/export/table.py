@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roamtui.export.json import to_json
+from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.visible import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
@@ -134,7 +135,7 @@ def _render_proof(cell: Cell, source: str) -> str:
 
 def _escape_markdown(text: str) -> str:
     """Escape the text of a document or a model, so that no part of it is read as Markdown."""
-    return re.sub(r"([\\`*_\[\]|<>~])", r"\\\1", sanitise_line(text))
+    return escape_signs(sanitise_line(text))
 
 
 RENDERERS = {".csv": render_csv, ".md": render_markdown_table, ".json": render_json_table}

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from roamtui.conversation.events import CHANGED_LABEL, QuoteState
+from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.wording import SENTENCE_LABEL, blank_document_lines
@@ -34,8 +35,6 @@ _CELL_LINE = re.compile(
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
-_ESCAPED = re.compile(r"\\([\\`*_\[\]|<>~])")
-"""A sign in a table, whose texts are no Markdown."""
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
@@ -137,7 +136,7 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
     below = _SENTENCE_LINE.match(markdown, match.end())
     sentence = missing if below is None else below[1]
     if "id" not in fields and below is not None:
-        sentence = _ESCAPED.sub(r"\1", below[1])
+        sentence = unescape_signs(below[1])
     return Claim(
         quote=quote,
         place=name,

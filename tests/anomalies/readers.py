@@ -11,7 +11,6 @@ from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
-from roamtui.convert.escaping import escape_inline, escape_line_starts
 from roamtui.convert.html import convert_html
 from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
@@ -19,6 +18,7 @@ from roamtui.convert.subtitles import convert_subtitles
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
+from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.models.reply_reader import ReplyReader

@@ -7,12 +7,12 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.escaping import LINE_START, write_heading
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.table_writer import write_table
 from roamtui.convert.pdf.tables import PageText, is_figure
 from roamtui.convert.pdf.words import HYPHEN, HYPHENS, RAISED_END, RAISED_START
+from roamtui.markdown.escaping import LINE_START, write_heading
 
 _PARAGRAPH_GAP_MIN = 1.35
 """Minimum distance between paragraphs, as a multiple of the median distance between rows."""

@@ -1,9 +1,6 @@
-"""Write words, headings, code and links so that Markdown shows them as they are."""
+"""Write words, headings and code so that Markdown shows them as they are."""
 
 import re
-from urllib.parse import quote, urljoin, urlsplit
-
-from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
@@ -22,18 +19,28 @@ _INLINE_SYNTAX = re.compile(
     r"|~(?=~)"
 )
 """Characters that Markdown could read as inline syntax."""
+_SIGN = re.compile(r"[\\`*_\[\]|<>~]")
+_ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
 _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
 """A reference to a note in HTML: its number between two characters for private use."""
-_SCHEMES = frozenset({"", "http", "https", "mailto"})
-_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 
 
 def escape_inline(text: str) -> str:
     """Escape inline Markdown syntax with backslashes."""
     return _INLINE_SYNTAX.sub(r"\\\g<0>", text)
+
+
+def escape_signs(text: str) -> str:
+    """Escape each sign that Markdown could read, wherever it is; `unescape_signs` is the reverse."""
+    return _SIGN.sub(r"\\\g<0>", text)
+
+
+def unescape_signs(text: str) -> str:
+    """Return a line as it was before `escape_signs`."""
+    return _ESCAPED_SIGN.sub(r"\1", text)
 
 
 def escape_line_starts(text: str) -> str:
@@ -67,13 +74,3 @@ def write_script(words: str, tag: str) -> str:
     """Put tags around raised or lowered words that could join a number. Ordinals such as `4th` stay plain."""
     is_plain = words in _ORDINALS or not any(map(str.isalnum, NOTE_MARK.sub("", words)))
     return words if is_plain else f"<{tag}>{words}</{tag}>"
-
-
-def make_absolute_href(href: str, base_url: str | None) -> str:
-    """Return a link target, quoted for Markdown, absolute if `base_url` is given; empty if invalid."""
-    try:
-        target = urljoin(base_url or "", href.strip())
-        is_safe = urlsplit(target).scheme.lower() in _SCHEMES and len(target) <= ATTRIBUTE_LENGTH_MAX
-    except ValueError:
-        return ""
-    return _NEEDS_QUOTING.sub(lambda match: quote(match[0]), target) if href.strip() and is_safe else ""
