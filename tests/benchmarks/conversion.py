@@ -1,0 +1,214 @@
+"""What conversion loses, beside independent readers: `python -m tests.benchmarks.conversion FOLDER`.
+
+`conversion_files.json` lists files of other projects. They were chosen by their digests before the first run. Rules of
+converters may be made with the half "tune", never with the half "report". FOLDER has each file as `DIGEST.suffix`;
+`--mirror` copies them from Git repositories (`MIRROR/owner+name/repo`). They are not in this repository.
+
+The readers are pandoc 3.9, openpyxl and python-pptx, in an environment of their own (`--readers`: `pip install
+pypandoc_binary openpyxl python-pptx`). What docs/sources.md leaves out is taken out of what they read, by the XML.
+
+- Lost: words that the reader has and the Markdown lacks, counted; so are numbers, without zeros around them.
+- Invented: words that the Markdown has more often than both the reader and the XML of the file. Not counted, because no
+  reader has them: numbers that Word writes before a paragraph, and the repeated head of a long sheet.
+- Moved: places of three words that are once in both texts, and not in the same order. Notes are at the end of both.
+
+Formulas count by their letters and digits only: pandoc writes them as TeX.
+"""
+
+import argparse
+import hashlib
+import io
+import json
+import re
+import subprocess
+import sys
+import unicodedata
+import zipfile
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from roamtui.convert.conversion import convert, detect_format
+from roamtui.convert.converted import ZIP_START
+from roamtui.errors import SourceError
+from tests.benchmarks.conversion_readers import READERS, read_by_pandoc
+
+_LIST = Path(__file__).with_suffix("").with_name("conversion_files.json")
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_LABEL = re.compile(r"^(?:\W*[^\W_]{1,5}[.):])+(?:[^\W_]{1,5}\b)?|^\W*[\d.]+\b")
+_ROWS_HEAD = re.compile(r"^## Rows [\d,]+–[\d,]+\n\n(\|.*)\n(\|[-| ]+)\n", re.MULTILINE)
+_WORDY_ATTRIBUTES = frozenset({"descr", "title", "name", "alt", "val", "value", "label", "formatCode", "string-value"})
+_WHOLE = frozenset({"p", "h", "si", "is"})
+"""Elements that are one text, whatever is in them."""
+_BREAKS = frozenset({"tab", "br", "cr", "s", "line-break"})
+
+
+class Score(NamedTuple):
+    """What was compared of a file, or of several: sums of words."""
+
+    words: int = 0
+    lost: int = 0
+    invented: int = 0
+    moved: int = 0
+    numbers: int = 0
+
+    def add(self, other: "Score") -> "Score":
+        return Score(*map(sum, zip(self, other, strict=True)))
+
+
+class Comparison(NamedTuple):
+    score: Score
+    lost: Sequence[str] = ()
+    invented: Sequence[str] = ()
+    refusal: str = ""
+
+
+def list_words(text: str) -> list[str]:
+    """List the words of a text. A number has no zeros around it, because formats of numbers add some."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return [f"{float(word):.12g}" if word[0].isdecimal() and len(word) < 300 else word for word in words]
+
+
+def count_package_words(data: bytes) -> Counter[str]:
+    """Count the words of all XML in an archive, also those in attributes that are shown."""
+    counts = Counter[str]()
+    if not data.startswith(ZIP_START):
+        return counts
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            root = etree.fromstring(archive.read(name), etree.XMLParser(recover=True)) if name.endswith("xml") else None
+            for each in root.iter("{*}*") if root is not None else ():
+                tag = etree.QName(each).localname
+                whole = (one.text or " " * (etree.QName(one).localname in _BREAKS) for one in each.iter("{*}*"))
+                counts.update(list_words("".join(whole) if tag in _WHOLE else each.text or ""))
+                counts.update(list_words(" ".join(each.get(key) for key in each.attrib if _is_wordy(key))))
+    return counts
+
+
+def _is_wordy(key: str) -> bool:
+    return key.rpartition("}")[2] in _WORDY_ATTRIBUTES
+
+
+def count_moved(reader: Sequence[str], own: Sequence[str]) -> int:
+    """Count the places of three words that are once in both texts, but in another order."""
+    places = []
+    for words in (reader, own):
+        triples = list(zip(words, words[1:], words[2:], strict=False))
+        counts = Counter(triples)
+        places.append({triple: place for place, triple in enumerate(triples) if counts[triple] == 1})
+    order = [places[1][triple] for triple in places[0] if triple in places[1]]
+    ends: list[int] = []
+    for place in order:
+        at = bisect_left(ends, place)
+        ends[at : at + 1] = [place]
+    return len(order) - len(ends)
+
+
+def compare_texts(markdown: str, text: str, package: Counter[str]) -> Comparison:
+    """Compare Markdown with what an independent reader reads."""
+    heads: set[str] = set()
+    markdown = _ROWS_HEAD.sub(lambda match: _drop_repeated(match, heads), markdown)
+    own_text = read_by_pandoc(markdown.encode(), "gfm")
+    own, words = list_words(own_text), list_words(text)
+    lost = Counter(words) - Counter(own)
+    labels = Counter(
+        word for line in own_text.splitlines() if (start := _LABEL.match(line)) for word in list_words(start[0])
+    )
+    invented = Counter(own) - (Counter(words) | package) - labels
+    numbers = sum(count for word, count in lost.items() if word[0].isdecimal())
+    score = Score(len(words), lost.total(), invented.total(), count_moved(words, own), numbers)
+    return Comparison(score, [*lost.elements()], [*invented.elements()])
+
+
+def _drop_repeated(match: re.Match[str], heads: set[str]) -> str:
+    """Drop the head of a part of a table, and the title, unless it is the first part."""
+    is_repeated = match[1] in heads
+    heads.add(match[1])
+    return "" if is_repeated else f"{match[1]}\n{match[2]}\n"
+
+
+def compare_file(path: Path) -> Comparison:
+    """Compare a file. If the reader refuses it, nothing is counted; if only roamtui does, all its words are lost."""
+    data = path.read_bytes()
+    problem = ""
+    try:
+        text = READERS[path.suffix[1:]](data)
+    except Exception as error:  # noqa: BLE001 - readers raise many errors
+        text = ""
+        problem = f"Reader: {type(error).__name__}"
+    words = list_words(text)
+    try:
+        source_format = detect_format(data, path.name)
+        if source_format is None:
+            return Comparison(Score(len(words), len(words)), words, refusal="The format is not detected.")
+        markdown = convert(data, path.name, source_format).text
+    except SourceError as error:
+        return Comparison(Score(len(words), len(words)), words, refusal=str(error))
+    return Comparison(Score(), refusal=problem) if problem else compare_texts(markdown, text, count_package_words(data))
+
+
+def copy_files(entries: Sequence[dict[str, str]], mirror: Path, folder: Path) -> None:
+    """Copy the files of the list from Git repositories, and check their digests."""
+    for entry in entries:
+        repository = mirror / entry["repository"].replace("/", "+") / "repo"
+        show = ["git", "-C", str(repository), "show", f"{entry['commit']}:{entry['path']}"]
+        data = subprocess.run(show, capture_output=True, check=True).stdout
+        if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+            sys.exit(f"{entry['path']} has another digest.")
+        get_path(entry, folder).write_bytes(data)
+
+
+def get_path(entry: dict[str, str], folder: Path) -> Path:
+    return folder / f"{entry['sha256']}{Path(entry['path']).suffix.lower()}"
+
+
+def main() -> None:
+    """Print a table of both halves, and the ten worst files of each format of the half "tune"."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--mirror", type=Path)
+    parser.add_argument("--formats", nargs="+", choices=READERS, default=[*READERS])
+    parser.add_argument("--half", choices=("tune", "report"))
+    parser.add_argument("--show", help="the start of a digest: print which words of this file are lost and invented")
+    given = parser.parse_args()
+    entries = json.loads(_LIST.read_text("utf-8"))
+    if given.mirror:
+        given.folder.mkdir(exist_ok=True)
+        copy_files(entries, given.mirror, given.folder)
+    totals, counts = defaultdict[tuple[str, str], Score](Score), Counter[tuple[str, str]]()
+    results: dict[str, list[tuple[Comparison, dict[str, str]]]] = defaultdict(list)
+    for entry in entries:
+        path = get_path(entry, given.folder)
+        if path.suffix[1:] not in given.formats or not entry["sha256"].startswith(given.show or ""):
+            continue
+        if given.half in (None, entry["half"]):
+            comparison = compare_file(path)
+            key = path.suffix[1:], entry["half"]
+            totals[key] = totals[key].add(comparison.score)
+            counts[key] += 1
+            results[path.suffix[1:]].append((comparison, entry))
+            if given.show:
+                sys.stdout.write(f"lost: {' '.join(comparison.lost)}\ninvented: {' '.join(comparison.invented)}\n")
+    sys.stdout.write(
+        "| format | half | files | words | lost | invented | moved | numbers lost |\n|---|---|" + "---:|" * 6 + "\n"
+    )
+    for key, score in totals.items():
+        shares = (f"{value:,} ({value / max(1, score.words):.3%})" for value in score[1:])
+        sys.stdout.write(f"| {' | '.join((*key, str(counts[key]), f'{score.words:,}', *shares))} |\n")
+    for suffix, compared in results.items():
+        sys.stdout.write(f'\n{suffix}: the worst of the half "tune", and refused files\n')
+        compared.sort(key=lambda pair: sum(pair[0].score[1:]), reverse=True)
+        rows = [pair for pair in compared if pair[1]["half"] == "tune"][:10] + [
+            pair for pair in compared if pair[0].refusal
+        ]
+        for comparison, entry in rows:
+            name = f"{entry['sha256'][:8]} {entry['half']} {entry['repository']} {Path(entry['path']).name}"
+            sys.stdout.write(f"  {name}: {', '.join(map(str, comparison.score))} {comparison.refusal}\n")
+
+
+if __name__ == "__main__":
+    main()
