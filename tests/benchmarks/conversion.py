@@ -4,8 +4,9 @@
 converters may be made with the half "tune", never with the half "report". FOLDER has each file as `DIGEST.suffix`;
 `--mirror` copies them from Git repositories (`MIRROR/owner+name/repo`). They are not in this repository.
 
-The readers are pandoc 3.9, openpyxl and python-pptx, in an environment of their own (`--readers`: `pip install
-pypandoc_binary openpyxl python-pptx`). What docs/sources.md leaves out is taken out of what they read, by the XML.
+The readers are pandoc 3.9, openpyxl and python-pptx in an environment of their own: `pip install pypandoc_binary
+openpyxl python-pptx`, with its packages in `PYTHONPATH` and its pandoc in `PATH`. What docs/sources.md leaves out is
+taken out of what they read, by the XML.
 
 - Lost: words that the reader has and the Markdown lacks, counted; so are numbers, without zeros around them.
 - Invented: words that the Markdown has more often than both the reader and the XML of the file. Not counted, because no
@@ -25,7 +26,7 @@ import sys
 import unicodedata
 import zipfile
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,15 +36,16 @@ from lxml import etree
 from roamtui.convert.conversion import convert, detect_format
 from roamtui.convert.converted import ZIP_START
 from roamtui.errors import SourceError
-from tests.benchmarks.conversion_readers import READERS, read_by_pandoc
+from tests.benchmarks.conversion_readers import READERS, parse_part, read_by_pandoc
 
-_LIST = Path(__file__).with_suffix("").with_name("conversion_files.json")
+_LIST = Path(__file__).with_name("conversion_files.json")
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _LABEL = re.compile(r"^(?:\W*[^\W_]{1,5}[.):])+(?:[^\W_]{1,5}\b)?|^\W*[\d.]+\b")
 _ROWS_HEAD = re.compile(r"^## Rows [\d,]+–[\d,]+\n\n(\|.*)\n(\|[-| ]+)\n", re.MULTILINE)
 _WORDY_ATTRIBUTES = frozenset({"descr", "title", "name", "alt", "val", "value", "label", "formatCode", "string-value"})
 _WHOLE = frozenset({"p", "h", "si", "is"})
 """Elements that are one text, whatever is in them."""
+_DIGEST_LENGTH, _WORST = 8, 10
 _BREAKS = frozenset({"tab", "br", "cr", "s", "line-break"})
 
 
@@ -55,9 +57,7 @@ class Score(NamedTuple):
     invented: int = 0
     moved: int = 0
     numbers: int = 0
-
-    def add(self, other: "Score") -> "Score":
-        return Score(*map(sum, zip(self, other, strict=True)))
+    """Lost numbers, which are among the lost words."""
 
 
 class Comparison(NamedTuple):
@@ -80,8 +80,7 @@ def count_package_words(data: bytes) -> Counter[str]:
         return counts
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
-            root = etree.fromstring(archive.read(name), etree.XMLParser(recover=True)) if name.endswith("xml") else None
-            for each in root.iter("{*}*") if root is not None else ():
+            for each in parse_part(name, archive.read(name)).iter("{*}*"):
                 tag = etree.QName(each).localname
                 whole = (one.text or " " * (etree.QName(one).localname in _BREAKS) for one in each.iter("{*}*"))
                 counts.update(list_words("".join(whole) if tag in _WHOLE else each.text or ""))
@@ -139,20 +138,23 @@ def compare_file(path: Path) -> Comparison:
         text = READERS[path.suffix[1:]](data)
     except Exception as error:  # noqa: BLE001 - readers raise many errors
         text = ""
-        problem = f"Reader: {type(error).__name__}"
+        problem = f"The reader fails: {type(error).__name__}"
     words = list_words(text)
+    refusal = Score(len(words), len(words))
+    name = path.name[:_DIGEST_LENGTH] + path.suffix
+    source_format = detect_format(data, name)
+    if source_format is None:
+        return Comparison(refusal, words, refusal="Its format is not detected.")
     try:
-        source_format = detect_format(data, path.name)
-        if source_format is None:
-            return Comparison(Score(len(words), len(words)), words, refusal="The format is not detected.")
-        markdown = convert(data, path.name, source_format).text
+        markdown = convert(data, name, source_format).text
     except SourceError as error:
-        return Comparison(Score(len(words), len(words)), words, refusal=str(error))
+        return Comparison(refusal, words, refusal=str(error))
     return Comparison(Score(), refusal=problem) if problem else compare_texts(markdown, text, count_package_words(data))
 
 
 def copy_files(entries: Sequence[dict[str, str]], mirror: Path, folder: Path) -> None:
     """Copy the files of the list from Git repositories, and check their digests."""
+    folder.mkdir(exist_ok=True)
     for entry in entries:
         repository = mirror / entry["repository"].replace("/", "+") / "repo"
         show = ["git", "-C", str(repository), "show", f"{entry['commit']}:{entry['path']}"]
@@ -166,48 +168,44 @@ def get_path(entry: dict[str, str], folder: Path) -> Path:
     return folder / f"{entry['sha256']}{Path(entry['path']).suffix.lower()}"
 
 
+def write_report(compared: Sequence[tuple[dict[str, str], Comparison]], kind: str) -> str:
+    """Write a row for each half, the worst files of the half "tune", and what is said of refused files."""
+    rows = []
+    for half in ("tune", "report"):
+        scores = [comparison.score for entry, comparison in compared if entry["half"] == half]
+        total = Score(*map(sum, zip(Score(), *scores, strict=True)))
+        shares = (f"{value:,} ({value / max(1, total.words):.3%})" for value in total[1:])
+        rows.append(f"| {kind} | {half} | {len(scores)} | {total.words:,} | {' | '.join(shares)} |")
+    worst = sorted(compared, key=lambda pair: sum(pair[1].score[1:]), reverse=True)
+    shown = [pair for pair in worst if pair[0]["half"] == "tune"][:_WORST]
+    for entry, comparison in shown + [pair for pair in worst if pair[1].refusal]:
+        name = f"{entry['sha256'][:_DIGEST_LENGTH]} {entry['repository']} {entry['path']}"
+        rows.append(f"  {name}: {', '.join(map(str, comparison.score))} {comparison.refusal}")
+    return "\n".join(rows) + "\n"
+
+
 def main() -> None:
-    """Print a table of both halves, and the ten worst files of each format of the half "tune"."""
+    """Print a report of each format."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--files", type=Path, default=_LIST, help="another list of files")
     parser.add_argument("--mirror", type=Path)
     parser.add_argument("--formats", nargs="+", choices=READERS, default=[*READERS])
-    parser.add_argument("--half", choices=("tune", "report"))
     parser.add_argument("--show", help="the start of a digest: print which words of this file are lost and invented")
     given = parser.parse_args()
-    entries = json.loads(_LIST.read_text("utf-8"))
+    entries = json.loads(given.files.read_text("utf-8"))
     if given.mirror:
-        given.folder.mkdir(exist_ok=True)
         copy_files(entries, given.mirror, given.folder)
-    totals, counts = defaultdict[tuple[str, str], Score](Score), Counter[tuple[str, str]]()
-    results: dict[str, list[tuple[Comparison, dict[str, str]]]] = defaultdict(list)
-    for entry in entries:
-        path = get_path(entry, given.folder)
-        if path.suffix[1:] not in given.formats or not entry["sha256"].startswith(given.show or ""):
-            continue
-        if given.half in (None, entry["half"]):
-            comparison = compare_file(path)
-            key = path.suffix[1:], entry["half"]
-            totals[key] = totals[key].add(comparison.score)
-            counts[key] += 1
-            results[path.suffix[1:]].append((comparison, entry))
-            if given.show:
-                sys.stdout.write(f"lost: {' '.join(comparison.lost)}\ninvented: {' '.join(comparison.invented)}\n")
-    sys.stdout.write(
-        "| format | half | files | words | lost | invented | moved | numbers lost |\n|---|---|" + "---:|" * 6 + "\n"
-    )
-    for key, score in totals.items():
-        shares = (f"{value:,} ({value / max(1, score.words):.3%})" for value in score[1:])
-        sys.stdout.write(f"| {' | '.join((*key, str(counts[key]), f'{score.words:,}', *shares))} |\n")
-    for suffix, compared in results.items():
-        sys.stdout.write(f'\n{suffix}: the worst of the half "tune", and refused files\n')
-        compared.sort(key=lambda pair: sum(pair[0].score[1:]), reverse=True)
-        rows = [pair for pair in compared if pair[1]["half"] == "tune"][:10] + [
-            pair for pair in compared if pair[0].refusal
-        ]
-        for comparison, entry in rows:
-            name = f"{entry['sha256'][:8]} {entry['half']} {entry['repository']} {Path(entry['path']).name}"
-            sys.stdout.write(f"  {name}: {', '.join(map(str, comparison.score))} {comparison.refusal}\n")
+    if given.show:
+        found = compare_file(next(given.folder.glob(f"{given.show}*")))
+        sys.stdout.write(f"lost: {' '.join(found.lost)}\ninvented: {' '.join(found.invented)}\n{found.refusal}\n")
+        return
+    sys.stdout.write(f"| format | half | files | {' | '.join(Score._fields)} |\n|---|---|{'---:|' * 6}\n")
+    for kind in given.formats:
+        paths = {get_path(entry, given.folder): entry for entry in entries}
+        compared = [(entry, compare_file(path)) for path, entry in paths.items() if path.suffix == f".{kind}"]
+        sys.stdout.write(write_report(compared, kind))
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

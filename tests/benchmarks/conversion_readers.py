@@ -68,6 +68,14 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
         case list():
             for each in node:
                 yield from _walk(each, notes)
+        case _:  # attributes and measures
+            pass
+
+
+def parse_part(name: str, part: bytes) -> Any:  # noqa: ANN401 - lxml has no types
+    """Parse a part of an archive. One that is not XML has no elements."""
+    is_xml = name.endswith(("xml", ".rels")) and part.strip()
+    return etree.fromstring(part, etree.XMLParser(recover=True)) if is_xml else etree.Element("empty")
 
 
 def remove_elements(data: bytes, path: str) -> bytes:
@@ -76,11 +84,11 @@ def remove_elements(data: bytes, path: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(stream, "w") as changed:
         for name in archive.namelist():
             part = archive.read(name)
-            root = etree.fromstring(part, etree.XMLParser(recover=True)) if name.endswith(".xml") and part else None
-            if root is not None and (found := root.xpath(path)):
-                for each in found:
-                    each.clear(keep_tail=True)
-                part = etree.tostring(root)
+            root = parse_part(name, part)
+            found = root.xpath(path)
+            for each in found:
+                each.clear(keep_tail=True)
+            part = etree.tostring(root) if found else part
             changed.writestr(name, part)
     return stream.getvalue()
 
