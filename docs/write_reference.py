@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from roamtui.convert.formats import FORMATS
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
 
 _PROJECT = Path(__file__).resolve().parents[1]
@@ -77,7 +78,16 @@ def _show_keys(action: Action) -> str:
     return " ".join(f"`{key}`" for key in format_keys(action.keys))
 
 
+def _render_formats() -> str:
+    lines = ["| format | files | needs |", "|---|---|---|"]
+    for each in FORMATS:
+        suffixes = " ".join(f"`{suffix}`" for suffix in each.suffixes)
+        lines.append(f"| {each.name} | {suffixes} | {f'`roamtui[{each.extra}]`' if each.extra else ''} |")
+    return "\n".join(lines) + "\n"
+
+
 _TABLES: Mapping[str, Callable[[], str]] = {
+    "formats": _render_formats,
     "keys": _render_all_keys,
     "main keys": _render_main_keys,
 }

@@ -16,7 +16,7 @@ from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
-from roamtui.convert.converted import ConversionOptions, PageReport
+from roamtui.convert.converted import PageReport
 from roamtui.document.added_sources import open_all, restore_sources
 from roamtui.document.library import Library, LibrarySource
 from roamtui.document.loader import (
@@ -43,6 +43,7 @@ from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
+from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.source_names import split_sources
 from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns

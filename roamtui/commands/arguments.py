@@ -6,6 +6,7 @@ import math
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 
+from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
 
+*_NAMES, _LAST_NAME = (each.name for each in FORMATS)
 SOURCE_KINDS = (
-    "a file (Markdown, text, PDF, HTML, EPUB, Office, OpenDocument, Jupyter notebook or subtitles), a folder "
-    "of such files, the URL of a site or of a page, or - for standard input"
+    f"a file (Markdown, text, {', '.join(_NAMES)} or {_LAST_NAME}), a folder of such files, "
+    "the URL of a site or of a page, or - for standard input"
 )
 MISSING_EXTRA = "`roamtui {0}` needs more packages. Install them with: pip install 'roamtui[{0}]'"
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}

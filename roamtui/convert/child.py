@@ -13,16 +13,13 @@ from typing import Any
 
 import msgspec
 
-from roamtui.convert.converters import Format, get_converter
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.drawing import DrawingRequest
+from roamtui.convert.drawing import DRAW, DrawingRequest
+from roamtui.convert.formats import FORMATS_BY_NAME, PDF
 from roamtui.errors import RoamtuiError, SourceError
 
-DRAW = "DRAW"
-"""Name of the job that draws a file. Any other job is the name of a format to convert from."""
-SECONDS_MAX = 300
 SCAN_SECONDS_MAX = 3_600
-"""Time limit if OCR runs."""
+"""Time limit of a conversion if OCR runs."""
 REPORT_SECONDS = 0.1
 PROBLEM = 3
 """Exit status if the last line is a sentence about a problem instead of the result."""
@@ -62,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
         result = str(error).encode()
         status = PROBLEM
     except ImportError:
-        extra = "images" if job == DRAW else "formats"
+        extra = "images" if job == DRAW else FORMATS_BY_NAME[job].extra or "formats"
         result = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode()
         status = PROBLEM
     output.buffer.write(result)
@@ -75,9 +72,9 @@ def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
         os.write(1, f"[{done}, {count}]\n".encode())
 
     options = {}
-    if job == Format.PDF.name:
+    if job == PDF.name:
         options = {"on_progress": report, "ocr_languages": languages.split("+") if languages else ()}
-    converted = get_converter(Format[job])(data, name, **options)
+    converted = FORMATS_BY_NAME[job].load_converter()(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(
             f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it into smaller files."

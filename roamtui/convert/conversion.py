@@ -1,44 +1,26 @@
-"""Detect the format of a file and convert it to Markdown, within limits of time and memory."""
+"""The door of this package: detect the format of a file, convert it to Markdown, or draw it."""
 
 import re
 from pathlib import PurePosixPath
 
+import msgspec
 from msgspec.structs import replace
 
-from roamtui.convert.converted import (
-    DEFAULT_OPTIONS,
-    ZIP_START,
-    ConversionOptions,
-    ConvertedText,
-    PageReport,
-)
-from roamtui.convert.converters import FORMATS_BY_NAME, Format, get_converter
-from roamtui.convert.decode import decode_text
+from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.decode import decode_html, decode_text
+from roamtui.convert.drawing import DRAW, Drawing, DrawingRequest
+from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
 
 _BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
 """A page, table or text up to this size is converted in this process, which is quicker."""
 _SAMPLE_LENGTH = 65_536
-_HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html[\s>])",
-    re.IGNORECASE | re.DOTALL,
-)
-_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
-_TEXT_SUFFIXES = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
-"""Suffixes of files that are text even if they start like a web page."""
-CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
-_TEXT_FORMATS = (Format.HTML, Format.RST, Format.SEPARATED)
-SLOW_SUFFIXES = frozenset(each for each in CONVERTED_SUFFIXES if FORMATS_BY_NAME[each] not in _TEXT_FORMATS)
-"""Suffixes of the formats that are no text. They are always converted in a subprocess."""
-_OFFICE_FORMATS = frozenset({Format.DOCX, Format.PPTX, Format.SPREADSHEET, Format.ODT})
-_PACKAGE_FORMATS = _OFFICE_FORMATS | {Format.EPUB}
-OFF_PAGE = "menus, footers and hidden text"
-"""What is left out of a web page."""
-_LEFT_OUT = {
-    **dict.fromkeys(_OFFICE_FORMATS, "charts, comments, hidden text and most pictures"),
-    **dict.fromkeys((Format.HTML, Format.EPUB), OFF_PAGE),
-}
+
+
+def is_quick(source_format: Format, data: bytes) -> bool:
+    """Return whether a file is converted in this process, in a moment."""
+    return source_format.is_quick and len(data) <= _QUICK_BYTES_MAX
 
 
 def convert(
@@ -46,34 +28,55 @@ def convert(
     name: str,
     source_format: Format,
     *,
-    conversion: ConversionOptions = DEFAULT_OPTIONS,
+    ocr_languages: tuple[str, ...] = (),
     on_progress: PageReport | None = None,
 ) -> ConvertedText:
-    """Convert a file to Markdown. Takes milliseconds to minutes.
+    """Convert a file to Markdown, which may be empty. Takes milliseconds to minutes.
+
+    With `ocr_languages`, OCR reads the scanned pages of a PDF, which may take an hour.
 
     Raises:
-        SourceError: The file is damaged, protected, empty or too large, or the converter is not installed.
+        SourceError: The file is damaged, protected or too large, or the converter is not installed.
     """
     if len(data) > _BYTES_MAX:
         raise SourceError(
             f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. "
             "Split it into smaller files, or convert it to text."
         )
-    if source_format in _TEXT_FORMATS and len(data) <= _QUICK_BYTES_MAX:
-        converted = get_converter(source_format)(data, name)
+    if is_quick(source_format, data):
+        converted = source_format.load_converter()(data, name)
     else:
-        from roamtui.convert.subprocess_converter import convert_in_subprocess  # noqa: PLC0415 - rarely needed
+        from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
 
-        converted = convert_in_subprocess(source_format, data, name, conversion, on_progress)
-    if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
-        raise SourceError(
-            f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
-            " in a browser, save it from there as a text file."
-        )
-    left_out = (*filter(None, [_LEFT_OUT.get(source_format)]), *converted.left_out)
-    loss = f", without {left_out[0]}" if source_format in _OFFICE_FORMATS else ""
-    note = f"converted from {source_format.value}{loss}; line numbers refer to the converted text."
+        result = run_job((source_format.name, name, "+".join(ocr_languages)), data, on_progress)
+        converted = msgspec.json.decode(result, type=ConvertedText)
+    left_out = (*filter(None, [source_format.left_out]), *converted.left_out)
+    loss = f", without {source_format.left_out}" if source_format.left_out else ""
+    note = f"converted from {source_format.name}{loss}; line numbers refer to the converted text."
     return replace(converted, notes=(note, *converted.notes), left_out=left_out)
+
+
+def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedText:
+    """Convert a page of the web, with its links made absolute. The text is empty if it needs a browser."""
+    from roamtui.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+
+    converted = convert_html(decode_html(data, charset)[0], base_url=base_url)
+    return replace(converted, left_out=(HTML.left_out,))
+
+
+def draw(
+    request: DrawingRequest, data: bytes, name: str, *, on_progress: PageReport | None = None
+) -> Drawing:
+    """Draw a picture or a page of a PDF in a subprocess. If `on_progress` raises an error, it ends.
+
+    Raises:
+        SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
+    """
+    from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
+
+    options = msgspec.json.encode(request).decode()
+    result = run_job((DRAW, name, options), data, on_progress)
+    return msgspec.json.decode(result, type=Drawing)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:
@@ -81,19 +84,25 @@ def detect_format(data: bytes, name: str, media_type: str | None = None) -> Form
 
     The first bytes take precedence over the name and the media type, which are often wrong.
     """
+    sample = data[:_SAMPLE_LENGTH]
     suffix = PurePosixPath(name).suffix.lower()
     bare_type = (media_type or "").partition(";")[0].strip().lower()
     declared = FORMATS_BY_NAME.get(bare_type) or FORMATS_BY_NAME.get(suffix)
-    if data.startswith(b"%PDF-"):
-        return Format.PDF
-    if data.startswith(ZIP_START):
-        return declared if declared in _PACKAGE_FORMATS else None
-    if _HTML_START.match(data[:_SAMPLE_LENGTH]) and suffix not in _TEXT_SUFFIXES:
-        return Format.HTML
-    if b"\0" not in data[:_SAMPLE_LENGTH] and declared in {Format.PDF, *_PACKAGE_FORMATS}:
+    named = FORMATS_BY_NAME.get(suffix)
+    is_text = suffix in TEXT_SUFFIXES or (named is not None and named.is_quick and not named.start)
+    found = [
+        each
+        for each in FORMATS
+        if each.start and re.match(each.start, sample) and not (each.is_quick and is_text)
+    ]
+    if found:
+        sole = found[0] if len(found) == 1 else None
+        return declared if declared in found else sole
+    is_binary = declared is not None and declared.start and not declared.is_quick
+    if is_binary and b"\0" not in sample:
         return None
-    if declared is Format.SEPARATED:
+    if declared is SEPARATED:
         from roamtui.convert.separated import find_delimiter  # noqa: PLC0415 - as all that converts
 
-        return declared if find_delimiter(decode_text(data[:_SAMPLE_LENGTH], name)[0]) else None
+        return declared if find_delimiter(decode_text(sample, name)[0]) else None
     return declared

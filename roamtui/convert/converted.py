@@ -1,13 +1,10 @@
-"""Converted text, options of conversions, and progress reports."""
+"""Converted text, and reports on the progress of conversions."""
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec import Struct
 
-ZIP_START = b"PK\x03\x04"
-"""First bytes of a zip archive."""
 TESSERACT = "tesseract"
 """The OCR program."""
 PageReport = Callable[[int, int], None]
@@ -16,20 +13,6 @@ PageReport = Callable[[int, int], None]
 The arguments are the number of pages read so far, or of the file, and their total; 0 while unknown. If the
 function raises an exception, the conversion ends.
 """
-
-
-class ConversionOptions(Struct, frozen=True, kw_only=True):
-    """How files are converted."""
-
-    cache_dir: Path | None = None
-    """Folder for the texts of slow conversions, or None to store none."""
-    ocr_languages: tuple[str, ...] = ("eng",)
-    """Languages for OCR, by their names in tesseract."""
-    reads_scans: bool = False
-    """Whether to run OCR on scanned pages. If not, an earlier result in the cache is still used."""
-
-
-DEFAULT_OPTIONS = ConversionOptions()
 
 
 class ConvertedText(Struct, frozen=True, kw_only=True):

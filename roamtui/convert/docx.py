@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from roamtui.convert.converted import ZIP_START, ConvertedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.docx_styles import (
     BODY_LEVEL,
     Numbering,
@@ -29,7 +29,7 @@ from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.word_fields import write_field
 from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
-from roamtui.convert.zip_package import ZIP_ERRORS, ZipPackage
+from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
 

@@ -5,6 +5,8 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+DRAW = "DRAW"
+"""Name of the job that draws a file. Any other job is the name of the format to convert from."""
 PIXELS_MAX = 25_000_000
 """Maximum number of pixels of a picture. Decoding one of this size takes 138 MB and about a second."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")

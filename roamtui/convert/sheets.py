@@ -13,12 +13,12 @@ from itertools import groupby, takewhile
 from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-from roamtui.convert.converted import ZIP_START, ConvertedText
+from roamtui.convert.converted import ConvertedText
 from roamtui.convert.number_format import write_duration, write_plain
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, is_header, write_cell, write_table
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
-from roamtui.convert.zip_package import BYTES_MAX, ZipPackage
+from roamtui.convert.zip_package import BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.plain import format_count

@@ -14,6 +14,8 @@ from msgspec import Struct
 from roamtui.convert.xml_elements import join_text
 from roamtui.errors import SourceError
 
+ZIP_START = b"PK\x03\x04"
+"""First bytes of a zip archive."""
 BYTES_MAX = 200_000_000
 """Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
 _PART_BYTES_MAX = 20_000_000

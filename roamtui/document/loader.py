@@ -10,7 +10,7 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.converted import DEFAULT_OPTIONS, ConversionOptions, PageReport
+from roamtui.convert.converted import PageReport
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parallel import run_parallel
@@ -18,6 +18,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_again, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.web.page import FetchedPage, FetchOptions, OriginNotApprovedError

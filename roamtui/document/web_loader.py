@@ -7,16 +7,17 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
-from roamtui.convert.conversion import OFF_PAGE, convert, detect_format
+from roamtui.convert.conversion import convert_page, detect_format
 from roamtui.convert.converted import ConvertedText, PageReport
-from roamtui.convert.converters import Format
-from roamtui.convert.decode import decode_html, decode_text, normalise_charset
+from roamtui.convert.decode import decode_text, normalise_charset
+from roamtui.convert.formats import HTML, RST, Format
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
+from roamtui.sources.conversion_cache import convert_cached
 from roamtui.sources.read import RawText, has_headings
 from roamtui.web.head import find_markdown_link
 from roamtui.web.page import FetchedPage, UnreachableError
@@ -38,7 +39,7 @@ Fetch = Callable[[str], FetchedPage]
 def detect_page_format(page: FetchedPage) -> Format | None:
     """Detect the format to convert a page from, or return None for text, unknown types and empty pages."""
     page_format = detect_format(page.body, "", page.media_type) if page.body.strip() else None
-    return None if page_format is Format.RST else page_format
+    return None if page_format is RST else page_format
 
 
 def _is_text(page: FetchedPage) -> bool:
@@ -58,7 +59,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
         notes=(*page.notes, *(f"{page.url}: {note}" for note in converted.notes)),
         left_out=converted.left_out,
         page_starts=converted.page_starts,
-        is_converted=page_format not in (None, Format.HTML),
+        is_converted=page_format not in (None, HTML),
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
     title = converted.title if converted.title and document.title == raw.name else document.title
@@ -66,17 +67,15 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
 
 
 def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
-    if page_format is Format.HTML:
-        from roamtui.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
-
-        converted = convert_html(decode_html(page.body, page.charset)[0], base_url=page.final_url)
+    if page_format is HTML:
+        converted = convert_page(page.body, page.charset, page.final_url)
         if converted.text.strip():
-            return replace(converted, left_out=(OFF_PAGE,))
+            return converted
         raise SourceError(
             f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
         )
     if page_format is not None:
-        return convert(page.body, make_title_from_url(page.final_url), page_format)
+        return convert_cached(page.body, make_title_from_url(page.final_url), page_format)
     if _is_text(page):
         charset = normalise_charset(page.charset or "utf-8")
         if charset not in (None, "utf-8", "ascii"):
@@ -99,7 +98,7 @@ class TwinFinder:
 
     def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
         """Return the Markdown twin of an HTML page, or else the page itself."""
-        if detect_page_format(page) is not Format.HTML:
+        if detect_page_format(page) is not HTML:
             return page
         named = find_markdown_link(page.body, page.charset, page.final_url)
         if named is not None and not urlsplit(named).path.endswith("llms.txt"):
@@ -171,7 +170,7 @@ def open_web_source(
     page = next(filter(None, lists), None)
     if page is None:
         page = fetch(url)
-        if is_site and detect_page_format(page) is Format.HTML:
+        if is_site and detect_page_format(page) is HTML:
             if (library := _open_outline(files, url, page)) is not None:
                 return library
             result = "only this page is shown"

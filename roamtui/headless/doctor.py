@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from roamtui.convert.converted import has_tesseract
+from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
@@ -20,13 +21,6 @@ from roamtui.paths import cache_path, config_path, conversations_path, models_pa
 from roamtui.plain import format_count
 
 _PACKAGES = ("roamtui", "textual", "litellm")
-_READERS = {
-    "PDF": "pypdfium2",
-    "HTML, EPUB, DOCX, PPTX, ODT": "lxml",
-    "spreadsheets": "python-calamine",
-    "pictures": "pillow",
-}
-"""The package that reads each kind of file. Markdown, notebooks and subtitles need none."""
 _MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
 """Where a person finds the model for search by meaning."""
 
@@ -48,9 +42,9 @@ def run_doctor(
     """
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
-    readers = {kind: _find_version(package) for kind, package in _READERS.items()}
-    readers["scans"] = "tesseract" if has_tesseract() else ""
-    kinds = "; ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
+    readers = {each.name: not each.package or bool(_find_version(each.package)) for each in FORMATS}
+    readers |= {"pictures": bool(_find_version("pillow")), "scans": has_tesseract()}
+    kinds = ", ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)
     reason = f"{ollama.url}: {ollama.problem or ', '.join([*ollama.models][:5])}"

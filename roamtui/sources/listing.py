@@ -12,10 +12,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.conversion import SLOW_SUFFIXES
-from roamtui.convert.converted import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.convert.decode import decode_text
+from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import (
     DOCUMENT_SUFFIXES,
     RawText,

@@ -10,12 +10,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from roamtui.convert.drawing import PictureFile
+from roamtui.convert.formats import FORMATS
 from roamtui.convert.zip_package import ZIP_ERRORS
 from roamtui.sources.listing import locate_document
 
 PICTURE_BYTES_MAX = 20_000_000
 PDF_BYTES_MAX = 200_000_000
-_PACKAGE_SUFFIXES = frozenset({".epub", ".docx"})
+_PACKAGE_SUFFIXES = frozenset(suffix for each in FORMATS if each.holds_pictures for suffix in each.suffixes)
 
 
 def read_picture(file: PictureFile, size_max: int = PICTURE_BYTES_MAX) -> bytes:

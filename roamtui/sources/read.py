@@ -10,17 +10,17 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from roamtui.convert.conversion import CONVERTED_SUFFIXES, convert, detect_format
-from roamtui.convert.converted import DEFAULT_OPTIONS, ConversionOptions, ConvertedText, PageReport
+from roamtui.convert.conversion import detect_format
+from roamtui.convert.converted import ConvertedText, PageReport
 from roamtui.convert.decode import decode_text
+from roamtui.convert.formats import CONVERTED_SUFFIXES, SEPARATED, TEXT_SUFFIXES
 from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.paths import is_standard_input
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 
-DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union(
-    (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
-)
+DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union((".md", ".markdown", ".mdown", ".mkd", ".mdx"), TEXT_SUFFIXES)
 """Suffixes of the documents in a folder, in lower case."""
-_PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
+_PLAIN_SUFFIXES = frozenset({".log", *SEPARATED.suffixes})
 _PIPE_BYTES_MAX = 200_000_000
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -100,7 +100,7 @@ def to_raw_text(
         text, notes = decode_text(data, name)
         converted = ConvertedText(text=text, notes=notes)
     else:
-        converted = convert(data, name, source_format, conversion=conversion, on_progress=on_progress)
+        converted = convert_cached(data, name, source_format, conversion=conversion, on_progress=on_progress)
     return RawText(
         source=source,
         name=name,

@@ -108,6 +108,22 @@ def test_only_the_app_knows_the_main_screen() -> None:
     assert importers == {"roamtui.tui.app"}
 
 
+_DOOR = {"conversion", "converted", "decode", "drawing", "formats"}
+"""What others may import of `roamtui.convert`. The rest of it is formats and what they share."""
+
+
+def test_convert_has_one_door() -> None:
+    trees = _read_trees()
+    found = {
+        (module, imported.removeprefix("roamtui.convert."))
+        for module, tree in trees.items()
+        for imported in _list_imports(tree, trees)
+        if imported.startswith("roamtui.convert.") and not module.startswith("roamtui.convert")
+    }
+    by_side = {(module, imported) for module, imported in found if imported not in _DOOR}
+    assert by_side == {("roamtui.sources.pictures", "zip_package")}  # it reads pictures from archives
+
+
 _HEAVY = ("textual", "rich", "litellm", "openai", "anthropic", "httpx", "aiohttp", "pydantic")
 _NOT_NEEDED_FOR_HELP = (
     *_HEAVY,
@@ -164,7 +180,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
     loaded = _list_loaded(f"from roamtui.cli import main; assert main([{option!r}]) == 0")
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_HELP)) == []
     own = {name for name in loaded if name.startswith("roamtui.") and not name.startswith("roamtui.commands")}
-    assert own == {"roamtui.cli", "roamtui.errors"}
+    assert own == {"roamtui.cli", "roamtui.convert", "roamtui.convert.formats", "roamtui.errors"}
 
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:

@@ -34,7 +34,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from roamtui.convert.conversion import convert, detect_format
-from roamtui.convert.converted import ZIP_START
+from roamtui.convert.zip_package import ZIP_START
 from roamtui.errors import SourceError
 from tests.benchmarks.conversion_readers import READERS, parse_part, read_by_pandoc
 

@@ -16,9 +16,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from roamtui.convert.conversion import convert
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.converters import Format
-from roamtui.convert.subprocess_converter import convert_in_subprocess
+from roamtui.convert.formats import PDF
 from roamtui.document.document import NodeKind
 from roamtui.document.parse import parse_document
 from tests.real_documents import find_data_dir
@@ -96,7 +96,7 @@ def _holds(numbers: Sequence[str], wanted: Sequence[str]) -> bool:
 def score_filing(path: Path, truth: dict[str, Any], questions: Sequence[Any]) -> Counter[str]:
     """Return what was found in a filing, of how much, and the seconds that it took."""
     start = read_child_seconds()
-    converted = convert_in_subprocess(Format.PDF, path.read_bytes(), path.name)
+    converted = convert(path.read_bytes(), path.name, PDF)
     milliseconds = int(1_000 * (read_child_seconds() - start))
     score: Counter[str] = Counter(pages=len(converted.page_starts), milliseconds=milliseconds)
     titles = list_titles(converted)

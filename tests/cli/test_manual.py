@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from roamtui.cli import COMMANDS, make_parser, parse_arguments
-from roamtui.convert.converters import FORMATS_BY_NAME, Format, get_converter
+from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME
 from tests.cli.conftest import Run, RunCommand
 from tests.cli.desk import QUESTION, Desk
 from tests.real_documents import PROJECT_DIR
@@ -172,16 +172,17 @@ def test_the_manual_names_the_formats_that_need_the_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     missing = set()
-    for each in Format:
+    for each in FORMATS:
         for module in [name for name in sys.modules if name.startswith("roamtui.convert.")]:
             monkeypatch.delitem(sys.modules, module)
         try:
-            get_converter(each)
+            each.load_converter()
         except ImportError:
             missing.add(each)
     found = re.search(pattern, (PROJECT_DIR / page).read_text("utf-8"), re.MULTILINE)
     assert found is not None
     assert {FORMATS_BY_NAME[f".{name.lower()}"] for name in re.split(", | and ", found[1])} == missing
+    assert {each for each in FORMATS if each.extra} == missing
 
 
 def _find_failure(line: Line, run: RunCommand, desk: Desk) -> str:

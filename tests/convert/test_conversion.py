@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.convert import subprocess_converter
+from roamtui.convert import subprocess_job
 from roamtui.convert.conversion import convert, detect_format
-from roamtui.convert.converted import ConversionOptions
-from roamtui.convert.converters import Format
+from roamtui.convert.formats import PDF
 from roamtui.errors import OpeningCancelledError, SourceError
+from roamtui.sources.conversion_cache import ConversionOptions, convert_cached
 from tests.convert.sample_pdf import lay_out, make_pdf
 
 _PDF = make_pdf([lay_out("one boat"), lay_out("two boats")])
@@ -22,28 +22,34 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
 @pytest.mark.parametrize(
     ("data", "name", "media_type", "expected"),
     [
-        (_PDF, "a.md", None, Format.PDF),
+        (_PDF, "a.md", None, "PDF"),
         (b"just text", "a.pdf", None, None),
-        (_DAMAGED, "a", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", Format.DOCX),
-        (b"\xd0\xcf\x11\xe0\0", "a.docx", None, Format.DOCX),
-        (_HTML, "a.md", None, Format.HTML),
+        (
+            _DAMAGED,
+            "a",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "DOCX",
+        ),
+        (b"\xd0\xcf\x11\xe0\0", "a.docx", None, "DOCX"),
+        (_HTML, "a.md", None, "HTML"),
         (_HTML, "a.txt", None, None),
-        (b"words", "a", "text/html; charset=utf-8", Format.HTML),
-        (_DAMAGED, "a.epub", None, Format.EPUB),
+        (b"words", "a", "text/html; charset=utf-8", "HTML"),
+        (_DAMAGED, "a.epub", None, "EPUB"),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
 def test_the_first_bytes_take_precedence_over_the_name(
-    data: bytes, name: str, media_type: str | None, expected: Format | None
+    data: bytes, name: str, media_type: str | None, expected: str | None
 ) -> None:
-    assert detect_format(data, name, media_type) is expected
+    found = detect_format(data, name, media_type)
+    assert (found and found.name) == expected
 
 
 _GREEDY = """
 import sys
 from roamtui.convert import child
 child._MEMORY_BYTES_MAX = 300_000_000
-child.get_converter = lambda _: lambda data, name, **options: bytearray(400_000_000)
+child.PDF.load_converter = lambda: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
 _KILLED = "import os; os.kill(os.getpid(), 9)"
@@ -64,9 +70,9 @@ _CRASHING = "import sys; sys.exit(1)"
 def test_a_file_that_needs_too_much_memory_or_ends_the_process_is_refused(
     monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=rf"^Could not convert a\.pdf: {reason}"):
-        subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
+        convert(_PDF, "a.pdf", PDF)
 
 
 _WAITING = """
@@ -76,14 +82,14 @@ def convert(data, name, *, on_progress, ocr_languages):
     subprocess.Popen(['sleep', '3600'])
     on_progress(os.getpid(), 4)
     signal.pause()
-child.get_converter = lambda _: convert
+child.PDF.load_converter = lambda: convert
 child.main(sys.argv[1:])
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", _WAITING))
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-P", "-c", _WAITING))
     groups: list[int] = []
 
     def stop(done: int, count: int) -> None:
@@ -92,7 +98,7 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             raise OpeningCancelledError
 
     with pytest.raises(OpeningCancelledError):
-        convert(_PDF, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path), on_progress=stop)
+        convert_cached(_PDF, "a.pdf", PDF, conversion=ConversionOptions(cache_dir=tmp_path), on_progress=stop)
     assert not any(tmp_path.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(groups[0], 0)
@@ -104,18 +110,18 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
 def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
-    converted = subprocess_converter.convert_in_subprocess(Format.PDF, _PDF, "a.pdf")
+    converted = convert(_PDF, "a.pdf", PDF)
     assert "one boat" in converted.text
 
 
 def test_a_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ConversionOptions(cache_dir=tmp_path / "kept")
-    first = convert(_PDF, "a.pdf", Format.PDF, conversion=options)
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(_PDF, "a.pdf", Format.PDF, conversion=options) == first
+    first = convert_cached(_PDF, "a.pdf", PDF, conversion=options)
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    assert convert_cached(_PDF, "a.pdf", PDF, conversion=options) == first
     (file,) = (tmp_path / "kept").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]"):
         file.write_bytes(damaged)
         with pytest.raises(SourceError):
-            convert(_PDF, "a.pdf", Format.PDF, conversion=options)
+            convert_cached(_PDF, "a.pdf", PDF, conversion=options)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from roamtui.convert import subprocess_converter
+from roamtui.convert import subprocess_job
+from roamtui.convert.conversion import draw
 from roamtui.convert.drawing import Drawing, DrawingRequest
-from roamtui.convert.subprocess_converter import draw_in_subprocess
 from roamtui.errors import SourceError
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.sample_pictures import make_bomb, make_png
@@ -14,7 +14,7 @@ _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "o
 
 
 def _draw(data: bytes, name: str = "a.png", **request: object) -> Drawing:
-    return draw_in_subprocess(DrawingRequest(**{"width": 2, "height": 4, **request}), data, name)  # type: ignore[arg-type]
+    return draw(DrawingRequest(**{"width": 2, "height": 4, **request}), data, name)  # type: ignore[arg-type]
 
 
 def _rows(drawing: Drawing, width: int) -> list[tuple[int, ...]]:
@@ -45,15 +45,15 @@ def test_what_cannot_be_drawn_is_one_sentence(data: bytes, message: str) -> None
 
 
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_converter, "_DRAWING_SECONDS_MAX", 0.2)
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "import signal; signal.pause()"))
+    monkeypatch.setattr(subprocess_job, "_DRAWING_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"^a\.png takes more than 0\.2 seconds to draw"):
         _draw(b"")
 
 
 def test_without_pillow_one_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     program = "import sys; sys.modules['PIL'] = None; from roamtui.convert import child; child.main(sys.argv[1:])"
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", program))
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-P", "-c", program))
     with pytest.raises(SourceError, match=r'^To open a\.png, install its reader: `pip install "roamtui\[images\]"`\.$'):
         _draw(make_png(8, 8))
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.convert import subprocess_converter
-from roamtui.convert.conversion import convert, detect_format
+from roamtui.convert import subprocess_job
+from roamtui.convert.conversion import detect_format
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.converters import FORMATS_BY_NAME, Format, get_converter
+from roamtui.convert.formats import FORMATS_BY_NAME
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
+from roamtui.sources.conversion_cache import convert_cached
 from roamtui.sources.read import read_file
 from tests.case_files import read_rows
 from tests.convert.samples import (
@@ -71,7 +72,7 @@ _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; kee
 def _convert(data: bytes, name: str) -> ConvertedText:
     source_format = detect_format(data, name)
     assert source_format is not None
-    return convert(data, name, source_format)
+    return convert_cached(data, name, source_format)
 
 
 @pytest.mark.parametrize(("name", "title", "outline", "pieces"), read_rows("convert/formats", "good_files"))
@@ -124,7 +125,7 @@ def test_a_bomb_is_refused_by_the_sizes_that_it_names() -> None:
 )
 def test_one_bad_part_costs_no_other(name: str, own_part: str, words: str) -> None:
     data = _SAMPLES[name]
-    convert_here = get_converter(FORMATS_BY_NAME[Path(name).suffix])
+    convert_here = FORMATS_BY_NAME[Path(name).suffix].load_converter()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {part: archive.read(part) for part in archive.namelist() if part != own_part}
     for part, content in parts.items():
@@ -170,9 +171,9 @@ def test_without_its_library_a_file_is_refused_in_a_sentence_that_names_the_extr
     code = (
         "import sys; sys.modules['python_calamine'] = None; from roamtui.convert.child import main; main(sys.argv[1:])"
     )
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-P", "-c", code))
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-P", "-c", code))
     with pytest.raises(SourceError, match=r'^To open a\.xlsx, install .* `pip install "roamtui\[formats\]"`\.$'):
-        convert(_SAMPLES["budget.xlsx"], "a.xlsx", Format.SPREADSHEET)
+        _convert(_SAMPLES["budget.xlsx"], "a.xlsx")
 
 
 _CONTENT_TYPES = {"talk.pptx": [("presentation", "slideshow")], "budget.xlsx": [("sheet", "template")]}

@@ -13,8 +13,8 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
-from roamtui.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.convert.drawing import PICTURE_SUFFIXES
+from roamtui.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.document.document import NodeKind
 from roamtui.document.links import (
     DeadLink,

@@ -22,8 +22,8 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 from typing_extensions import override
 
+from roamtui.convert.conversion import draw
 from roamtui.convert.drawing import Drawing, DrawingRequest, PictureFile
-from roamtui.convert.subprocess_converter import draw_in_subprocess
 from roamtui.editor import open_in_viewer
 from roamtui.errors import OpeningCancelledError, RoamtuiError, SourceError
 from roamtui.plain import sanitise_line
@@ -140,7 +140,7 @@ class PictureScreen(Screen[None]):
                 raise OpeningCancelledError
 
         self._data = self._data or self._file.read()
-        return draw_in_subprocess(request, self._data, self._file.name, on_progress=check)
+        return draw(request, self._data, self._file.name, on_progress=check)
 
     def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
         viewport = drawing.viewport

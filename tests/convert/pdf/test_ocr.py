@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.convert import subprocess_converter
-from roamtui.convert.conversion import convert
-from roamtui.convert.converted import ConversionOptions
-from roamtui.convert.converters import Format
+from roamtui.convert import subprocess_job
+from roamtui.convert.formats import PDF
 from roamtui.convert.pdf.convert import convert_pdf
 from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.errors import SourceError
+from roamtui.sources.conversion_cache import ConversionOptions, convert_cached
 from tests.case_files import read_case
 from tests.convert.sample_pdf import lay_cells, lay_out, make_pdf, make_scan
 from tests.convert.samples import read_outline
@@ -66,19 +65,19 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
 ) -> None:
     data = make_scan(_SHORT_PDF, [0, 0])
     with pytest.raises(SourceError, match=r"add `--ocr`"):
-        convert(data, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path))
+        convert_cached(data, "a.pdf", PDF, conversion=ConversionOptions(cache_dir=tmp_path))
     reports: list[tuple[int, int]] = []
-    first = convert(
+    first = convert_cached(
         data,
         "a.pdf",
-        Format.PDF,
+        PDF,
         conversion=ConversionOptions(cache_dir=tmp_path, reads_scans=True),
         on_progress=lambda done, count: reports.append((done, count)),
     )
     assert "harbour master" in first.text
     assert (1, 2) in reports
-    monkeypatch.setattr(subprocess_converter, "_COMMAND", ("-c", "raise SystemExit(1)"))
-    assert convert(data, "a.pdf", Format.PDF, conversion=ConversionOptions(cache_dir=tmp_path)) == first
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    assert convert_cached(data, "a.pdf", PDF, conversion=ConversionOptions(cache_dir=tmp_path)) == first
 
 
 def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
@@ -88,7 +87,7 @@ def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
     data = make_scan(_SHORT_PDF, [0], typed=lay_out("Typed words."))
     with monkeypatch.context() as context:
         context.setenv("PATH", str(tmp_path))
-        without = convert(data, "a.pdf", Format.PDF, conversion=conversion)
+        without = convert_cached(data, "a.pdf", PDF, conversion=conversion)
         assert "harbour master" not in without.text
-    read = convert(data, "a.pdf", Format.PDF, conversion=conversion)
+    read = convert_cached(data, "a.pdf", PDF, conversion=conversion)
     assert "harbour master" in read.text

@@ -1,0 +1,157 @@
+"""The table of the formats that are converted. What other modules know of a format, they read here.
+
+It imports nothing, because each command names the formats in its help.
+"""
+
+TYPE_CHECKING = False  # `typing` and `pkgutil` take longer to load than all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from roamtui.convert.converted import ConvertedText
+
+_PDF = rb"%PDF-"
+_ZIP = rb"PK\x03\x04"
+_HTML = (
+    rb"(?is)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?"
+    rb"<(?:!doctype\s+html|html[\s>])"
+)
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OFFICE_LOSS = "charts, comments, hidden text and most pictures"
+_PAGE_LOSS = "menus, footers and hidden text"
+TEXT_SUFFIXES = (".txt", ".text", ".log")
+"""Suffixes of text that is no Markdown and is not converted."""
+
+
+class Format:
+    """A format that is converted to Markdown."""
+
+    def __init__(  # noqa: PLR0913 - a row of the table
+        self,
+        name: str,
+        function: str,
+        names: str,
+        *,
+        start: bytes = b"",
+        is_quick: bool = False,
+        package: str = "",
+        extra: str = "",
+        left_out: str = "",
+        holds_pictures: bool = False,
+        version: int = 1,
+    ) -> None:
+        self.name = name
+        """Its name for people."""
+        self._function = function
+        """The module, which is below this package, and the function that converts a file."""
+        self.names = tuple(names.split())
+        """The suffixes and the media types."""
+        self.start = start
+        """Pattern of the first bytes, if they tell the format. Formats that start alike differ by name."""
+        self.is_quick = is_quick
+        """Whether it is text, and a small file needs no subprocess."""
+        self.package = package
+        """The package that reads it, if there is one."""
+        self.extra = extra
+        """The extra of roamtui that brings the package; empty if roamtui always needs it."""
+        self.left_out = left_out
+        """Each kind of text that a file has and its Markdown lacks, in a few words."""
+        self.holds_pictures = holds_pictures
+        """Whether a file is an archive that contains its pictures."""
+        self.version = version
+        """Version of what is cached. Increment it when the output of the converter changes."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of file names, in lower case."""
+        return tuple(name for name in self.names if name.startswith("."))
+
+    def load_converter(self) -> "Callable[..., ConvertedText]":
+        """Import the function that converts a file, given its bytes and the name to use in messages.
+
+        That of a PDF has more parameters.
+
+        Raises:
+            ImportError: The package is not installed.
+        """
+        from pkgutil import resolve_name  # noqa: PLC0415 - see above
+
+        convert: Callable[..., ConvertedText] = resolve_name(f"roamtui.convert.{self._function}")
+        return convert
+
+
+FORMATS = (
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2"),
+    Format(
+        "HTML",
+        "html:convert_html_file",
+        ".html .htm .xhtml text/html application/xhtml+xml",
+        start=_HTML,
+        is_quick=True,
+        package="lxml",
+        left_out=_PAGE_LOSS,
+    ),
+    Format(
+        "EPUB",
+        "epub:convert_epub",
+        ".epub application/epub+zip",
+        start=_ZIP,
+        package="lxml",
+        left_out=_PAGE_LOSS,
+        holds_pictures=True,
+    ),
+    Format(
+        "DOCX",
+        "docx:convert_docx",
+        f".docx .docm .dotx .dotm {_OFFICE}wordprocessingml.document {_OFFICE}wordprocessingml.template",
+        start=_ZIP,
+        package="lxml",
+        left_out=_OFFICE_LOSS,
+        holds_pictures=True,
+    ),
+    Format(
+        "PPTX",
+        "pptx:convert_pptx",
+        f".pptx .pptm .ppsx .ppsm .potx .potm {_OFFICE}presentationml.presentation"
+        f" {_OFFICE}presentationml.slideshow {_OFFICE}presentationml.template",
+        start=_ZIP,
+        package="lxml",
+        left_out=_OFFICE_LOSS,
+    ),
+    Format(
+        "ODT",
+        "odt:convert_odt",
+        ".odt application/vnd.oasis.opendocument.text",
+        start=_ZIP,
+        package="lxml",
+        left_out=_OFFICE_LOSS,
+    ),
+    Format(
+        "spreadsheet",
+        "sheets:convert_sheets",
+        ".xlsx .xls .xlsm .xltx .xltm .xlsb .ods"
+        f" {_OFFICE}spreadsheetml.sheet {_OFFICE}spreadsheetml.template",
+        start=_ZIP,
+        package="python-calamine",
+        extra="formats",
+        left_out=_OFFICE_LOSS,
+    ),
+    Format(
+        "CSV or TSV",
+        "separated:convert_separated",
+        ".csv .tsv text/csv text/tab-separated-values",
+        is_quick=True,
+    ),
+    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json"),
+    Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
+    Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt"),
+)
+"""The formats, in the order in which people read their names."""
+FORMATS_BY_NAME = {name: each for each in FORMATS for name in (each.name, *each.names)}
+"""Formats by their names for people, their suffixes and their media types."""
+PDF = FORMATS_BY_NAME["PDF"]
+HTML = FORMATS_BY_NAME["HTML"]
+RST = FORMATS_BY_NAME["reStructuredText"]
+SEPARATED = FORMATS_BY_NAME[".csv"]
+CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
+SLOW_SUFFIXES = frozenset(suffix for each in FORMATS if not each.is_quick for suffix in each.suffixes)
+"""Suffixes of the formats that are no text. They are always converted in a subprocess."""

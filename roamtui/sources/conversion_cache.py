@@ -1,0 +1,87 @@
+"""Convert files to Markdown, and cache the slow conversions on disk.
+
+A text is cached by the digest of the file and the version of its converter. A damaged cache file is ignored.
+"""
+
+import contextlib
+import os
+import re
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from roamtui import __version__
+from roamtui.convert.conversion import convert, is_quick
+from roamtui.convert.converted import ConvertedText, PageReport, has_tesseract
+from roamtui.convert.formats import PDF, Format
+from roamtui.errors import SourceError
+from roamtui.paths import make_private_folder, replace_file, trim_folder
+
+_CACHE_BYTES_MAX = 200_000_000
+_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
+
+
+class ConversionOptions(Struct, frozen=True, kw_only=True):
+    """How files are converted."""
+
+    cache_dir: Path | None = None
+    """Folder for the texts of slow conversions, or None to store none."""
+    ocr_languages: tuple[str, ...] = ("eng",)
+    """Languages for OCR, by their names in tesseract."""
+    reads_scans: bool = False
+    """Whether to run OCR on scanned pages. If not, an earlier result in the cache is still used."""
+
+
+DEFAULT_OPTIONS = ConversionOptions()
+
+
+def convert_cached(
+    data: bytes,
+    name: str,
+    source_format: Format,
+    *,
+    conversion: ConversionOptions = DEFAULT_OPTIONS,
+    on_progress: PageReport | None = None,
+) -> ConvertedText:
+    """Convert a file to Markdown, or load its text from the cache.
+
+    The result of an earlier OCR is also used if the options do not ask for OCR.
+
+    Raises:
+        SourceError: The file cannot be converted, or contains no text.
+    """
+    is_scanned = conversion.reads_scans and source_format is PDF and has_tesseract()
+    languages = conversion.ocr_languages if is_scanned else ()
+    converted: ConvertedText | None = None
+    path: Path | None = None
+    if conversion.cache_dir is not None and not is_quick(source_format, data):
+        digest = blake2b(data, digest_size=16, key=source_format.name.encode())
+        digest.update(f"{__version__} {source_format.version}".encode())
+        stem = digest.hexdigest()
+        path = conversion.cache_dir / f"{stem}.{'+'.join(languages).replace('/', '-')}.json"
+        with_ocr = sorted(conversion.cache_dir.glob(f"{stem}.*.json"), reverse=True)
+        converted = next(filter(None, map(_read_cached, [path] if languages else with_ocr)), None)
+    if converted is None:
+        converted = convert(data, name, source_format, ocr_languages=languages, on_progress=on_progress)
+        if path is not None:
+            with contextlib.suppress(OSError):
+                make_private_folder(path.parent)
+                replace_file(path, msgspec.json.encode(converted), is_flushed=False)
+                trim_folder(path.parent, _CACHE_BYTES_MAX)
+    if not any(map(str.isalnum, _IMAGE.sub("", converted.text))):
+        raise SourceError(
+            f"{name} contains no text. If its pages are images, run OCR on it first. If you can see its text"
+            " in a browser, save it from there as a text file."
+        )
+    return converted
+
+
+def _read_cached(path: Path) -> ConvertedText | None:
+    """Read a file of the cache, and mark it as used. Return None if it is damaged or missing."""
+    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+        cached = msgspec.json.decode(path.read_bytes(), type=ConvertedText)
+        os.utime(path)
+        return cached
+    return None
