@@ -30,15 +30,23 @@ from roamtui.document.loader import (
 )
 from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
-from roamtui.models.local_embedder import find_local_embedder
+from roamtui.models.local_embedder import LocalEmbedder
 from roamtui.models.redaction import strip_keys
 from roamtui.models.registry import make_model
-from roamtui.models.search_models import BackgroundLoop, ModelReranker, make_embedder
+from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, find_embedder
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
-from roamtui.search.base import IndexLostError, Progress, Searcher, SearchMode, SearchServices
+from roamtui.search.base import (
+    Embedder,
+    IndexLostError,
+    Progress,
+    RetrievalOptions,
+    Searcher,
+    SearchMode,
+    SearchServices,
+)
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.section_store import load_summaries
@@ -346,7 +354,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             on_warning=self.on_warning,
             stores_small=keeps_vectors and services.meaning is not None,
         )
-        return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
+        return partial(make_searcher, options=self.retrieval, services=services, location=location)
 
     def make_search_services(
         self, meter: UsageMeter | None = None, *, fails_without_vectors: bool = False
@@ -361,19 +369,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         settings = self.settings
         options = settings.retrieval
-        reranks = options.mode is not SearchMode.OFF and options.rerank == "on"
-        meaning = find_local_embedder(options.meaning) if options.mode is SearchMode.KEYWORD else None
-        services = SearchServices(
-            meaning=meaning, fails_without_vectors=fails_without_vectors, on_warning=self.on_warning
-        )
-        if not options.needs_vectors and not reranks:
-            return services
         background = BackgroundLoop(self.model_environ, meter)
-        embedder = None
+        embedder = self._find_embedder(background)
         reranker = None
-        if options.needs_vectors:
-            embedder = make_embedder(options.embedder, background, api_base=options.embedder_api_base)
-        if reranks:
+        if options.mode is not SearchMode.OFF and options.rerank == "on":
             if settings.model in (OFFLINE, RECORDED):
                 raise UsageError(
                     f'the model "{OFFLINE}" cannot rerank search results.'
@@ -385,7 +384,36 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             )
             reranker = ModelReranker(model, background)
         progress = self.progress or ProgressLine(EMBEDDING_FORM)
-        return replace(services, embedder=embedder, reranker=reranker, progress=progress)
+        is_second = isinstance(embedder, LocalEmbedder) and options.mode is SearchMode.HYBRID
+        return SearchServices(
+            embedder=None if is_second else embedder,
+            meaning=embedder if is_second else None,
+            reranker=reranker,
+            progress=progress,
+            on_warning=self.on_warning,
+            fails_without_vectors=fails_without_vectors,
+        )
+
+    @property
+    def retrieval(self) -> RetrievalOptions:
+        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`.
+
+        Raises:
+            UsageError: The embedder is unavailable. The message says what to choose or install.
+        """
+        options = self.settings.retrieval
+        if options.mode is SearchMode.HYBRID and self._find_embedder(BackgroundLoop()) is None:
+            return replace(options, mode=SearchMode.KEYWORD)
+        return options
+
+    def _find_embedder(self, background: BackgroundLoop) -> Embedder | None:
+        options = self.settings.retrieval
+        if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
+            return None
+        embedder = find_embedder(options.embedder, background, api_base=options.embedder_api_base)
+        if embedder is None and options.mode is SearchMode.VECTOR:
+            raise UsageError(f"the mode vector needs an embedder. Name one with --embedder: {EXAMPLES}.")
+        return embedder
 
     def make_table(
         self,

@@ -30,6 +30,7 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
+from roamtui.search.base import SearchMode
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
@@ -122,7 +123,7 @@ class AppServices(Services):
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
         """
-        needs_vectors = self._bootstrap.settings.retrieval.needs_vectors
+        needs_vectors = self._bootstrap.settings.retrieval.mode is SearchMode.VECTOR
         # A resumed conversation and vector search need the text before the app starts.
         load_all = needs_vectors or conversation_id is not None
         library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)

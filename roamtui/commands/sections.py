@@ -52,7 +52,7 @@ def _run_search(args: Namespace) -> int:
     if not args.query.strip():
         raise UsageError("the query is empty. Write the words to search for.")
     bootstrap, library, loader = open_sources(args)
-    options = bootstrap.settings.retrieval
+    options = bootstrap.retrieval
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
@@ -99,7 +99,7 @@ def _run_eval(args: Namespace) -> int:
     plan = EvalPlan(
         docs=args.docs,
         scope=args.scope,
-        mode=bootstrap.settings.retrieval.mode,
+        mode=bootstrap.retrieval.mode,
         open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
         make_searcher=bootstrap.make_searcher_factory(fails_without_vectors=True),
         model=bootstrap.make_model() if args.model else None,

@@ -66,7 +66,7 @@ def _run_doctor(args: Namespace) -> int:
         model=args.model or None,
         api_base=args.api_base,
         options=options,
-        meaning=settings.retrieval.meaning,
+        retrieval=settings.retrieval,
         fault=fault,
         ignored=(*keymap.conflicts, *theme_problems),
     )

@@ -14,11 +14,13 @@ from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
-from roamtui.models.local_embedder import DEFAULT_MODEL, find_local_embedder, has_packages
+from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder, has_packages
 from roamtui.models.local_servers import OLLAMA_URL
+from roamtui.models.search_models import BackgroundLoop, find_embedder
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path, models_path
-from roamtui.plain import format_count
+from roamtui.plain import format_count, sanitise_line
+from roamtui.search.base import RetrievalOptions, SearchMode
 
 _PACKAGES = ("roamtui", "textual", "litellm")
 _MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
@@ -30,13 +32,13 @@ def run_doctor(
     model: str | None,
     api_base: str | None,
     options: ModelOptions,
-    meaning: str,
+    retrieval: RetrievalOptions,
     fault: str,
     ignored: Sequence[str],
 ) -> int:
     """Inspect this machine, and a named model. Return 1 if it or the settings are unusable, else 0.
 
-    `meaning` is the setting of search by meaning. `fault` says what is wrong with the settings, if anything,
+    `retrieval` are the settings of search. `fault` says what is wrong with the settings, if anything,
     and `ignored` which themes and keys the app cannot use. Nothing is created. Only the named model is asked,
     for one token.
     """
@@ -57,7 +59,7 @@ def run_doctor(
     lines = [
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         f"{'reads':<14} {kinds}",
-        f"{'meaning':<14} {_describe_meaning(meaning)}",
+        f"{'meaning':<14} {_describe_meaning(retrieval)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'ignored':<14} {sentence}" for sentence in ignored),
@@ -76,16 +78,19 @@ def run_doctor(
     return int(bool(fault) or (asked is not None and not asked.is_usable))
 
 
-def _describe_meaning(meaning: str) -> str:
+def _describe_meaning(options: RetrievalOptions) -> str:
     """Say whether search by meaning is used, and what it needs if not."""
+    if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
+        return f"not used, because the mode of search is {options.mode}"
     try:
-        embedder = find_local_embedder(meaning)
+        embedder = find_embedder(options.embedder, BackgroundLoop())
     except UsageError as error:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:
-        return f"search compares words and meaning, with the model in {embedder.folder}"
-    if meaning == "off":
-        return "search compares words only"
+        model = sanitise_line(embedder.name)
+        if isinstance(embedder, LocalEmbedder):
+            model = f"the model in {embedder.folder}"
+        return f"search compares words and meaning, with {model}"
     install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "
     return (
         f"search compares words only. To search by meaning too, {install}download the files of {_MODEL_PAGE}"

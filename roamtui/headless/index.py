@@ -74,7 +74,7 @@ def run_index(
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     size = format_count(len(library), "section")
     write_text(f"{size}, {progress.count:,} of them new or changed, in {place}\n")
-    if options.needs_vectors and (searcher := make_searcher(library, options, services, location)):
+    if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
         searcher.prepare()  # embeds what is new
 
 

@@ -17,8 +17,6 @@ from roamtui.paths import models_path
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.base import VectorArray
 
-LOCAL = "local:"
-"""Prefix of the name of a model in a folder."""
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """Name of the folder that ``auto`` looks for."""
 PACKAGES = ("onnxruntime", "tokenizers", "numpy")
@@ -49,21 +47,10 @@ def find_model(folder: Path) -> Path | None:
     return next((path for pattern in _MODELS for path in sorted(folder.glob(pattern))), None)
 
 
-def find_local_embedder(meaning: str) -> LocalEmbedder | None:
-    """Return the embedder for the setting `retrieval.meaning`.
-
-    Return None for ``off``, and for ``auto`` if no model is installed.
-
-    Raises:
-        UsageError: The model of the setting, or a package, is missing.
-    """
-    if meaning == "off":
-        return None
-    installed = models_path() / DEFAULT_MODEL
-    if meaning == "auto":
-        return LocalEmbedder(installed) if has_packages() and find_model(installed) is not None else None
-    folder = Path(meaning).expanduser()
-    return LocalEmbedder(folder if folder.is_dir() else models_path() / meaning)
+def find_installed_embedder() -> LocalEmbedder | None:
+    """Return the embedder that is installed on this machine, or None if the model or a package is missing."""
+    folder = models_path() / DEFAULT_MODEL
+    return LocalEmbedder(folder) if has_packages() and find_model(folder) is not None else None
 
 
 class LocalEmbedder:
@@ -92,7 +79,7 @@ class LocalEmbedder:
         digest = hashlib.blake2b(digest_size=8)
         for path in (self.folder / _TOKENIZER, self._model):
             digest.update(path.read_bytes())
-        return f"{LOCAL}{digest.hexdigest()}"
+        return f"local:{digest.hexdigest()}"
 
     @cached_property
     def is_multilingual(self) -> bool:

@@ -40,8 +40,10 @@ class SearchMode(StrEnum):
 class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The search settings. Each field is a key of the table `[retrieval]`."""
 
-    mode: SearchMode = SearchMode.KEYWORD
-    embedder: str | None = None
+    mode: SearchMode = SearchMode.HYBRID
+    """Without an embedder, `hybrid` is `keyword`."""
+    embedder: str = "auto"
+    """``auto`` for a model that is installed on this machine, the folder of one, or ``provider/model``."""
     embedder_api_base: str | None = None
     """URL of the embedder's server."""
     index: str | None = None
@@ -52,15 +54,8 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Maximum number of parents, children and siblings that are added to the results."""
     chunk_size: Annotated[int, Meta(ge=50, le=8_000)] = 600
     """Maximum number of characters of a chunk."""
-    meaning: str = "auto"
-    """Local model that reorders keyword hits: a folder, ``off``, or ``auto`` for an installed one."""
     rerank: Literal["off", "on"] = "off"
     """Whether a model reorders the results, by one request."""
-
-    @property
-    def needs_vectors(self) -> bool:
-        """Whether sections must be embedded."""
-        return self.mode in (SearchMode.VECTOR, SearchMode.HYBRID)
 
 
 class Hit(Struct, frozen=True, kw_only=True):

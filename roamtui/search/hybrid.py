@@ -44,12 +44,16 @@ def make_searcher(
     """Return a new searcher for `library`, or None if search is off."""
     if options.mode is SearchMode.OFF:
         return None
-    if location is not None and options.needs_vectors:
+    services = services or SearchServices()
+    if options.mode is SearchMode.KEYWORD:
+        services = replace(services, embedder=None, meaning=None)
+    if location is not None and services.embedder is not None:
         location = replace(location, stores_small=True)
     words = KeywordSearcher(library, location=location)
-    services = services or SearchServices()
-    has_extras = options.neighbour_count or options.rerank == "on" or options.limit or services.meaning
-    if not options.needs_vectors and not has_extras:
+    if services.embedder is None and services.meaning is None:
+        options = replace(options, mode=SearchMode.KEYWORD)
+    has_extras = options.neighbour_count or options.rerank == "on" or options.limit
+    if options.mode is SearchMode.KEYWORD and not has_extras:
         return words
     return HybridSearcher(library, words, options, services)
 
@@ -83,7 +87,7 @@ class HybridSearcher:
         self._vectors: VectorIndex | None = None
         """None if only keywords are searched."""
         self._meaning: MeaningOrder | None = None
-        if services.meaning is not None and options.mode is SearchMode.KEYWORD:
+        if services.meaning is not None:
             seconds_max = None if services.fails_without_vectors else SECONDS_MAX
             self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max)
 
@@ -124,7 +128,7 @@ class HybridSearcher:
         if options.rerank == "on" and self._services.reranker is not None:
             fused = self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT))
             hits = self._rerank(query, ranking.library, fused)
-        elif options.mode is SearchMode.KEYWORD and not options.neighbour_count:
+        elif vectors is None and not options.neighbour_count:
             hits = ranking.hits
         else:
             hits = self._fuse(ranking, lists, within, limit)
@@ -150,8 +154,7 @@ class HybridSearcher:
         vectors: VectorIndex | None = None
         self._words.refresh(library)
         store = self._words.prepare(on_progress).store
-        if options.needs_vectors:
-            assert services.embedder is not None
+        if services.embedder is not None:
             try:
                 vector_store = LanceStore(options.index) if options.index is not None else store
                 progress = on_progress or services.progress

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder, find_local_embedder
+from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder
+from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, find_embedder
 from roamtui.paths import models_path
 
 onnx = pytest.importorskip("onnx")
@@ -73,13 +74,14 @@ def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
     assert "\x1b" not in str(caught.value)
 
 
-def test_the_setting_names_a_folder_or_an_installed_model_or_nothing(tmp_path: Path) -> None:
-    assert find_local_embedder("off") is None
-    assert find_local_embedder("auto") is None
+def test_the_setting_names_an_installed_model_a_folder_or_a_server(tmp_path: Path) -> None:
+    background = BackgroundLoop()
+    assert find_embedder("auto", background) is None
     with pytest.raises(UsageError, match="has no model"):
-        find_local_embedder("e5")
-    make_folder(models_path() / "e5")
-    assert find_local_embedder("e5") is not None
-    assert find_local_embedder(str(make_folder(tmp_path / "mine"))) is not None
+        find_embedder(str(tmp_path), background)
+    with pytest.raises(UsageError, match='invalid embedder name "e5"'):
+        find_embedder("e5", background)
+    assert isinstance(find_embedder(str(make_folder(tmp_path / "mine")), background), LocalEmbedder)
+    assert isinstance(find_embedder("ollama/arctic", background), LitellmEmbedder)
     make_folder(models_path() / DEFAULT_MODEL)
-    assert find_local_embedder("auto") is not None
+    assert isinstance(find_embedder("auto", background), LocalEmbedder)
