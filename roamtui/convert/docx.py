@@ -28,7 +28,7 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.word_fields import write_field
-from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
+from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name, is_true
 from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
@@ -206,7 +206,7 @@ class _HtmlWriter:
                         pieces = [(marks, self._write_field(_Field(instruction)))]
                     yield from _wrap_link(link[1] if link else "", pieces)
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
-                    yield (), write_box(is_checked=get_child_value(box, "checked") in ("1", "true"))
+                    yield (), write_box(is_checked=is_true(get_child_value(box, "checked")))
                 case "oMath" | "oMathPara":
                     yield (), escape(write_formula(child))
                 case "ruby" | "rt":
@@ -389,7 +389,7 @@ def _has_first_row(table: Any) -> bool:
     named = get_attribute(look, "firstRow")
     bits = get_attribute(look, "val")
     is_number = re.fullmatch("[0-9A-Fa-f]{1,8}", bits) is not None
-    return named in ("1", "true", "on") if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
+    return is_true(named) if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
 
 
 def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) -> tuple[str, ...]:

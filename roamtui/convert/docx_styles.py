@@ -8,12 +8,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.numbering import WORD_KINDS, ListCounter, ListLevel, is_known
-from roamtui.convert.xml_elements import get_attribute, get_local_name
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true
 
 BODY_LEVEL = 9
 """Outline level of what is not a heading."""
 _HEADING_NAME = re.compile("heading ?([1-9])", re.IGNORECASE)
-_FALSE = frozenset({"0", "false", "off", "none"})
 
 
 class Style(Struct, frozen=True, kw_only=True):
@@ -41,7 +40,7 @@ class StyleSheet:
         self._styles: dict[str, Style] = {}
         self._paragraph_default = ""
         for key, element in reversed(self._elements.items()):
-            is_default = get_attribute(element, "default") in ("1", "true")
+            is_default = is_true(get_attribute(element, "default"))
             if is_default and get_attribute(element, "type") == "paragraph":
                 self._paragraph_default = key
 
@@ -98,13 +97,13 @@ def read_looks(element: Any) -> dict[str, str]:
 
 def has_look(looks: Mapping[str, str], name: str) -> bool:
     """Return whether a property such as `b` is on."""
-    return looks.get(name, "0").lower() not in _FALSE
+    return is_true(looks.get(name))
 
 
 def is_on(element: Any, path: str) -> bool:
     """Return whether there is an element below another one that is not switched off."""
     child = element.find(f"{{*}}{path}") if element is not None else None
-    return child is not None and get_attribute(child, "val").lower() not in _FALSE
+    return child is not None and is_true(get_attribute(child, "val") or "1")
 
 
 def read_number(value: str, default: int) -> int:

@@ -55,7 +55,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
         above = _set_headings(page, points.get(part, []), above)
         blocks += write_blocks(page)
     title = next((join_text(element) for element in root.iter("{*}title")), "")
-    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title)
+    return ConvertedText(text="\n\n".join(blocks) + "\n", title=title, notes=package.list_damage())
 
 
 def _raise_note_marks(page: Any) -> None:

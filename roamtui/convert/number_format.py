@@ -238,10 +238,15 @@ def _fill_places(items: Iterable[str | None], digits: str) -> str:
     return digits + filled
 
 
+def drop_midnight(text: str) -> str:
+    """Return a date without its time if that is midnight, which programs save with each date."""
+    return text.removesuffix(" 00:00:00")
+
+
 def _write_date(value: float, epoch_days: int) -> str:
     days = value + epoch_days
     if value < 0 or days >= _DAYS_MAX:
         return write_plain(value)
     moment = _EPOCH + timedelta(days=days < _FALSE_LEAP_DAY, milliseconds=round(days * 86_400_000))
     text = str(moment.time() if value < 1 else moment)
-    return text.rstrip("0") if moment.microsecond else text.removesuffix(" 00:00:00")
+    return text.rstrip("0") if moment.microsecond else drop_midnight(text)

@@ -10,7 +10,7 @@ from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, write_table
-from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name
+from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name, is_true
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading, write_script
@@ -25,7 +25,6 @@ _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "
 _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
-_TRUE = frozenset({"1", "true"})
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
@@ -116,7 +115,7 @@ class _SlideReader:
             frame = next((each for each in frames if _get_kind(each) == "body"), None)
             written = self._write_paragraphs(frame, is_list=False) if frame is not None else []
             blocks += ["**Notes:**", *written] if written else []
-        return heading, "\n\n".join(blocks), " (hidden)" if slide.get("show") in ("0", "false") else ""
+        return heading, "\n\n".join(blocks), " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
     def _parse(self, part: str, kind: str) -> Any:
         """Parse a part, with the first form of what it has in several, such as a formula and its picture."""
@@ -197,8 +196,8 @@ class _SlideReader:
             count = sum(map(bool, cells))
             covering: dict[int, MarkdownCell] = {}
             for column, cell in enumerate(row.iterfind("{*}tc")):
-                is_below = cell.get("vMerge") in _TRUE
-                is_beside = cell.get("hMerge") in _TRUE
+                is_below = is_true(cell.get("vMerge"))
+                is_beside = is_true(cell.get("hMerge"))
                 if is_below:
                     covering[column] = above.get(column, cells[column])
                 else:
@@ -210,7 +209,7 @@ class _SlideReader:
         if not rows:
             return
         properties = table.find("{*}tblPr")
-        has_heads = properties is not None and properties.get("firstRow") in _TRUE
+        has_heads = properties is not None and is_true(properties.get("firstRow"))
         yield from write_table(rows.pop(0) if has_heads else [""] * len(rows[0]), rows)
 
     def _write_paragraphs(self, shape: Any, *, is_list: bool) -> list[str]:

@@ -14,7 +14,7 @@ from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.convert.converted import ConvertedText
-from roamtui.convert.number_format import write_duration, write_plain
+from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, is_header, write_cell, write_table
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
@@ -143,7 +143,7 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
         case float():
             return write_plain(value)
         case datetime():
-            return str(value).removesuffix(" 00:00:00")
+            return drop_midnight(str(value))
         case timedelta():
             return write_duration(value.total_seconds())
         case _:

@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from roamtui.convert.html_elements import make_absolute_href
-from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, write_plain
+from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.tables import MarkdownCell, write_cell
-from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, join_text
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.markdown.escaping import escape_inline, write_script
 
@@ -66,7 +66,7 @@ class Workbook:
     def read_sheets(self) -> Iterator[Sheet]:
         """Yield the sheets in order."""
         settings = next(self._root.iter("{*}workbookPr"), None)
-        if settings is not None and settings.get("date1904") in ("1", "true", "on"):
+        if settings is not None and is_true(settings.get("date1904")):
             self._epoch_days = _DAYS_TO_1904
         self._formats = _read_formats(self._package.parse(self._find_part("styles")))
         if self._package.has(strings := self._find_part("sharedStrings")):
@@ -169,7 +169,7 @@ class Workbook:
             case "b":
                 return "FALSE" if value.strip() == "0" else "TRUE"
             case "d":
-                return value.replace("T", " ").removesuffix(" 00:00:00")
+                return drop_midnight(value.replace("T", " "))
             case "str":
                 text = _decode_characters(value)
             case "inlineStr":

@@ -18,6 +18,11 @@ def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
     return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
 
 
+def is_true(value: str | None) -> bool:
+    """Return whether the value of an attribute of Office says yes. Without a value it does not."""
+    return (value or "0").lower() not in ("0", "false", "off", "none")
+
+
 def choose_alternative(alternatives: Any) -> Any:  # noqa: ANN401
     """Return the first of several forms of some content of Office: the one for its newest version."""
     return next(alternatives.iterchildren("{*}Choice", "{*}Fallback"), ())

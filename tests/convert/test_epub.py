@@ -1,9 +1,12 @@
 """EPUB books as Markdown: chapters in reading order, with titles and levels from the navigation."""
 
+import io
+import zipfile
+
 import pytest
 
 from roamtui.convert.epub import convert_epub
-from tests.convert.samples import make_epub_parts, pack, read_outline
+from tests.convert.samples import make_epub_parts, pack, read_outline, replace_part
 
 _CHAPTERS = {
     "one.xhtml": '<a id="p1"/><h2>Chapter 1<br/>Hulls</h2><p>A hull.</p><h3><a id="wood"/>Wood</h3>'
@@ -55,6 +58,17 @@ def test_chapters_of_any_type_of_xml_are_read_even_if_their_names_differ_in_case
     assert isinstance(opf, str)
     parts["OEBPS/content.opf"] = opf.replace("application/xhtml+xml", "text/xml", 1).replace("Two", "TWO")
     assert convert_epub(pack(parts), "a.epub").text == "A hull.\n\nA sail.\n"
+
+
+def test_a_damaged_chapter_costs_no_other_and_is_named() -> None:
+    chapters = {f"{name}.xhtml": f"<p>{name} {'words ' * 90}</p>" for name in ("one", "two")}
+    data = pack(make_epub_parts(chapters))
+    damaged = replace_part(data, "OEBPS/text/two.xhtml", "two words", "two  word")
+    with zipfile.ZipFile(io.BytesIO(damaged)) as archive:
+        sum_of_part = archive.getinfo("OEBPS/text/two.xhtml").CRC.to_bytes(4, "little")
+    converted = convert_epub(damaged.replace(sum_of_part, bytes(4)), "a.epub")
+    assert converted.text.startswith("one words words")
+    assert converted.notes == ("not all of it can be read, because a part is damaged: OEBPS/text/two.xhtml.",)
 
 
 @pytest.mark.parametrize("stored", ["a%20b.xhtml", "A%20b.xhtml", "a b.xhtml"])
