@@ -15,7 +15,8 @@ _HEAD = """\
 
 Every package of `constraints.txt`, with the licence that its own metadata states; not all of them are
 needed to run roamtui. `python docs/write_licences.py` writes this page anew.
-roamtui itself is under the MIT licence.
+roamtui itself is under the MIT licence. It contains the tokenizer of all-MiniLM-L6-v2, which is under
+Apache-2.0 (`roamtui/models/minilm`).
 
 | package | version | licence |
 |---|---|---|

@@ -26,6 +26,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.platform != "win32":
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+HIDDEN_PACKAGES = Path(__file__).parent / "fakes" / "no_embedder"
+"""Packages that programs under test find before the real ones, without the model: most tests are about words."""
+sys.path.insert(0, str(HIDDEN_PACKAGES))
+os.environ["PYTHONPATH"] = str(HIDDEN_PACKAGES)
+
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("nightly", max_examples=2_000, deadline=None, suppress_health_check=_SLOW_MACHINES)

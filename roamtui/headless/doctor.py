@@ -14,17 +14,15 @@ from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
 from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
-from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder, has_packages
+from roamtui.models.local_embedder import LocalEmbedder, has_packages
 from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.models.search_models import BackgroundLoop, find_embedder
 from roamtui.output import write_notice, write_sanitised
-from roamtui.paths import cache_path, config_path, conversations_path, models_path
+from roamtui.paths import cache_path, config_path, conversations_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.search.base import RetrievalOptions, SearchMode
 
 _PACKAGES = ("roamtui", "textual", "litellm")
-_MODEL_PAGE = f"https://huggingface.co/sentence-transformers/{DEFAULT_MODEL}"
-"""Where a person finds the model for search by meaning."""
 
 
 def run_doctor(
@@ -87,14 +85,10 @@ def _describe_meaning(options: RetrievalOptions) -> str:
     except UsageError as error:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:
-        model = sanitise_line(embedder.name)
-        if isinstance(embedder, LocalEmbedder):
-            model = f"the model in {embedder.folder}"
-        return f"search compares words and meaning, with {model}"
-    install = "" if has_packages() else "run `pip install 'roamtui[meaning]'`, and "
-    return (
-        f"search compares words only. To search by meaning too, {install}download the files of {_MODEL_PAGE}"
-        f" into {models_path() / DEFAULT_MODEL}"
+        model = embedder.files.label if isinstance(embedder, LocalEmbedder) else embedder.name
+        return f"search compares words and meaning, with {sanitise_line(model)}"
+    return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`" + (
+        ", or `roamtui doctor --fetch-model`" if has_packages() else ""
     )
 
 

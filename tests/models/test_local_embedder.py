@@ -1,15 +1,26 @@
 """Embedders on this machine: models of sentence-transformers as ONNX, in folders as people have them."""
 
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.local_embedder import DEFAULT_MODEL, LocalEmbedder
+from roamtui.models.local_embedder import (
+    DEFAULT_MODEL,
+    LocalEmbedder,
+    find_installed_embedder,
+    find_packaged_model,
+    open_embedder,
+)
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, find_embedder
 from roamtui.paths import models_path
+from roamtui.search.vectors import normalise_rows
+from tests.conftest import HIDDEN_PACKAGES
 
 onnx = pytest.importorskip("onnx")
 tokenizers = pytest.importorskip("tokenizers")
@@ -17,6 +28,13 @@ pytest.importorskip("onnxruntime")
 
 _WORDS = {"[UNK]": 0, "late": 1, "fees": 2, "roses": 3, "ask": 4, "[PAD]": 5}
 _VECTORS = [[0, 0], [1, 0], [3, 0], [0, 1], [0, 8], [9, 9]]
+
+
+@pytest.fixture
+def _packaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the package be found that tests/conftest.py hides."""
+    monkeypatch.setattr("sys.path", [path for path in sys.path if path != str(HIDDEN_PACKAGES)])
+    importlib.invalidate_caches()
 
 
 def make_folder(folder: Path, *, name: str = "model.onnx", pooling: str = "mean", prompt: str = "") -> Path:
@@ -45,7 +63,7 @@ def make_folder(folder: Path, *, name: str = "model.onnx", pooling: str = "mean"
 
 
 def test_a_text_is_the_mean_of_its_words_whatever_stands_beside_it(tmp_path: Path) -> None:
-    embedder = LocalEmbedder(make_folder(tmp_path / "model"))
+    embedder = open_embedder(make_folder(tmp_path / "model"))
     rows = embedder.embed(["late fees", "roses", "unknown"])
     assert rows.tolist() == [[2, 0], [0, 1], [0, 0]]
     assert embedder.embed([]).size == 0
@@ -53,25 +71,45 @@ def test_a_text_is_the_mean_of_its_words_whatever_stands_beside_it(tmp_path: Pat
 
 
 def test_pooling_and_prompts_are_those_of_the_model(tmp_path: Path) -> None:
-    embedder = LocalEmbedder(make_folder(tmp_path / "m", name="onnx/model_quint8.onnx", pooling="cls", prompt="ask "))
+    embedder = open_embedder(make_folder(tmp_path / "m", name="onnx/model_quint8.onnx", pooling="cls", prompt="ask "))
     assert embedder.embed(["late fees"]).tolist() == [[1, 0]]
     assert embedder.embed(["late fees"], is_query=True).tolist() == [[0, 8]]
 
 
 def test_its_name_changes_with_its_content(tmp_path: Path) -> None:
-    first = LocalEmbedder(make_folder(tmp_path / "a"))
-    same = LocalEmbedder(make_folder(tmp_path / "b"))
+    first = open_embedder(make_folder(tmp_path / "a"))
+    same = open_embedder(make_folder(tmp_path / "b"))
     changed = make_folder(tmp_path / "c")
     (changed / "tokenizer.json").write_text((changed / "tokenizer.json").read_text().replace("roses", "rose"))
-    assert first.name == same.name != LocalEmbedder(changed).name
+    assert first.name == same.name != open_embedder(changed).name
 
 
 def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "model")
     (folder / "model.onnx").write_bytes(b"\x1b[31m")
     with pytest.raises(ModelError, match=r"^The embedder \".*\" failed: .*Choose another with --embedder\.$") as caught:
-        LocalEmbedder(folder).embed(["a"])
+        open_embedder(folder).embed(["a"])
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("_packaged_model")
+def test_the_packaged_model_knows_what_words_mean() -> None:
+    embedder = find_installed_embedder()
+    assert embedder is not None
+    texts = ["How do I pay my employees?", "Wages are due monthly.", "Roses need water."]
+    query, wages, roses = normalise_rows(embedder.embed(texts))
+    assert query @ wages > query @ roses
+    assert not embedder.is_multilingual
+
+
+@pytest.mark.usefixtures("_packaged_model")
+def test_another_file_in_the_package_is_never_loaded(tmp_path: Path) -> None:
+    files = find_packaged_model()
+    assert files is not None
+    other = tmp_path / "model.onnx"
+    other.write_bytes(files.model.read_bytes() + b"\0")
+    with pytest.raises(ModelError, match=r"is not the one that roamtui knows\. Install roamtui\[meaning\] again"):
+        LocalEmbedder(replace(files, model=other)).embed(["a"])
 
 
 def test_the_setting_names_an_installed_model_a_folder_or_a_server(tmp_path: Path) -> None:

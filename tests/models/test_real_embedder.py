@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from roamtui.models.local_embedder import LocalEmbedder
+from roamtui.models.local_embedder import open_embedder
 from roamtui.search.vectors import normalise_rows
 
 _MODEL = os.environ["ROAMTUI_LOCAL_MODEL"]
 
 
 def test_it_knows_what_words_mean() -> None:
-    embedder = LocalEmbedder(Path(_MODEL))
+    embedder = open_embedder(Path(_MODEL))
     texts = ["How do I pay my employees?", "Wages are due monthly.", "Roses need water."]
     query, wages, roses = normalise_rows(embedder.embed(texts))
     assert query @ wages > query @ roses
