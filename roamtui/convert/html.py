@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
-from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS
+from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.numbering import format_number
 from roamtui.convert.tables import REPEATED_LENGTH_MAX
@@ -38,17 +38,10 @@ _MAIN_SHARE = 0.6
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_SEPARATOR = "\u2028"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
+_BRACKET = re.compile(r"(\\.)|[\[\]]")
+"""A bracket, or a pair that may be an escaped one."""
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TICKS = re.compile("`+")
-_MARKS_BY_NAME = {
-    **dict.fromkeys(("b", "strong", "dt"), "**"),
-    **dict.fromkeys(("i", "em", "cite", "var"), "*"),
-    **dict.fromkeys(("del", "s", "strike"), "~~"),
-    **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
-    "q": '"',
-    "sup": "sup",
-    "sub": "sub",
-}
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
 _COLUMNS_MAX = 50
@@ -211,7 +204,8 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             source = element.get("src")
             if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [escape_inline(alt)]
-            words = re.sub(r"[\[\]\\]", r"\\\g<0>", alt)
+            escaped = escape_inline(f"{alt}]")[:-1]  # the bracket after it could be escaped by its end
+            words = _BRACKET.sub(lambda sign: sign[1] or f"\\{sign[0]}", escaped)
             return [f"![{words}]({source})"] if alt or source else []
         case "ruby":
             return _write_ruby(element, around)
@@ -254,7 +248,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     """Write an element that marks words, or one that Markdown does not know."""
     name = element.tag
     href = element.get("href", "")
-    mark = "link" if href else _MARKS_BY_NAME.get(name, "")
+    mark = "link" if href else MARKS_BY_NAME.get(name, "")
     if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
         return _write_content(element, around)
     if mark == "`":
@@ -374,9 +368,12 @@ def _write_table(table: Any) -> list[str]:
     # Columns in which no cell with words begins only place others on the page.
     numbered = (each for _, cells in rows for each in enumerate(cells))
     used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
+    width = max((len(cells) for _, cells in rows), default=0)
+    columns = sorted(used) or [*range(width)]
     lines: list[str] = []
     for row, cells in rows:
-        texts = [cell.text for column, cell in enumerate(cells) if column in used or not used]
+        # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
+        texts = [cells[column].text if column < len(cells) else "" for column in columns]
         line = "|" + "".join(f" {text} |" for text in texts)
         if lines:
             lines.append(line)

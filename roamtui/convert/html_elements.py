@@ -12,10 +12,20 @@ object p pre search section summary template audio video canvas
 """
 BLOCKS = frozenset(_BLOCK_NAMES.split()).union(HEADINGS, LISTS)
 """Elements that start and end a line."""
+MARKS_BY_NAME = {
+    **dict.fromkeys(("b", "strong", "dt"), "**"),
+    **dict.fromkeys(("i", "em", "cite", "var"), "*"),
+    **dict.fromkeys(("del", "s", "strike"), "~~"),
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), "`"),
+    "q": '"',
+    "sup": "sup",
+    "sub": "sub",
+}
+"""What is written around the words of an element: a sign of Markdown, or the name of a tag."""
 ATTRIBUTE_LENGTH_MAX = 2_000
 """Maximum number of characters of an attribute that are read."""
 _SCHEMES = frozenset({"", "http", "https", "mailto"})
-_NEEDS_QUOTING = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+_NEEDS_QUOTING = re.compile(r"[\s\x00-\x1f<>()\\\x7f-\x9f\ufffe\uffff]")
 
 
 def make_absolute_href(href: str, base_url: str | None) -> str:

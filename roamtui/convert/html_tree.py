@@ -10,7 +10,13 @@ from typing import Any
 from lxml.etree import ErrorTypes, HTMLParser, fromstring, strip_elements, strip_tags
 
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, make_absolute_href
+from roamtui.convert.html_elements import (
+    ATTRIBUTE_LENGTH_MAX,
+    BLOCKS,
+    HEADINGS,
+    MARKS_BY_NAME,
+    make_absolute_href,
+)
 from roamtui.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
 from roamtui.convert.html_titles import raise_titles
 from roamtui.convert.office_math import write_formula
@@ -62,6 +68,11 @@ _SIGNATURE_LENGTH_MAX = 150
 """A longer signature is a line below its name."""
 _NOT_LANGUAGES = "default none notranslate plaintext nohighlight wrapper text source linenums copy"
 _NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
+_ROW_PARENTS = frozenset({"table", "thead", "tbody", "tfoot"})
+_SIGNED = tuple(
+    name for name, mark in MARKS_BY_NAME.items() if not mark.isalnum() and name not in ("dt", "q")
+)
+"""Elements whose words stand between signs of Markdown."""
 _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
 _CONTROL = re.compile(
@@ -95,6 +106,8 @@ def read_page(
     if finds_titles:
         raise_titles(root)
     strip_tags(root, *_WITHOUT_MEANING)
+    _wrap_loose_cells(root)
+    _join_marked(root)
     titles = [" ".join((title.text or "").split()) for title in root.iter("title")]
     strip_elements(root, "title", with_tail=False)
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
@@ -260,6 +273,31 @@ def _clean_link(link: Any, base_url: str | None) -> None:
     # A heading that links to itself is plain text in Markdown.
     is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
     link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
+
+
+def _wrap_loose_cells(root: Any) -> None:
+    """Put the cells of a table that are in no row into one, as browsers do."""
+    loose: Any = None
+    for cell in [*root.iter("td", "th")]:
+        if cell.getparent().tag in _ROW_PARENTS:
+            before = cell.getprevious()
+            if before is None or before is not loose:
+                loose = cell.makeelement("tr")
+                cell.addprevious(loose)
+            loose.append(cell)
+
+
+def _join_marked(root: Any) -> None:
+    """Join neighbours with the same mark, because `*a**b*` is no Markdown. Targets of links stay."""
+    for element in [*root.iter(*_SIGNED)]:
+        before = element.getprevious()
+        if before is None or before.tail or element.get("id"):
+            continue
+        if before.tag in _SIGNED and MARKS_BY_NAME[before.tag] == MARKS_BY_NAME[element.tag]:
+            before.append(element)
+            before.tail, element.tail = element.tail, None
+            element.tag = "span"
+    strip_tags(root, "span")
 
 
 def _raise_signatures(root: Any) -> None:

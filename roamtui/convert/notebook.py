@@ -109,7 +109,8 @@ def _write_output(output: Mapping[str, Any]) -> str:
         shown = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
         return write_code(shown, "json")
     if output.get("output_type") in ("error", "pyerr"):
-        text = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
+        summary = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
+        text = "\n".join(map(_join_lines, output.get("traceback") or [summary]))
     # Without terminal colours, and text that a progress bar has overwritten.
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()

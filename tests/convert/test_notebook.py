@@ -103,6 +103,6 @@ def test_a_notebook_of_jupyter_keeps_markdown_code_and_outputs() -> None:
     assert "```python\nheights = {" in converted.text
     assert "```output\nhighest 7.2\n```" in converted.text
     assert "|  | port | metres |\n| --- | --- | --- |\n| 0 | Brest | 6.1 |" in converted.text
-    assert "```output\nZeroDivisionError: division by zero\n```" in converted.text
+    assert "Cell In[4], line 1\n----> 1 1 / 0\n\nZeroDivisionError: division by zero\n```" in converted.text
     assert "Figure size" not in converted.text
     assert "base64" not in converted.text

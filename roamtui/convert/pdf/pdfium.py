@@ -41,6 +41,15 @@ _LIGATURES = str.maketrans(
     | {"\xad": HYPHEN, "\ufffe": HYPHEN, "\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
+_ACCENTS = dict(
+    zip(
+        "\u00b4`\u00a8\u02c6\u02dc\u02c7\u02da\u00b8\u02dd\u02d8\u00af\u02d9\u02db",
+        "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u030b\u0306\u0304\u0307\u0328",
+        strict=True,
+    )
+)
+"""The combining form of each accent that a font may have as a character of its own."""
+_DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _RIGHT_TO_LEFT = re.compile(
     "[\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
 )
@@ -293,13 +302,9 @@ class PdfPage:
                 and bounds.bottom > top
                 and bounds.top < bottom
             ):
-                letters = match[0]
-                if not (letters.isascii() and letters.isprintable()):
-                    letters = letters.translate(_LIGATURES)
-                    if _RIGHT_TO_LEFT.match(letters):
-                        letters = self._order_letters(letters, first, rotation)
-                if is_mixed and len(letters) == end - first and not has_right_to_left(letters):
-                    letters = self._place_letters(letters, first, rotation)
+                if first and match[0].isspace() and self._read_box(first - 1, first - 1, rotation) == bounds:
+                    continue  # a character in the place of a space is one
+                letters = self._read_letters(match[0], first, rotation, is_mixed=is_mixed)
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
@@ -313,6 +318,22 @@ class PdfPage:
             for index in uneven:
                 self._mark_scripts(words[index], rotation)
         return words
+
+    def _read_letters(self, letters: str, first: int, rotation: int, *, is_mixed: bool) -> str:
+        """Return the letters of a word as a person sees them.
+
+        `is_mixed` is true if the page has words from right to left.
+        """
+        count = len(letters)
+        if not (letters.isascii() and letters.isprintable()) or "`" in letters:
+            if not _ACCENTS.keys().isdisjoint(letters):
+                letters = self._join_accents(letters, first, rotation)
+            letters = letters.translate(_LIGATURES)
+            if _RIGHT_TO_LEFT.match(letters):
+                letters = self._order_letters(letters, first, rotation)
+        if is_mixed and len(letters) == count and not has_right_to_left(letters):
+            letters = self._place_letters(letters, first, rotation)
+        return letters
 
     def _join_letters(self, words: list[Word]) -> list[Word]:
         """Join letters that are set apart, as in titles, unless the file has a space between them.
@@ -382,6 +403,22 @@ class PdfPage:
             if boxes[index] == boxes[index + 1]:
                 letters = f"{letters[:index]}{match[0][::-1]}{letters[index + 2 :]}"
         return unicodedata.normalize("NFKC", letters)
+
+    def _join_accents(self, letters: str, first: int, rotation: int) -> str:
+        """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
+        joined = [*letters]
+        for number, accent in enumerate(letters):
+            box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
+            for beside in (number - 1, number + 1):
+                if box is None or not 0 <= beside < len(letters):
+                    continue
+                base = self._read_box(first + beside, first + beside, rotation)
+                letter = _DOTLESS.get(joined[beside], joined[beside])
+                whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent])
+                if letter and base and base.x0 < (box.x0 + box.x1) / 2 < base.x1 and len(whole) == 1:
+                    joined[beside], joined[number] = whole, ""
+                    break
+        return "".join(joined)
 
     def _place_letters(self, letters: str, first: int, rotation: int) -> str:
         """Put the letters of a Latin word or a number from left to right, as they are placed.

@@ -27,6 +27,8 @@ UNITS = re.compile(
     re.IGNORECASE,
 )
 """A header row that states the units, such as "(in millions)"."""
+_LEADER = re.compile(r"(?:\. ?){4}")
+"""Dots that lead from a title to its page."""
 LABEL_INDENT_MAX = 40.0
 """In points. A figure that starts this close to the left edge is a label, such as a year."""
 _PLAIN_ROWS_MAX = 4
@@ -191,7 +193,7 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
     start = end = body.start
     for index in range(start - 1, max(previous_end, start - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
-        if row.top > rows[index + 1].top or _is_prose_row(row):
+        if row.top > rows[index + 1].top or _is_prose_row(row) or _is_entry(row):
             break
         is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":."
         if is_above_figures or UNITS.fullmatch(row.text):
@@ -203,6 +205,11 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
     while end in body[:-1] and _continues_header(rows[end], left):
         end += 1
     return range(start, end)
+
+
+def _is_entry(row: PageRow) -> bool:
+    """Return whether a row has a label and its value, as in a form or on a contents page."""
+    return (len(row.cells) > 1 and row.cells[0].text[-1] == ":") or _LEADER.search(row.text) is not None
 
 
 def _continues_header(row: PageRow, left: float) -> bool:

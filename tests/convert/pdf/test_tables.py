@@ -41,6 +41,14 @@ def test_heads_below_figures_start_the_next_table_and_wrapped_words_do_not() -> 
     assert _find(*table, (("and its parts", 120), ("value", _FIRST)), *table) == [(0, 5, 0)]
 
 
+def test_a_row_with_a_label_and_its_value_is_no_head() -> None:
+    figures = (_line("Number", "1198"), _line("Year", "2022"))
+    form = (_line("Seat:", "Prague"), _line("Form:", "company"))
+    assert _find(*form, *figures) == [(2, 4, 0)]
+    assert _find((("Preface ....... iii", _FIRST),), (("Tables . . . . . vii", _FIRST),), *figures) == [(2, 4, 0)]
+    assert _find(_line("Town", "Prague", "Brno"), *figures) == [(0, 3, 1)]
+
+
 def test_a_long_label_does_not_end_a_table() -> None:
     """In a balance sheet, the equity would lose the years above the assets."""
     years, assets, equity = _line("", "2022", "2021"), _line("Assets", "10", "9"), _line("Equity", "7", "6")

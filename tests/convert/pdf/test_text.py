@@ -47,6 +47,20 @@ def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_colum
     assert text.index("L19") < text.index("R0 ")
 
 
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
+        (r"(na) 55 (\250) 278 (i) (ve)", "naïve"),
+        (r"(tr) (e) 445 (`) -112 (s)", "très"),
+        (r"(a `b` \264 c\264d)", "a `b` ´ c´d"),
+    ],
+)
+def test_an_accent_that_is_drawn_over_a_letter_belongs_to_it(drawn: str, expected: str) -> None:
+    data = make_pdf([[]], empty=f"BT /F1 11 Tf 72 700 Td [{drawn}] TJ ET")
+    assert convert_pdf(data, "a.pdf").text.partition("\n\n")[2] == expected
+
+
 def _raise(*parts: str) -> str:
     """Return the Markdown of a line in which every second part is raised, and ``_`` starts a lowered one."""
     drawn = ""
@@ -160,10 +174,19 @@ def test_text_outside_the_visible_page_is_left_out() -> None:
 
 
 def _convert_arabic(stream: str) -> str:
-    letters = "<41> <06440623> <42> <0643> <43> <0645> <44> <0646>"
-    names = f"begincmap 4 beginbfchar {letters} endbfchar endcmap"
+    return _convert_mapped(stream, "<41> <06440623> <42> <0643> <43> <0645> <44> <0646>")
+
+
+def _convert_mapped(stream: str, letters: str) -> str:
+    """Convert a page whose font has other letters than its codes say."""
+    names = f"begincmap {len(letters.split()) // 2} beginbfchar {letters} endbfchar endcmap"
     more = f"<< /Length {len(names)} >>\nstream\n{names}\nendstream"
     return convert_pdf(_make_page(f"BT /F1 11 Tf {stream} ET", font="/ToUnicode 4 0 R", more=more), "a.pdf").text
+
+
+def test_a_space_that_stands_for_several_characters_is_one() -> None:
+    text = _convert_mapped("1 0 0 1 72 700 Tm (I love words) Tj", "<20> <0009000D002000A0>")
+    assert text.endswith("\n\nI love words")
 
 
 def test_arabic_ligatures_keep_their_order() -> None:
