@@ -45,6 +45,12 @@ class Span(Struct, frozen=True, kw_only=True):
         return self.doc == other.doc and self.start < other.end and other.start < self.end
 
 
+def format_page(page: int | None, label: str) -> str:
+    """Format a page, such as ``p. 12`` or ``p. 12 (printed iv)``; empty without a page."""
+    printed = f" (printed {label})" if label else ""
+    return "" if page is None else f"p. {page}{printed}"
+
+
 def compute_line_starts(text: str) -> array[int]:
     """Return the offset of each line. A line end at the end of the text does not start another line."""
     starts = array("Q", [0])

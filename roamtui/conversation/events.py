@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.document.library import LibrarySource
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.text import Span
+from roamtui.text import Span, format_page
 
 
 class Origin(StrEnum):
@@ -177,6 +177,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""
     page: int | None = None
     """First page of these lines, or None if the document has no pages."""
+    page_label: str = ""
+    """The printed number of this page; empty if it is the counted one."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     surroundings: Surroundings | None = None
@@ -213,10 +215,9 @@ class Citation(Struct, frozen=True, kw_only=True):
         """The page and the lines as text, such as ``p. 12, lines 3-5``. Empty if the id is unknown."""
         if not self.start_line:
             return ""
-        page = f"p. {self.page}, " if self.page is not None else ""
-        if self.start_line == self.end_line:
-            return f"{page}line {self.start_line}"
-        return f"{page}lines {self.start_line}-{self.end_line}"
+        is_one = self.start_line == self.end_line
+        lines = f"line {self.start_line}" if is_one else f"lines {self.start_line}-{self.end_line}"
+        return ", ".join(filter(None, [format_page(self.page, self.page_label), lines]))
 
     @property
     def is_verified(self) -> bool:

@@ -23,6 +23,8 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """Title in the file's metadata or, for a PDF, on its first pages; empty if there is none."""
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
+    page_labels: tuple[str, ...] = ()
+    """The printed number of each page, empty where it is the counted one; no labels if it always is."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()

@@ -151,6 +151,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     """Hashed into all ids of this document if another document would have one of them too; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
+    page_labels: tuple[str, ...] = ()
+    """The printed number of each page, empty where it is the counted one; no labels if it always is."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""
@@ -274,6 +276,10 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, or None if the document has no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
+
+    def get_page_label(self, page: int | None) -> str:
+        """Return the printed number of a page; empty if it is the counted one or not known."""
+        return self.page_labels[page - 1] if page is not None and self.page_labels else ""
 
     @cached_property
     def line_starts(self) -> array[int]:

@@ -131,6 +131,8 @@ class Place(NamedTuple):
     page: int | None
     """Page on which it starts, or None in a document without pages."""
     last_page: int | None
+    page_label: str
+    """The printed number of the first page; empty if it is the counted one."""
 
 
 class _Owners(dict[str, Document]):
@@ -415,7 +417,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         end = max(span.start, span.end - 1)
         first = max(1, bisect_right(document.line_starts, span.start))
         last = max(1, bisect_right(document.line_starts, end))
-        return Place(first, last, document.page_at(span.start), document.page_at(end))
+        page = document.page_at(span.start)
+        return Place(first, last, page, document.page_at(end), document.get_page_label(page))
 
     def text_at(self, span: Span) -> str:
         """Return the exact text of a span."""

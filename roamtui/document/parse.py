@@ -95,7 +95,12 @@ def parse_source_text(
     document = replace(document, left_out=raw.left_out)
     if raw.page_starts:
         # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
-        document = replace(document, page_starts=raw.page_starts, title=raw.title or document.title)
+        document = replace(
+            document,
+            page_starts=raw.page_starts,
+            page_labels=raw.page_labels,
+            title=raw.title or document.title,
+        )
     name = raw.name.rpartition("/")[2]
     if not (raw.is_markdown and has_links) or raw.is_converted or not (url or "llms" in name.lower()):
         return document

@@ -59,6 +59,7 @@ def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> D
         notes=(*page.notes, *(f"{page.url}: {note}" for note in converted.notes)),
         left_out=converted.left_out,
         page_starts=converted.page_starts,
+        page_labels=converted.page_labels,
         is_converted=page_format not in (None, HTML),
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)

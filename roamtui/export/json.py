@@ -45,6 +45,8 @@ def to_json(value: Struct) -> dict[str, Any]:
     shown = {name.removeprefix("is_"): getattr(value, name) for name in names}
     if value.page is not None:
         shown["page"] = value.page
+    if value.page_label:
+        shown["page_label"] = value.page_label
     if value.is_changed:
         shown["changed"] = True
     if value.nearest is not None:

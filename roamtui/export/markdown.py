@@ -20,7 +20,7 @@ from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.wording import list_path_titles, simplify_quote
-from roamtui.text import normalise_line_ends
+from roamtui.text import format_page, normalise_line_ends
 
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 
@@ -80,5 +80,5 @@ def format_location(citation: Citation, source: str) -> str:
     file = citation.doc or source
     file = sanitise_line(file if "://" in file else PurePath(file).name)
     section = sanitise_line(citation.path[-1]) if citation.path else ""
-    position = f"p. {citation.page}" if citation.page is not None else citation.place
+    position = format_page(citation.page, citation.page_label) or citation.place
     return f"{PATH_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {position}"

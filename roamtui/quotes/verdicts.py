@@ -262,16 +262,17 @@ def make_citation(
         span_of_place = span
     else:
         return Citation(section_id=section_id, quote=quote, state=state)
-    first, last, page, _ = library.get_place(span_of_place)
+    place = library.get_place(span_of_place)
     return Citation(
         section_id=section_id,
         quote=quote,
         state=state,
         doc=span_of_place.doc,
         path=path,
-        start_line=first,
-        end_line=last,
-        page=page,
+        start_line=place.first_line,
+        end_line=place.last_line,
+        page=place.page,
+        page_label=place.page_label,
         span=span,
         surroundings=surroundings,
     )

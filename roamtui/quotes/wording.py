@@ -13,7 +13,7 @@ from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.verdicts import make_citation
-from roamtui.text import normalise_line_ends
+from roamtui.text import format_page, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
 """Stands before what a document says around a quote."""
@@ -48,7 +48,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     source = library.source_of(section_id) if library.sources and section_id in library else None
     if source is not None and not file:
         file = sanitise_line(source.title)
-    place = citation.place if citation.page is None else f"p. {citation.page}"
+    place = format_page(citation.page, citation.page_label) or citation.place
     if citation.is_changed:
         place = CHANGED_LABEL
     elif state is QuoteState.NOT_FOUND:

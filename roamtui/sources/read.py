@@ -44,6 +44,8 @@ class RawText(Struct, frozen=True, kw_only=True):
     """Title in the metadata of a converted file; empty if there is none."""
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the source has no pages."""
+    page_labels: tuple[str, ...] = ()
+    """As in `ConvertedText`."""
     is_converted: bool = False
     """Whether the text was converted from another format."""
 

@@ -33,6 +33,16 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
 
 
+def test_a_printed_page_number_stands_beside_the_counted_one(run: RunCommand, tmp_path: Path) -> None:
+    pages = [lay_out("Words before."), lay_out("Fines", "A late spade costs 50 cents a day.")]
+    path = tmp_path / "manual.pdf"
+    path.write_bytes(make_pdf(pages, labels="0 << /S /r >> 1 << /S /D /P (A-) >>"))
+    question = "How much does a late spade cost?"
+    (citation, *_) = run("ask", path, question, "--json").json["citations"]
+    assert (citation["page"], citation["page_label"]) == (2, "A-1")
+    assert ", p. 2 (printed A-1), line" in run("ask", path, question).out
+
+
 LIST = (
     "# Bikes\n\n> All about renting bikes.\n\n## Docs\n\n"
     "- [Renting](renting): how to rent\n- [Fees](fees.md): late returns and deposits\n- [Gone](gone): nothing\n\n"

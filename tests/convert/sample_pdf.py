@@ -58,6 +58,7 @@ def make_pdf(
     bookmarks: Sequence[tuple[int, str, int]] = (),
     title: str = "",
     empty: str = "",
+    labels: str = "",
 ) -> bytes:
     """Return a PDF.
 
@@ -66,6 +67,7 @@ def make_pdf(
         bookmarks: Level from 1 on, title, and 0-based page of each, in order.
         title: In its information.
         empty: What is drawn on pages without lines.
+        labels: The ranges of printed page numbers, as PDF writes them.
     """
     objects = ["", "", _FONT.format(""), _FONT.format("-Bold"), f"<< /Title ({_escape(title)}) >>"]
     fonts = "/Font << /F1 3 0 R /F2 4 0 R >>"
@@ -74,6 +76,8 @@ def make_pdf(
         links = "".join(_write_link(line) for line in lines if line.links_to is not None)
         numbers.append(_add_page(objects, "".join(map(_write_text, lines)) or empty, fonts, links=links))
     outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""
+    if labels:
+        outline += f" /PageLabels << /Nums [{labels}] >>"
     return _join_pages(objects, numbers, outline)
 
 

@@ -73,6 +73,19 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
             '1. ! [a8a96034] Hours, but in b.md, line 9 (quote found in another section): "Shut."',
         ),
         (
+            Citation(
+                section_id="a8a96034",
+                quote="Shut.",
+                state=QuoteState.EXACT,
+                path=("Hours",),
+                start_line=9,
+                end_line=10,
+                page=12,
+                page_label="iv",
+            ),
+            '1. ✓ [a8a96034] Hours, p. 12 (printed iv), lines 9-10 (quote found in the text): "Shut."',
+        ),
+        (
             Citation(section_id="00000000", quote="Shut.", state=QuoteState.NOT_FOUND),
             '1. ✗ [00000000] (quote not in the text that the model read): "Shut."',
         ),
@@ -80,6 +93,8 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
 )
 def test_a_source_has_the_place_of_its_words_and_none_if_its_id_is_unknown(citation: Citation, line: str) -> None:
     assert format_source_line(citation, 1) == line
+    (claim,) = read_claims(f"Source: a.pdf\n\n{line}\n", "export.md")
+    assert (claim.quote, claim.then) == (citation.quote, citation.state)
 
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import textwrap
 import time
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from statistics import median
 
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
@@ -77,11 +77,13 @@ def convert_pdf(
     writer = MarkdownWriter(repairer)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
+    labels = tuple(islice(file.read_page_labels(), len(pages)))
     chapters = [heading.title for heading in headings if heading.level == 1]
     return ConvertedText(
         text="".join(writer.pieces),
         title=compute_source_title(pages, file.title, chapters),
         page_starts=tuple(writer.page_starts),
+        page_labels=labels if any(labels) else (),
         notes=tuple(notes),
         left_out=tuple(left_out),
     )

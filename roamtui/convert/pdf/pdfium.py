@@ -57,6 +57,8 @@ _RIGHT_TO_LEFT = re.compile(
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
+_PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
+"""A printed page number such as "iv" or "A-3", which no part of a Markdown file can mistake for markup."""
 _LINKS_MAX = 400
 """Maximum number of links per page. Contents pages have fewer."""
 _ANNOTATIONS_MAX = 5_000
@@ -150,6 +152,12 @@ class PdfFile:
                 pdfium.FPDFText_ClosePage(text)
             if page:
                 pdfium.FPDF_ClosePage(page)
+
+    def read_page_labels(self) -> Iterator[str]:
+        """Yield the printed number of each page; empty where it is the counted one, or no plain number."""
+        for number in range(self.page_count):
+            label = _read_utf16(partial(pdfium.FPDF_GetPageLabel, self._handle, number))
+            yield label if _PAGE_LABEL.fullmatch(label) and label != str(number + 1) else ""
 
     def read_bookmarks(self) -> Iterator[TocEntry]:
         """Yield the bookmarks in order, except for those without a title or a page."""

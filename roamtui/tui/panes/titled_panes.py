@@ -146,9 +146,7 @@ class ReaderPane(TitledPane):
         """Show what is in view."""
         reader = self.ensure_reader()
         parts = [reader.breadcrumb]
-        if (page := reader.page_in_view) is not None:
-            parts.append(f"p. {page}")
-        self.title_line.note = " · ".join(filter(None, [*parts, reader.match_label]))
+        self.title_line.note = " · ".join(filter(None, [*parts, reader.page_place, reader.match_label]))
 
     def on_document_reader_opened(self) -> None:
         """Show the reader instead of the hint."""

@@ -21,7 +21,7 @@ from roamtui.markdown.lines import Line, Run, RunStyle, TextRole, measure_runs
 from roamtui.markdown.parser import Definitions, parse_link_definitions, read_markdown
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import widen_to_words
-from roamtui.text import Span, subtract_bounds
+from roamtui.text import Span, format_page, subtract_bounds
 from roamtui.tui.reader.document_view import DocumentView, TextChunk
 
 _CACHED_CHUNKS_MAX = 64
@@ -259,7 +259,7 @@ class LazyLines:
         page_starts = self.document.page_starts
         page = bisect_right(page_starts, chunk.start)
         if page and page_starts[page - 1] == chunk.start:
-            label = f" p. {page}"
+            label = f" {format_page(page, self.document.get_page_label(page))}"
             stroke = "─" * (min(self._width, PROSE_WIDTH_MAX) - len(label))
             page_mark = Line(
                 runs=(Run(stroke, RunStyle(TextRole.RULE)), Run(label, RunStyle(TextRole.ASIDE))),

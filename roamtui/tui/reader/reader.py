@@ -24,7 +24,7 @@ from roamtui.markdown.blocks import Link
 from roamtui.markdown.lines import Line, measure_runs
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
-from roamtui.text import Span
+from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
 from roamtui.tui.labels import format_full_path
@@ -304,6 +304,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """The page at the top of the view, or None if the document has no pages."""
         return self._document_view.document.page_at(self._offset_in_view)
 
+    @property
+    def page_place(self) -> str:
+        """The page at the top of the view as text; empty if the document has no pages."""
+        return self._format_page(self._offset_in_view)
+
+    def _format_page(self, offset: int) -> str:
+        document = self._document_view.document
+        page = document.page_at(offset)
+        return format_page(page, document.get_page_label(page))
+
     def action_copy(self) -> None:
         if self.section_id is not None:
             description = "the selection with its source" if self.text_selection is not None else "the text"
@@ -320,17 +330,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         text = "\n".join(part.text.rstrip() for part in selected)
         if text.strip():
             start = next(part.line.block_start for part in selected if part.text.strip())
-            page = document.page_at(start)
             section_id = self._get_section_at(start)
             path = format_full_path(self._library, section_id) if section_id is not None else title
             source = title if path == title else f"{title}{PATH_STEP}{path}"
-            return f"{text}\n\n({source})\n" if page is None else f"{text}\n\n({source}, p. {page})\n"
+            place = ", ".join(filter(None, [source, self._format_page(start)]))
+            return f"{text}\n\n({place})\n"
         if self._document_view.is_generated:
             return document.text
         span = self._library.node(self.section_id).content_span
         text = strip_log_indent(self._library.text_at(span))
-        page = document.page_at(span.start)
-        return text if page is None else f"{text.rstrip()}\n\n({title}, p. {page})\n"
+        page = self._format_page(span.start)
+        return f"{text.rstrip()}\n\n({title}, {page})\n" if page else text
 
     def get_selection_span(self) -> Span | None:
         """Return the span of the selected words, or of the highlighted quote if it is in view, or None."""

@@ -51,6 +51,17 @@ def test_no_line_becomes_markdown() -> None:
     assert read_outline(convert_pdf(make_pdf([lines]), "a.pdf").text) == [(1, "Page 1: # a b")]
 
 
+_LABELS = "0 << /S /r /St 3 >> 2 << /S /D /St 3 >> 3 << /P (A-) /S /D >> 4 << /P ([x]\\(http://a\\)) >>"
+
+
+def test_printed_page_numbers_are_kept_if_they_differ_from_the_counted_ones() -> None:
+    pages = [lay_out(f"Words of page {number}.") for number in range(1, 6)]
+    converted = convert_pdf(make_pdf(pages, labels=_LABELS), "a.pdf")
+    assert converted.page_labels == ("iii", "iv", "", "A-1", "")
+    for labels in ("", "0 << /S /D >>"):
+        assert convert_pdf(make_pdf(pages, labels=labels), "a.pdf").page_labels == ()
+
+
 @pytest.mark.parametrize("count", [4, 8])
 def test_running_heads_are_left_out(count: int) -> None:
     pages = [

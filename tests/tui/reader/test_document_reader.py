@@ -1,6 +1,7 @@
 """Reading: how far one is, on which page, the way back, selected words, one column alone."""
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input
 
 from roamtui.conversation.log import ConversationStore
@@ -59,6 +60,7 @@ _PAGES = (
 def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
     starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
     raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
+    raw = replace(raw, page_labels=tuple("A-1" if number == 3 else "" for number in range(len(pages))))
     return make_app(library=build_library(raw))
 
 
@@ -75,7 +77,7 @@ async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
         text = ui.text
         assert text.index("all of us, and it") < text.index("─ p. 2") < text.index("went on like that")
         assert "─ p. 3" not in text  # it is empty: what stands there is on the page after it
-        await ui.press_until(lambda: "Figures · p. 4" in ui.text, "enter", "pagedown")
+        await ui.press_until(lambda: "Figures · p. 4 (printed A-1)" in ui.text, "enter", "pagedown")
 
 
 async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> None:
