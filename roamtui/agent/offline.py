@@ -29,16 +29,16 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.passages import is_in_code
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.outline.references import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
+from roamtui.retrieval.answers import FoundPassage, choose_passages, find_statement
 from roamtui.retrieval.choose import complete_follow_up, search_question
 from roamtui.retrieval.missing import format_quoted, list_missing, state_missing
-from roamtui.retrieval.passages import FoundPassage, choose_passages, find_statement
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.passages import is_in_code
 from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import split_pages
 

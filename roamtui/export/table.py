@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roamtui.export.json import to_json
 from roamtui.markdown.escaping import escape_signs
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence

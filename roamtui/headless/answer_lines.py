@@ -25,13 +25,13 @@ from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.surroundings import Part, Surroundings
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import find_isolates, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof, resolve_citation
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
-from roamtui.retrieval.passages import find_statement
+from roamtui.retrieval.answers import find_statement
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300

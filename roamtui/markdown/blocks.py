@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Flag, auto
 
 from msgspec import Struct
+
+from roamtui.text import Bounds
 
 
 class Emphasis(Flag):
@@ -17,7 +20,7 @@ class Emphasis(Flag):
     CODE = auto()
 
 
-class Words(Struct, frozen=True):
+class Words(Struct, frozen=True, gc=False):
     """Text with the same emphasis and link, without a line end."""
 
     text: str
@@ -36,10 +39,11 @@ class Words(Struct, frozen=True):
 
 LINE_BREAK = Words("\n")
 """A forced line end between words."""
-Inline = tuple[Words, ...]
+Inline = Sequence[Words]
+"""The words of a block or cell, in order. Those of a document are parsed when they are first asked for."""
 
 
-class Link(Struct, frozen=True):
+class Link(Struct, frozen=True, gc=False):
     """Where words lead: a link, the mark of a footnote or citation, or an image that they replace."""
 
     href: str
@@ -49,27 +53,31 @@ class Link(Struct, frozen=True):
     """Whether it leads to the image that the words replace."""
 
 
-class Located(Struct, frozen=True, kw_only=True):
+class Located(Struct, frozen=True, gc=False, kw_only=True):
     """A part of a text with its offsets in the source."""
 
     start: int
     end: int
 
 
-class Paragraph(Located, frozen=True, kw_only=True):
+class Paragraph(Located, frozen=True, gc=False, kw_only=True):
     """A paragraph."""
 
     words: Inline
+    inner: Bounds = (0, 0)
+    """Bounds of the words with their markup, but without the marks of lists and quotes around them."""
 
 
-class Heading(Located, frozen=True, kw_only=True):
+class Heading(Located, frozen=True, gc=False, kw_only=True):
     """A heading."""
 
     level: int
     words: Inline
+    inner: Bounds = (0, 0)
+    """As in a paragraph."""
 
 
-class Code(Struct, frozen=True, kw_only=True):
+class Code(Located, frozen=True, gc=False, kw_only=True):
     """A fenced or indented block of code."""
 
     text: str
@@ -79,19 +87,24 @@ class Code(Struct, frozen=True, kw_only=True):
     offsets: tuple[int, ...]
     """Offset of each line, and the end of the last one."""
 
+    @property
+    def is_fenced(self) -> bool:
+        """Whether a line of its own opens it."""
+        return self.start < self.offsets[0]
 
-class ThematicBreak(Located, frozen=True, kw_only=True):
+
+class ThematicBreak(Located, frozen=True, gc=False, kw_only=True):
     """A horizontal rule."""
 
 
-class TableRow(Located, frozen=True, kw_only=True):
+class TableRow(Located, frozen=True, gc=False, kw_only=True):
     """A row of a table."""
 
     cells: tuple[Inline, ...]
     is_head: bool
 
 
-class Table(Struct, frozen=True, kw_only=True):
+class Table(Located, frozen=True, gc=False, kw_only=True):
     """A table."""
 
     rows: tuple[TableRow, ...]
@@ -99,7 +112,7 @@ class Table(Struct, frozen=True, kw_only=True):
     """For each column, ``left``, ``right``, ``center``, or an empty string."""
 
 
-class Item(Located, frozen=True, kw_only=True):
+class Item(Located, frozen=True, gc=False, kw_only=True):
     """An item of a list."""
 
     blocks: tuple[Block, ...]
@@ -109,7 +122,7 @@ class Item(Located, frozen=True, kw_only=True):
     """What the blocks define, in a list of definitions."""
 
 
-class List(Struct, frozen=True, kw_only=True):
+class List(Located, frozen=True, gc=False, kw_only=True):
     """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
@@ -121,7 +134,7 @@ class List(Struct, frozen=True, kw_only=True):
     """Whether no blank lines separate its paragraphs."""
 
 
-class Quote(Located, frozen=True, kw_only=True):
+class Quote(Located, frozen=True, gc=False, kw_only=True):
     """A quotation, or an alert: a quotation whose first line names its kind, such as ``[!NOTE]``."""
 
     blocks: tuple[Block, ...]
@@ -129,6 +142,8 @@ class Quote(Located, frozen=True, kw_only=True):
     """Kind of alert in lower case, such as ``note``; empty for a quotation."""
     title: Inline
     """Title of an alert: the text after its kind."""
+    label_end: int
+    """Offset after the line that names the kind of an alert."""
 
 
 Block = Paragraph | Heading | Code | ThematicBreak | Table | List | Quote
@@ -138,5 +153,5 @@ class Markdown(Struct, frozen=True, kw_only=True):
     """The blocks and links of a text."""
 
     blocks: tuple[Block, ...]
-    links: tuple[Link, ...]
-    """In the order of the text."""
+    links: Sequence[Link]
+    """In the order of the text, unless its words are parsed later."""

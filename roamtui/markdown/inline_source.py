@@ -1,7 +1,10 @@
 """Where the words of a text are in its source. markdown-it-py knows this only of blocks."""
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -9,25 +12,31 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
-from msgspec import Struct, field
+from msgspec import Struct
 from typing_extensions import override
+
+from roamtui.text import Bounds, compute_line_starts
 
 Mark = tuple[int, int, str]
 """Start and end of a mark in the source, and its label. Marks at one place are labels side by side."""
 
 
-class Place(Struct):
+class Place(Struct, frozen=True, gc=False):
     """Where the lines of one inline text are in the source."""
 
-    positions: list[int]
+    positions: tuple[int, ...]
     """Position in the inline text of each stretch that is contiguous in the source."""
-    offsets: list[int]
+    offsets: tuple[int, ...]
     """Offset of each stretch in the source."""
 
     def locate(self, position: int) -> int:
         """Return the offset in the source of a position in the inline text."""
         index = bisect_right(self.positions, position) - 1
         return self.offsets[index] + position - self.positions[index]
+
+    def skip(self, length: int) -> Place:
+        """Return the place of what follows so many characters of the inline text."""
+        return Place(tuple(position - length for position in self.positions), self.offsets)
 
     def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the contiguous parts of a range of the inline text."""
@@ -36,40 +45,39 @@ class Place(Struct):
         yield from pairwise((start, *self.positions[first:last], end))
 
 
-class InlineSource(Struct):
+class InlineSource(Struct, dict=True):
     """The text that is parsed, with the offsets at which a person knows it."""
 
     text: str
     shift: int
     """What to add to an offset in `text`."""
-    starts: Sequence[int]
-    """Offset of each line in `text`."""
-    marks: Sequence[Mark]
+    groups: Sequence[Bounds] = ()
+    """Bounds of words to keep apart, in order."""
+    marks: Sequence[Mark] = ()
     """In order."""
-    place: Place = field(default_factory=lambda: Place([0], [0]))
-    """Of the current inline text."""
-    after: int = 0
-    """In a row of a table, offset in `text` at which the next cell starts at the earliest."""
+    place: Place = Place((0,), (0,))
+    """Of the inline text that is being parsed."""
 
-    def put(self, content: str, line: int, *, is_cell: bool, is_heading: bool) -> None:
-        """Find an inline text whose block starts at a line, and make its place the current one.
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """Offset of each line in `text`."""
+        return compute_line_starts(self.text)
+
+    def find(self, content: str, line: int, *, is_heading: bool = False) -> Place:
+        """Find an inline text whose block starts at a line.
 
         Each line of a block ends with its content. Before that come its indent and the marks of quotes and
-        lists. The text of a heading may have more marks after it, and a cell is somewhere in its row.
+        lists. The text of a heading may have more marks after it.
         """
         positions: list[int] = []
         offsets: list[int] = []
         position = 0
-        for number, content_line in enumerate(content.split("\n")):
+        for number, content_line in enumerate(content.split("\n"), line):
             words = content_line.lstrip(" \t")
-            start = self.starts[min(line + number, len(self.starts) - 1)]
-            end = self.starts[line + number + 1] if line + number + 1 < len(self.starts) else len(self.text)
+            start, end = self.get_line(number)
             source_line = self.text[start:end].rstrip(" \t\r\n")
             indent = len(content_line) - len(words)
             words = words.rstrip(" \t")
-            if is_cell:
-                self.place = self._find_cell(words, max(start, self.after), end)
-                return
             if source_line.endswith(words):
                 column = len(source_line) - len(words)
             else:
@@ -77,23 +85,31 @@ class InlineSource(Struct):
             positions.append(position)
             offsets.append(self.shift + start + max(0, column) - (indent if column >= indent else 0))
             position += len(content_line) + 1
-        self.place = Place(positions, offsets)
+        return Place(tuple(positions), tuple(offsets))
 
-    def _find_cell(self, words: str, start: int, end: int) -> Place:
-        """Find a cell of a row, which is a single line. In the source, each of its pipes has a backslash."""
+    def get_line(self, number: int) -> Bounds:
+        """Return the bounds of a line in `text`."""
+        starts = self.starts
+        start = starts[min(number, len(starts) - 1)]
+        return start, starts[number + 1] if number + 1 < len(starts) else len(self.text)
+
+    def find_cell(self, content: str, start: int, end: int) -> tuple[Place, int]:
+        """Find a cell in a part of its row, with the offset at which the next cell starts at the earliest.
+
+        In the source, each pipe of the cell has a backslash.
+        """
         positions: list[int] = []
         offsets: list[int] = []
         position = 0
         offset = start
-        for number, part in enumerate(words.split("|")):
+        for number, part in enumerate(content.split("|")):
             offset = max(offset, self.text.find(part, offset, end))
             pipe_length = 1 if number else 0
             positions.append(position - pipe_length)
             offsets.append(self.shift + offset - pipe_length)
             offset += len(part) + (1 if part else 0)
             position += len(part) + 1
-        self.after = offset
-        return Place(positions, offsets)
+        return Place(tuple(positions), tuple(offsets)), offset
 
 
 class _LocatedState(StateInline):

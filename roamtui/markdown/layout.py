@@ -167,7 +167,7 @@ class MarkdownLayout(Struct, kw_only=True):
             kind = make_run("" if is_tab else block.alert.capitalize() + separator, style)
             title = self._to_runs(block.title, style if block.blocks else RunStyle())
             wrapped = wrap_runs([kind, *title], self._compute_room(inside, PROSE_WIDTH_MAX))
-            lines += self._make_lines(wrapped, block.start, block.end)
+            lines += self._make_lines(wrapped, block.start, block.label_end)
         lines += self.lay_out(block.blocks, inside)
         return _put_before(lines, bar, bar)
 

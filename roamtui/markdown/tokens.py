@@ -11,7 +11,6 @@ from operator import itemgetter
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
-from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
@@ -19,45 +18,54 @@ from markdown_it.utils import EnvType
 from roamtui.commonmark import make_parser
 from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
-from roamtui.markdown.inline_source import InlineSource, join_fragments, locate_tokens, parse_inline
+from roamtui.markdown.inline_source import InlineSource, join_fragments
 
 _WIKILINK = re.compile(r"!?\[\[(?![\s\[])([^\[\]\n]{1,200})(?<!\s)\]\](?![(\[])")
 
 
-def tokenize_document(text: str, env: EnvType) -> list[Token]:
-    """Parse a text that is no answer, without extensions if these would change its headings or words."""
-    parser = _get_parser()
-    if may_have_extensions(text):
-        plain: list[Token] = []
-        parser.block.parse(text, parser, env, plain)
-        tokens = _get_parser(is_extended=True).parse(text, env)
-        if is_lossless(tokens, plain):
-            return tokens
-    return parser.parse(text, env)
+def tokenize(text: str, env: EnvType, *, is_answer: bool) -> list[Token]:
+    """Parse a text into the tokens of its blocks. Their inline texts are not parsed.
+
+    If extensions would change the headings or words of a text, it is parsed without them. An answer has none.
+    """
+    plain = _tokenize(get_parser(), text, env)
+    if is_answer or not may_have_extensions(text):
+        return plain
+    tokens = _tokenize(_get_extended_parser(), text, env)
+    return tokens if is_lossless(tokens, plain) else plain
 
 
-def tokenize_answer(text: str, env: EnvType, *, has_marks: bool) -> list[Token]:
-    """Parse a model's answer, which has no footnotes, and no containers such as `::: tip`."""
-    return _get_parser(has_marks=has_marks, is_answer=True).parse(text, env)
+def _tokenize(parser: MarkdownIt, text: str, env: EnvType) -> list[Token]:
+    tokens: list[Token] = []
+    parser.block.parse(text, parser, env, tokens)
+    return tokens
 
 
-@lru_cache(maxsize=4)
-def _get_parser(*, has_marks: bool = False, is_answer: bool = False, is_extended: bool = False) -> MarkdownIt:
+@lru_cache(maxsize=1)
+def _get_extended_parser() -> MarkdownIt:
+    parser = _make_parser()
+    enable_extensions(parser)
+    return parser
+
+
+@lru_cache(maxsize=3)
+def get_parser(*, has_marks: bool = False, is_answer: bool = False) -> MarkdownIt:
     """Return the parser, which is made once. It looks for an `InlineSource` in its environment."""
-    parser = make_parser("table", "strikethrough")
-    parser.core.ruler.at("inline", _read_inline)
-    parser.core.ruler.disable("text_join")  # an escape or entity is not as long as its source
+    parser = _make_parser()
     parser.inline.ruler2.at("fragments_join", join_fragments)
-    parser.block.ruler.at("reference", _read_reference)
     parser.inline.ruler.before("escape", "formula", _read_formula)
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
     if not is_answer:
         parser.inline.ruler.after("link", "footnote", read_footnote)
-    if is_extended:
-        enable_extensions(parser)
     if has_marks:
         parser.inline.ruler.at("text", _read_text)
         parser.inline.ruler.before("newline", "mark", _read_mark)
+    return parser
+
+
+def _make_parser() -> MarkdownIt:
+    parser = make_parser("table", "strikethrough")
+    parser.block.ruler.at("reference", _read_reference)
     return parser
 
 
@@ -66,28 +74,6 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
     if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
         return False
     return reference(state, start_line, end_line, silent)
-
-
-def _read_inline(state: StateCore) -> None:
-    """Parse all inline texts, like the rule of markdown-it-py, and find each in the source."""
-    source: InlineSource = state.env["source"]
-    row = -1
-    opening = ""
-    for token in state.tokens:
-        if token.type == "inline":
-            line = (token.map or [row])[0]
-            source.put(
-                token.content,
-                line,
-                is_cell=opening in ("th_open", "td_open"),
-                is_heading=opening in ("heading_open", "admonition_title_open"),
-            )
-            token.children = parse_inline(token.content, state.md, state.env)
-            locate_tokens(token.children, token.content, source.place)
-        elif token.type == "tr_open":
-            row = (token.map or [row + 1])[0]
-            source.after = 0
-        opening = token.type
 
 
 def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

@@ -18,7 +18,8 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, blank_footers
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.markdown.visible import Piece, UnitKind, VisibleText, VisibleUnit, list_units
+from roamtui.markdown.units import Unit, UnitKind, list_units
+from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.plain import format_count, sanitise_text
 from roamtui.sentences import continues_sentence
 from roamtui.text import Bounds, Span, merge_bounds
@@ -37,8 +38,6 @@ _PAGES_MAX = 3
 _SKIPPED_MAX = 3
 """Maximum number of units, such as footnotes, over which a sentence goes on."""
 _NO_HEADS = " [no column heads found]"
-_WHOLE_KINDS = frozenset({UnitKind.HEADING, UnitKind.ROW, UnitKind.CODE})
-_PROSE_KINDS = frozenset({UnitKind.PARAGRAPH, UnitKind.ITEM})
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
 """The start of a page's title, a page number, or a footnote."""
 _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
@@ -92,13 +91,13 @@ def _list_edges(segment: _Segment) -> list[int]:
 
 
 @lru_cache(maxsize=32)
-def _read_section(document: str, start: int, end: int) -> tuple[VisibleUnit, ...]:
+def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
     """List the units of a section, with offsets from its start."""
     from roamtui.markdown import parser  # noqa: PLC0415 - the first screen does not need it
 
     text = blank_footers(document, start, end)
     definitions = parser.parse_link_definitions(document) if "][" in text else None
-    return list_units(text, parser.read_markdown(text, definitions=definitions))
+    return list_units(text, parser.read_lazily(text, definitions))
 
 
 class _Finder:
@@ -185,10 +184,10 @@ class _Finder:
         start = columns.starts[row]
         return bool(self._document.text[max(0, start - _LOOK) : start].splitlines()[-1].strip())
 
-    def _read(self, section: Bounds) -> tuple[VisibleUnit, ...]:
+    def _read(self, section: Bounds) -> tuple[Unit, ...]:
         return _read_section(self._document.text, *section)
 
-    def _get(self, place: _Place) -> VisibleUnit:
+    def _get(self, place: _Place) -> Unit:
         return self._read(place.section)[place.number]
 
     def _step(self, place: _Place, step: int) -> _Place | None:
@@ -210,7 +209,7 @@ class _Finder:
     def _show(self, place: _Place) -> VisibleText:
         """Return the text of a unit as it is shown. A row has its column heads."""
         unit = self._get(place)
-        if unit.kind is not UnitKind.ROW:
+        if not unit.kind.is_row:
             return unit.whole
         if place not in self._shown:
             heads = None if unit.heads is None else unit.heads.find(unit.row)
@@ -221,7 +220,7 @@ class _Finder:
     def _find_start(self, place: _Place, position: int) -> int:
         """Return where the sentence at a position of a visible text starts."""
         unit = self._get(place)
-        if unit.kind in _WHOLE_KINDS:
+        if not unit.kind.has_sentences:
             return 0
         number = bisect_right(unit.whole.sentence_ends, position) - 1
         start = unit.whole.sentence_ends[number] if number >= 0 else 0
@@ -232,7 +231,7 @@ class _Finder:
         """Return where the sentence at a position of a visible text ends."""
         unit = self._get(place)
         number = bisect_left(unit.whole.sentence_ends, position)
-        is_inner = unit.kind not in _WHOLE_KINDS and number < len(unit.whole.sentence_ends)
+        is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
         return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
 
     def _list_continued(self, place: _Place, step: int) -> list[_Place]:
@@ -247,7 +246,7 @@ class _Finder:
             if neighbour is None:
                 break
             upper, lower = (self._get(each) for each in sorted((place, neighbour)))
-            is_prose = upper.kind in _PROSE_KINDS and lower.kind is UnitKind.PARAGRAPH
+            is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
             if not is_prose or not continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK]):
                 break
             found.append(neighbour)
@@ -302,7 +301,7 @@ class _Finder:
     def _list_bold_questions(self, place: _Place, start: int) -> list[_Segment]:
         """List the bold question at the start of a paragraph, if the quote is in the answer after it."""
         unit = self._get(place)
-        if unit.kind not in _PROSE_KINDS:
+        if not unit.kind.has_sentences:
             return []
         bold = list(takewhile(lambda piece: Emphasis.STRONG in piece.emphasis, unit.whole.pieces))
         length = sum(len(piece.text) for piece in bold)
@@ -316,13 +315,13 @@ class _Finder:
         return _Segment(text, max(start, len(text.text) - _LEAD_LENGTH_MAX), len(text.text))
 
 
-def _is_between_pages(unit: VisibleUnit) -> bool:
+def _is_between_pages(unit: Unit) -> bool:
     """Return whether a sentence goes on after a unit: the title or number of a page, or a footnote."""
     is_text = unit.kind is UnitKind.HEADING or unit.kind is UnitKind.PARAGRAPH
     return is_text and _BETWEEN_PAGES.match(unit.whole.text) is not None
 
 
-def _read_label(unit: VisibleUnit) -> str | None:
+def _read_label(unit: Unit) -> str | None:
     """Return the label of an item such as "(a) the fee", empty for a bullet, None if a unit is no item."""
     if unit.kind is UnitKind.ITEM:
         return _ITEM_LABEL.sub("", unit.whole.pieces[0].text)

@@ -17,7 +17,8 @@ from threading import Lock
 
 from msgspec import Struct
 
-from roamtui.markdown.visible import Piece, UnitKind, VisibleUnit, list_units
+from roamtui.markdown.units import Unit, UnitKind, list_units
+from roamtui.markdown.visible import Piece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_bullet, is_sign
 from roamtui.sentences import LINE_END
 from roamtui.text import Bounds
@@ -124,10 +125,10 @@ def read_words(text: str, *, has_dashes: bool = False) -> TextWords:
     key = text, has_dashes
     if (words := _cache.get(key)) is not None:
         return words
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
 
     reader = _WordReader(text, has_dashes=has_dashes)
-    reader.read_units(list_units(text, read_markdown(text)))
+    reader.read_units(list_units(text, read_lazily(text)))
     words = reader.get_words()
     _cache.put(key, words)
     return words
@@ -230,7 +231,7 @@ class _WordReader:
             has_code=self._has_code,
         )
 
-    def read_units(self, units: Iterable[VisibleUnit]) -> None:
+    def read_units(self, units: Iterable[Unit]) -> None:
         """Read the words of units. The number of an item and the kind of an alert are marks."""
         for unit in units:
             if unit.kind is UnitKind.CODE:

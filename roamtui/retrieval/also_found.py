@@ -9,12 +9,12 @@ from itertools import chain
 
 from msgspec import Struct
 
+from roamtui.markdown.units import UnitKind, find_units
 from roamtui.outline.labels import format_short_path
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
-from roamtui.search.passages import RANKED_LENGTH_MAX
+from roamtui.search.sentences import RANKED_LENGTH_MAX
 from roamtui.search.terms import TermMatcher
-from roamtui.search.units import UnitKind, find_units
 from roamtui.text import Bounds, Span, estimate_tokens, subtract_delivered
 
 LEAD = "Also found, with the words around the match:"

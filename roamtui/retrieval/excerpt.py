@@ -1,31 +1,43 @@
-"""Cut the text of hits, so that all of it together stays within a budget.
+"""Cut the text of hits to excerpts, so that all of it together stays within a budget.
 
-Each hit first gets its share of the budget, with a sentence at least. What is left goes to the first hits,
-until they are whole.
+An excerpt has the passages of a section that answer best. Each hit first gets its share of the budget,
+with a sentence at least. What is left goes to the first hits, until they are whole.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
+from roamtui.markdown.blocks import Code
+from roamtui.markdown.passages import find_block, find_passage, is_in_code, split_passages
+from roamtui.markdown.units import UnitKind, find_units
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.passages import rank_sentences, select_excerpt
+from roamtui.search.sentences import get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
-from roamtui.search.units import UnitKind, find_units
 from roamtui.text import (
     Bounds,
     Delivered,
     Span,
     add_delivered,
     estimate_tokens,
+    merge_bounds,
+    subtract_bounds,
     subtract_delivered,
 )
 
 _HEADINGS_LENGTH_MAX = 2_000
 """Maximum length, in characters, of a part of a section that is parsed to see if it has only headings."""
-_GAP_LENGTH_MAX = 60_000
-"""Maximum length, in characters, of a part of a section in which new text is looked for."""
+_SECTION_LENGTH_MAX = 60_000
+"""Maximum length of a part of a section in characters. Of a longer one, only the start is searched."""
+_SENTENCES_MAX = 4
+_FILLED_SHARE_MAX = 0.1
+"""Maximum share of an excerpt's size that may be added to fill short omissions. A reader who needs what an
+omission hides has to ask again, which costs more."""
+_FENCE = re.compile(r"[> \t]*(?:```|~~~)")
+_TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
 
 
 def choose_excerpts(
@@ -160,7 +172,7 @@ class _Cutter:
         return self._cut(max(gaps, key=self._score), tokens_max, whole_max) if gaps else ()
 
     def _score(self, span: Span) -> float:
-        text = self._view.library.clean_text(span)[:_GAP_LENGTH_MAX]
+        text = self._view.library.clean_text(span)[:_SECTION_LENGTH_MAX]
         best = rank_sentences(text, self._matcher, limit=1) if self._matcher.terms else ()
         return best[0].score if best else 0.0
 
@@ -215,3 +227,121 @@ def has_text(library: Library, span: Span) -> bool:
     if not text.strip():  # as between most paragraphs
         return False
     return any(unit.kind is not UnitKind.HEADING for unit in find_units(text))
+
+
+def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
+    """Return the spans of the best sentences, or of the first sentence if none matches."""
+    best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
+    first = get_first_sentence(text) if not best else None
+    return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]
+
+
+def select_excerpt(
+    text: str, matcher: TermMatcher, *, tokens_max: int, whole_max: int = 0
+) -> tuple[Bounds, ...]:
+    """Return the spans of a section's own text that answer best, in order. A bare heading has none.
+
+    These are the passages of the best sentences, and, as long as there is room, the passages after and before
+    them. Code below a paragraph comes after the other best sentences, which are shorter. A passage that is
+    too long is cut; a part of a table comes with its head and its total, a part of code with its fences. All
+    spans together have at most `tokens_max` tokens; then short omissions are filled. A text with at most
+    `tokens_max` or `whole_max` tokens is returned whole.
+    """
+    text = text[:_SECTION_LENGTH_MAX]
+    passages = split_passages(text)
+    if not passages:
+        return ()
+    whole = passages[0][0], passages[-1][1]
+    if estimate_tokens(text[slice(*whole)]) <= max(tokens_max, whole_max):
+        return (whole,)
+    chosen: list[Bounds] = []
+
+    def add_spans(*spans: Bounds) -> bool:
+        """Add spans if there is room for all of them."""
+        added = [bounds for span in spans for bounds in subtract_bounds(*span, chosen)]
+        has_room = _count_tokens(text, (*chosen, *added)) <= tokens_max
+        chosen.extend(added if has_room else ())
+        return has_room
+
+    best = _list_best_spans(text, matcher)
+    postponed: list[Bounds] = []
+    for start, end in best:
+        room = tokens_max - _count_tokens(text, chosen)
+        if room < tokens_max // 4:  # too little for a further sentence with its context
+            break
+        index = bisect_right(passages, start, key=lambda passage: passage[0]) - 1
+        passage = passages[index]
+        around = (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index])
+        paragraph = _leave_out_code(text, passage, start)
+        if add_spans(paragraph):
+            if paragraph == passage:
+                for span in around:
+                    add_spans(span)
+            else:
+                postponed += [passage, *around]
+            continue
+        frame = _find_frame(text, start)
+        part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
+        if part is None or not add_spans(*frame, part):
+            add_spans((start, end))
+    for span in postponed:
+        add_spans(span)
+    if not chosen:
+        return (_cut_words(text, best[0] if best else whole, tokens_max),)
+    return tuple(merge_bounds((*chosen, *_list_short_gaps(text, whole, chosen, tokens_max))))
+
+
+def _list_short_gaps(text: str, whole: Bounds, chosen: Sequence[Bounds], tokens_max: int) -> list[Bounds]:
+    """List the shortest omissions, as long as they add little to an excerpt of `tokens_max` tokens."""
+    room = int(_FILLED_SHARE_MAX * tokens_max)
+    gaps: list[Bounds] = []
+    for start, end in sorted(subtract_bounds(*whole, chosen), key=lambda bounds: bounds[1] - bounds[0]):
+        room -= estimate_tokens(text[start:end])
+        if room < 0:
+            break
+        if text[start:end].strip():
+            gaps.append((start, end))
+    return gaps
+
+
+def _cut_words(text: str, bounds: Bounds, tokens_max: int) -> Bounds:
+    """Return the first words of a span that is longer than `tokens_max` tokens."""
+    start, end = bounds
+    length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
+    cut = text.rfind(" ", start, start + length_max)
+    return start, cut if cut > start else start + length_max
+
+
+def _leave_out_code(text: str, passage: Bounds, offset: int) -> Bounds:
+    """Return a passage without the code at its end, unless `offset` is in that code."""
+    block = find_block(text, offset)
+    if block is None or isinstance(block, Code) or not is_in_code(text, passage[1] - 1):
+        return passage
+    return passage[0], block.start + len(text[block.start : block.end].rstrip())
+
+
+def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:
+    return sum(estimate_tokens(text[start:end]) for start, end in spans)
+
+
+def _find_frame(text: str, offset: int) -> list[Bounds]:
+    """Return the lines that a part of a table or code needs: head and next total, or fences."""
+    block = find_block(text, offset)
+    if isinstance(block, Code):
+        last = block.start + len(text[block.start : block.end].rstrip()) - 1
+        lines = [_get_line(text, end, end) for end in (block.start, last)]
+        return [(start, end) for start, end in lines if _FENCE.match(text, start, end)]
+    units = find_units(text)
+    unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
+    if unit.kind is not UnitKind.ROW or unit.heads is None:
+        return []
+    table = [other for other in units if other.heads is unit.heads]
+    heads = [other for other in table if other.kind is UnitKind.TABLE_HEAD]
+    below = (other for other in table if other.start > unit.start)
+    totals = [other for other in below if _TOTAL_ROW.match(text, other.start)]
+    return [_get_line(text, other.start, other.end) for other in (*heads, *totals[:1])]
+
+
+def _get_line(text: str, start: int, end: int) -> Bounds:
+    line_end = text.find("\n", end)
+    return text.rfind("\n", 0, start) + 1, line_end if line_end >= 0 else len(text)

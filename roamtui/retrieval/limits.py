@@ -13,8 +13,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from roamtui.document.library import Library
+from roamtui.markdown.units import split_sentences
 from roamtui.search.lexicon import make_pattern
-from roamtui.search.units import split_sentences
 from roamtui.text import Span
 
 _PART = make_pattern("numbered part")

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
+from roamtui.markdown.units import find_units
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.excerpt import has_text
-from roamtui.search.units import UnitKind, find_units
 from roamtui.text import Bounds, Span, estimate_tokens
 
 _GAP = "[…]"
@@ -76,7 +76,7 @@ def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
 def _list_parts(text: str) -> Iterator[Bounds]:
     """Yield the paragraphs and list items of a text, without one that begins before it."""
     for unit in find_units(text):
-        if unit.kind in (UnitKind.PROSE, UnitKind.ITEM) and not text[unit.start].islower():
+        if unit.kind.has_sentences and not text[unit.start].islower():
             yield unit.start, unit.end
 
 

@@ -26,8 +26,8 @@ from roamtui.search.lexicon import (
     reduce_word,
     stem,
 )
-from roamtui.search.passages import RANKED_LENGTH_MAX, make_snippet, rank_sentences
 from roamtui.search.section_store import SectionStore
+from roamtui.search.sentences import RANKED_LENGTH_MAX, make_snippet, rank_sentences
 from roamtui.search.statements import find_statements
 from roamtui.search.terms import (
     TERMS_MAX,

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import Citation, StopReason, Usage
 from roamtui.conversation.state import Exchange
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
 from roamtui.quotes.verdicts import list_marks
-from roamtui.retrieval.passages import find_statement
+from roamtui.retrieval.answers import find_statement
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = """\

@@ -21,6 +21,8 @@ from roamtui.export.markdown import render_markdown
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.passages import split_passages
+from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
 from roamtui.models.search_models import parse_choice
 from roamtui.outline.expansion import render_section
@@ -34,11 +36,10 @@ from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.recheck import find_cited_passage
 from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.retrieval.passages import find_statement
+from roamtui.retrieval.answers import find_statement
+from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
-from roamtui.search.passages import select_excerpt, split_passages
 from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
-from roamtui.search.units import split_sentences
 from roamtui.sources.read import RawText
 from roamtui.text import Span, split_pages
 from tests.conversation.conversations import ask, make_state

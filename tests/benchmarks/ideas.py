@@ -24,11 +24,12 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason
 from roamtui.document.library import Library
+from roamtui.markdown import passages, units
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
-from roamtui.retrieval import policy
+from roamtui.retrieval import excerpt, policy
 from roamtui.retrieval.policy import RetrievalPolicy
-from roamtui.search import keyword, passages, units
+from roamtui.search import keyword, sentences
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.compare import holds
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -52,12 +53,12 @@ IDEAS: dict[str, Sequence[tuple[object, str, object]]] = {
     "the best sentence of a section": [(keyword, "_boost_by_best_sentence", lambda _, scores, __: dict(scores))],
     "words of the title": [(keyword, "_TITLE_SHARE", 0)],
     "words of the path": [(keyword, "_PATH_SHARE", 0)],
-    "early sentences": [(passages, "_EARLY_BONUS", 0)],
+    "early sentences": [(sentences, "_EARLY_BONUS", 0)],
     "synonyms": [(keyword, "_list_synonyms", lambda *_: ([], []))],
     "corrections": [(keyword, "suggest_corrections", lambda *_: {})],
     "a clear hit comes open": [(policy, "DEFAULT_POLICY", RetrievalPolicy(runner_up_share_max=-1.0))],
     "topics of the conversation": [(keyword, "recall_topics", lambda *_: {})],
-    "head and total of a table": [(passages, "_find_frame", lambda *_: [])],
+    "head and total of a table": [(excerpt, "_find_frame", lambda *_: [])],
 }
 """For each idea, the names to replace in modules and classes, and the values that switch it off."""
 
@@ -195,7 +196,7 @@ def main() -> None:
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in IDEAS[idea]]
         for owner, name, value in IDEAS[idea]:
             setattr(owner, name, value)
-        for cached in (units.read_blocks, units.find_units, passages.split_passages):
+        for cached in (units.read_units, passages.split_passages):
             cached.cache_clear()
         _measure(f"without: {idea}")
         for owner, name, value in before:

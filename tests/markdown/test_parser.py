@@ -48,13 +48,13 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
     markdown = read_markdown("# a\n\nb **c**[^1]\r\nd\n", start=100)
     bold = Words("c", Emphasis.STRONG, start=109, end=110)
     words = (Words("b ", start=105, end=107), bold, Words("[1]", link=0, start=112, end=116), Words(" "))
-    assert markdown.links == (Link("[^1]", is_reference_mark=True),)
+    assert markdown.links == [Link("[^1]", is_reference_mark=True)]
     assert markdown.blocks == (
-        Heading(level=1, words=(Words("a", start=102, end=103),), start=100, end=104),
-        Paragraph(words=(*words, Words("d", start=118, end=119)), start=105, end=120),
+        Heading(level=1, words=(Words("a", start=102, end=103),), inner=(102, 103), start=100, end=104),
+        Paragraph(words=(*words, Words("d", start=118, end=119)), inner=(105, 119), start=105, end=120),
     )
     (admonition,) = read_markdown('!!! note "e"\n    f\n', start=100).blocks
-    assert [*_list_spans([admonition])] == [(100, 113), (113, 119)]
+    assert [*_list_spans([admonition])] == [(100, 119), (113, 119)]
     (definitions,) = read_markdown("a\n: b\n", start=100).blocks
     assert [*_list_spans([definitions])] == [(100, 106), (100, 102), (102, 106)]
 
@@ -100,7 +100,7 @@ def test_wikilinks_are_links_to_a_name() -> None:
     assert isinstance(block, Paragraph)
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
     links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
-    assert links == (Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]"))
+    assert links == [Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]")]
 
 
 def test_underscores_in_the_words_of_an_image_are_read() -> None:

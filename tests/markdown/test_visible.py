@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.units import read_visible_line
 from tests.case_files import read_rows
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from roamtui.markdown.units import Sentence, split_sentences
 from roamtui.quotes.find import find_quote
-from roamtui.search.units import Unit, split_sentences
 from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true, read_source
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.real_documents import find_data_dir, list_documents, read_document
@@ -70,8 +70,8 @@ def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
     assert find_quote(quote, text) is None
 
 
-def _draw_words(data: st.DataObject, text: str, unit: Unit) -> str:
-    words = [*re.compile(r"\S+").finditer(text, unit.start, unit.end)]
+def _draw_words(data: st.DataObject, text: str, sentence: Sentence) -> str:
+    words = [*re.compile(r"\S+").finditer(text, sentence.start, sentence.end)]
     start = data.draw(st.integers(0, max(0, len(words) - 3)))
     end = data.draw(st.integers(min(start + 2, len(words) - 1), len(words) - 1))
     return text[words[start].start() : words[end].end()]

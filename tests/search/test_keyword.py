@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.passages import SNIPPET_LENGTH
+from roamtui.search.sentences import SNIPPET_LENGTH
 from roamtui.search.terms import TermMatcher
 from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, id_of, make_library

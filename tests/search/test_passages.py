@@ -7,10 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from roamtui.markdown.passages import find_passage, split_passages
+from roamtui.markdown.units import split_sentences
+from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.lexicon import Language
-from roamtui.search.passages import find_passage, find_question_words, rank_sentences, select_excerpt, split_passages
+from roamtui.search.sentences import find_question_words, rank_sentences
 from roamtui.search.terms import TermMatcher
-from roamtui.search.units import split_sentences
 from roamtui.text import compute_line_starts, estimate_tokens
 from tests.case_files import read_rows
 from tests.outline.documents import documents

@@ -17,13 +17,14 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
+from roamtui.markdown.passages import is_in_code
 from roamtui.outline.labels import PATH_STEP, fit_path
 from roamtui.plain import format_count, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source, list_path_titles
-from roamtui.retrieval.passages import find_statement
-from roamtui.search.passages import find_question_words, is_in_code
+from roamtui.retrieval.answers import find_statement
+from roamtui.search.sentences import find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.labels import list_full_path
 from roamtui.tui.messages import SectionTarget

@@ -18,22 +18,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.markdown.visible import read_visible_line
+from roamtui.markdown.passages import find_passage, is_in_code, split_passages
+from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.limits import find_limits
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, find_answer_pattern, get_implied_words
-from roamtui.search.passages import (
+from roamtui.search.sentences import (
     RankedSentence,
-    find_passage,
     find_question_words,
     find_related_words,
     get_first_sentence,
-    is_in_code,
     rank_sentences,
-    split_passages,
 )
 from roamtui.search.terms import TermMatcher, extract_code_names, fold_term, is_unspaced
 from roamtui.text import Span, estimate_tokens

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.units import find_units, split_sentences
+from roamtui.markdown.units import find_units, split_sentences
 from tests.case_files import read_rows
 
 _MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
@@ -15,7 +15,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize(("text", "expected"), read_rows("search/units", "units"))
+@pytest.mark.parametrize(("text", "expected"), read_rows("markdown/units", "units"))
 def test_units(text: str, expected: list[list[str]]) -> None:
     assert [[unit.kind.value, text[unit.start : unit.end]] for unit in find_units(text)] == expected
 
@@ -30,7 +30,7 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
 _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
 
 
-@pytest.mark.parametrize(("text", "expected"), read_rows("search/units", "sentences"))
+@pytest.mark.parametrize(("text", "expected"), read_rows("markdown/units", "sentences"))
 def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> None:
     assert [text[sentence.start : sentence.end] for sentence in split_sentences(text)] == expected
 

@@ -3,20 +3,20 @@
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.retrieval.passages import choose_passages, find_statement
+from roamtui.retrieval.answers import choose_passages, find_statement
 from roamtui.search.base import Hit
 from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
 
 
-@pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/passages", "likeliest"))
+@pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/answers", "likeliest"))
 def test_the_likeliest_answer_has_what_the_question_asks_for_near_its_words(
     question: str, text: str, answer: str
 ) -> None:
     assert find_statement(question, [text]) == answer
 
 
-@pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/passages", "whole"))
+@pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/answers", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
     assert find_statement("How much is the fee?", [text]) == answer
 

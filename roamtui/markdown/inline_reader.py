@@ -1,0 +1,388 @@
+"""Parse the words of a block, from the inline tokens of markdown-it-py and from HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import overload
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+from msgspec import Struct, field
+from msgspec.structs import replace
+from typing_extensions import override
+
+from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
+from roamtui.markdown.formulas import to_script_characters
+from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
+from roamtui.markdown.inline_source import InlineSource, Place, locate_tokens, parse_inline
+from roamtui.plain import strip_anchor
+
+
+@lru_cache(maxsize=1)
+def _get_html_splitter() -> MarkdownIt:
+    """Return a parser that only splits HTML into tags and text. It is made once."""
+    return MarkdownIt("zero", {"html": True}).enable(["html_inline", "entity"])
+
+
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*+)(?P<attributes>.*)>", re.DOTALL)
+_ATTRIBUTE = re.compile(r"(?<![\w:-])([\w:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_SCRIPT_SIGNS = {"sup": "^", "sub": "_"}
+"""The plain-text sign of superscripts and of subscripts, by their element."""
+
+
+def _mark_script(text: str, sign: str) -> str:
+    """Return a text with the sign of its script, so that a raised figure never joins the number before it."""
+    if text.isalnum():
+        return sign + text
+    return f"{sign}({text})" if any(map(str.isdigit, text)) else text
+
+
+class _Tag(Struct, frozen=True):
+    """A tag of HTML."""
+
+    name: str
+    """In lower case."""
+    is_end: bool
+    is_block: bool
+    """Whether it separates paragraphs."""
+    is_bare: bool
+    """Whether it has no attributes and does not close itself."""
+    attributes: dict[str, str]
+
+
+def _read_tag(text: str) -> _Tag | None:
+    """Read a tag. Return None for a comment or a declaration."""
+    match = _TAG.fullmatch(text)
+    if match is None:
+        return None
+    name = match["name"].lower()
+    pairs = _ATTRIBUTE.findall(match["attributes"])
+    attributes = {key.lower(): html.unescape(double or single or bare) for key, double, single, bare in pairs}
+    is_block = BLOCK_TAGS.fullmatch(name) is not None
+    is_bare = not match["attributes"].strip()
+    return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
+
+
+_CELLS = ("td", "th")
+_TABLE_TAGS = ("table", "tr", *_CELLS)
+_LEADS = {"li": "• ", "summary": "▾ "}
+"""Signs before the text of elements."""
+_LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"})
+"""Elements that start a line, but no paragraph. A cell continues the line of its row."""
+_WORDS_OR_SPACE = re.compile(r"\S+(?: \S+)*|\s+")
+_SPANS = frozenset(map(str, range(2, 100)))
+"""Numbers of columns that a cell may span."""
+_NESTING_MAX = 50
+"""Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
+
+
+class HtmlRow(Struct, kw_only=True):
+    """A row of a table that is written in HTML."""
+
+    cells: list[Inline] = field(default_factory=list)
+    is_head: bool = True
+    """Whether all of its cells are heads."""
+
+
+class InlineReader(Struct, kw_only=True):
+    """Reads the words of the blocks of one text."""
+
+    source: InlineSource
+    parser: MarkdownIt
+    env: EnvType
+    links: list[Link] = field(default_factory=list)
+    """The links of the words that were read."""
+    _words: list[Words] = field(default_factory=list)
+    """The words of the current block so far."""
+    _open_elements: list[tuple[str, Emphasis, int | None]] = field(default_factory=list)
+    """Name, emphasis and link of each open element, outermost first."""
+    _hidden: str = ""
+    """Name of the open element whose text is skipped."""
+
+    def delay(self, content: str, place: Place, opening: str) -> Inline:
+        """Return the words of an inline text, which are read when they are first asked for."""
+        return LazyWords(self, content, place, opening)
+
+    def read(self, content: str, place: Place, opening: str = "") -> Inline:
+        """Read the words of an inline text, which has a token of the kind `opening` before it."""
+        if opening == "dt_open":
+            self._open("dt")
+        self.source.place = place
+        tokens = parse_inline(content, self.parser, self.env)
+        locate_tokens(tokens, content, place)
+        for token in tokens:
+            self._add_token(token)
+        self._open_elements = []
+        self._hidden = ""
+        words = self._take_words()
+        if opening == "heading_open" and words:
+            *others, last = words
+            return (*others, replace(last, text=strip_anchor(last.text)))
+        return words
+
+    def read_html(  # noqa: PLR0912 - one case a kind of tag
+        self, content: str, place: Place
+    ) -> Iterator[Inline | list[HtmlRow]]:
+        """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
+
+        Lists become lines, and so do the rows of a table in a cell.
+        """
+        tokens = parse_inline(content, _get_html_splitter(), {})
+        locate_tokens(tokens, content, place)
+        rows: list[HtmlRow] = []
+        inner_tables = 0
+        spanned = 0
+        is_in_cell = False
+        for token in tokens:
+            tag = _read_tag(token.content) if token.type == "html_inline" and not self._hidden else None
+            name = "" if tag is None else tag.name
+            if tag is not None and name == "table" and is_in_cell and (inner_tables or not tag.is_end):
+                inner_tables += -1 if tag.is_end else 1
+            elif tag is not None and name in _TABLE_TAGS and not inner_tables:
+                words = self._take_words()
+                if is_in_cell:
+                    rows[-1].cells += (words, *[()] * spanned)
+                elif words:
+                    yield rows
+                    yield words
+                    rows = []
+                is_in_cell = name in _CELLS and not tag.is_end
+                if name == "tr" or (is_in_cell and not rows):
+                    rows.append(HtmlRow())
+                if is_in_cell:
+                    rows[-1].is_head &= name == "th"
+                    columns = tag.attributes.get("colspan", "")
+                    spanned = int(columns) - 1 if columns in _SPANS else 0
+                if name == "table":
+                    yield rows
+                    rows = []
+                continue
+            if (
+                tag
+                and tag.is_block
+                and not (is_in_cell or name in _LINE_TAGS)
+                and (words := self._take_words())
+            ):
+                yield words
+            if token.type == "html_inline":
+                self._add_tag(token)
+            elif not self._hidden:
+                for text, start, end in token.meta.get("pieces", ()):
+                    self._add_html_text(text, start, end)
+        words = self._take_words()
+        if is_in_cell:
+            rows[-1].cells.append(words)
+        yield rows
+        if not is_in_cell:
+            yield words
+        self._open_elements = []
+        self._hidden = ""
+
+    def _add_html_text(self, text: str, start: int, end: int) -> None:
+        """Add text of HTML, in which a line end or several spaces count as one space."""
+        is_contiguous = end - start == len(text)
+        for match in _WORDS_OR_SPACE.finditer(text):
+            piece = " " if match[0].isspace() else match[0]
+            if piece == " " and (self._is_at_start or self._words[-1].text.endswith(" ")):
+                continue
+            if is_contiguous:
+                self._add(piece, start=start + match.start(), end=start + match.end())
+            else:
+                self._add(piece, start=start, end=end)
+
+    def _add_token(self, token: Token) -> None:
+        pieces: Sequence[tuple[str, int, int]] = token.meta.get("pieces", ())
+        element, _, part = token.type.rpartition("_")
+        match token.type:
+            case "html_inline":
+                self._add_tag(token)
+            case _ if self._hidden:
+                pass
+            case "softbreak":
+                self._add(" ")
+            case "hardbreak":
+                self._words.append(LINE_BREAK)
+            case "image":
+                _, start, end = pieces[0] if pieces else ("", 0, 0)
+                self._add_image(token.content, str(token.attrGet("src") or ""), start, end)
+            case "mark":
+                _, start, end = pieces[0]
+                link = Link(token.info, is_reference_mark=True)
+                self._add(token.content, link=link, start=start, end=end)
+            case _ if part == "open":
+                self._open(element, str(token.attrGet("href") or "") if element == "link" else None)
+            case _ if part == "close":
+                self._close(element)
+            case _:
+                emphasis = Emphasis.CODE if token.type == "code_inline" else Emphasis.NONE
+                for text, start, end in pieces:
+                    self._add(text, emphasis, start=start, end=end)
+
+    def read_mark(self, mark: str, label: str, start: int) -> Inline:
+        """Make the words of a mark in the source that leads to itself."""
+        self._add(
+            label, link=Link(f"{mark}:", is_reference_mark=True), start=start, end=start + len(mark) + 1
+        )
+        return self._take_words()
+
+    def _take_words(self) -> Inline:
+        """Return and remove the words collected so far, without space at both ends."""
+        words = self._words
+        self._words = []
+        while words and not words[0].text.strip():
+            del words[0]
+        while words and not words[-1].text.strip():
+            del words[-1]
+        return tuple(words)
+
+    def _add(
+        self,
+        text: str,
+        emphasis: Emphasis = Emphasis.NONE,
+        link: Link | None = None,
+        *,
+        is_image: bool = False,
+        start: int = 0,
+        end: int = 0,
+    ) -> None:
+        """Add words from `start` to `end` of the source, with their own `link` unless inside another."""
+        number = None
+        sign = ""
+        for name, added, opened in self._open_elements:
+            emphasis |= added
+            number = number if opened is None else opened
+            sign = _SCRIPT_SIGNS.get(name, sign)
+        if number is None and link is not None:
+            number = len(self.links)
+            self.links.append(link)
+        if sign and number is None and not is_image:
+            text = to_script_characters(text, sign) or _mark_script(text, sign)
+        words = Words(text, emphasis, number, is_image, start=start, end=end)
+        if text:
+            self._words += self._split_into_groups(words) if self.source.groups else [words]
+
+    def _split_into_groups(self, words: Words) -> Iterator[Words]:
+        """Yield the words of each group, and those of none. A piece's last character says if it is whole."""
+        is_contiguous = words.end - words.start == len(words.text)
+        position = words.start if is_contiguous else words.end - 1
+        while position < words.end:
+            index = bisect_right(self.source.groups, position, key=itemgetter(1))
+            start, end = (
+                self.source.groups[index] if index < len(self.source.groups) else (words.end, words.end)
+            )
+            group = index if start <= position else None
+            if not is_contiguous:
+                yield replace(words, group=group)
+                return
+            stop = min(end if group is not None else start, words.end)
+            text = words.text[position - words.start : stop - words.start]
+            yield replace(words, text=text, group=group, start=position, end=stop)
+            position = stop
+        if words.start >= words.end:  # a sign that is not in the source
+            yield words
+
+    def _add_image(self, text: str, href: str, start: int, end: int) -> None:
+        """Add a text in place of an image."""
+        link = Link(href, is_image=True) if href else None
+        if text:
+            self._add(text, link=link, is_image=True, start=start, end=end)
+        else:
+            self._add(href, link=link, is_image=True)
+
+    @property
+    def _is_at_start(self) -> bool:
+        """Whether the current line has no words."""
+        return not self._words or self._words[-1] is LINE_BREAK
+
+    def _open(self, name: str, href: str | None = None) -> None:
+        """Open an element, such as emphasis, for the words that follow. It is a link if it has an `href`."""
+        if len(self._open_elements) >= _NESTING_MAX:
+            return
+        number = None if href is None else len(self.links)
+        if href is not None:
+            self.links.append(Link(href))
+        self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
+
+    def _close(self, name: str) -> None:
+        """Close the innermost element with this name."""
+        for index in range(len(self._open_elements) - 1, -1, -1):
+            if self._open_elements[index][0] == name:
+                del self._open_elements[index]
+                return
+
+    def _add_tag(self, token: Token) -> None:
+        """Read a tag among words. The tag of a block starts a line; the tag of a cell continues it."""
+        tag = _read_tag(token.content)
+        if tag is None:
+            return
+        pieces = token.meta["pieces"]
+        start, end = pieces[0][1], pieces[-1][2]
+        if self._hidden:
+            if tag.is_end and tag.name == self._hidden:
+                self._hidden = ""
+        elif tag.name in HIDDEN_TAGS:
+            self._hidden = "" if tag.is_end else tag.name
+        # These are only words, such as `<your-name>`.
+        elif tag.is_bare and not tag.is_end and not is_html_element(tag.name):
+            self._add(token.content, start=start, end=end)
+        elif tag.name == "img":
+            self._add_image(tag.attributes.get("alt", ""), tag.attributes.get("src", ""), start, end)
+        elif tag.name == "q":
+            self._add("”" if tag.is_end else "“")
+        else:
+            if tag.name == "br" or (tag.is_block and not self._is_at_start and tag.name not in _CELLS):
+                self._words.append(LINE_BREAK)
+            if tag.is_end:
+                self._close(tag.name)
+                return
+            if tag.name in EMPHASES or tag.name in _SCRIPT_SIGNS:
+                self._open(tag.name)
+            elif tag.name == "a" and "href" in tag.attributes:
+                self._open(tag.name, tag.attributes["href"])
+            self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
+
+
+class LazyWords(Sequence[Words]):
+    """The words of a block or cell, which are parsed when they are first asked for.
+
+    Whether there are any is not asked: they count as true.
+    """
+
+    __slots__ = ("_content", "_opening", "_place", "_reader", "_words")
+
+    def __init__(self, reader: InlineReader, content: str, place: Place, opening: str) -> None:
+        self._reader = reader
+        self._content = content
+        self._place = place
+        self._opening = opening
+        self._words: Inline | None = None
+
+    def _get(self) -> Inline:
+        if self._words is None:
+            self._words = self._reader.read(self._content, self._place, self._opening)
+        return self._words
+
+    @overload
+    def __getitem__(self, index: int) -> Words: ...
+    @overload
+    def __getitem__(self, index: slice) -> Inline: ...
+    @override
+    def __getitem__(self, index: int | slice) -> Words | Inline:
+        return self._get()[index]
+
+    @override
+    def __len__(self) -> int:
+        return len(self._get())
+
+    @override
+    def __iter__(self) -> Iterator[Words]:
+        return iter(self._get())
+
+    def __bool__(self) -> bool:
+        return True

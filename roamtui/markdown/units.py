@@ -1,0 +1,380 @@
+"""Divide a Markdown text into blocks, units and sentences, each with its bounds in the source.
+
+A block is an outermost one: a paragraph, list, table or the like. A unit is a part of it that can be quoted:
+a paragraph, a heading, a row of a table or a line of code. What a person sees of a unit is parsed when it is
+asked for. A sentence is a part of the source of a unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from msgspec import Struct
+
+from roamtui.markdown.blocks import (
+    LINE_BREAK,
+    Block,
+    Code,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Markdown,
+    Paragraph,
+    Quote,
+    Table,
+    Words,
+)
+from roamtui.markdown.heads import TableHeads
+from roamtui.markdown.inline import CELL_BORDER
+from roamtui.markdown.visible import Piece, VisibleText
+from roamtui.plain import sanitise_line
+from roamtui.sentences import LINE_END, iter_sentence_ends
+from roamtui.text import Bounds, find_body_start
+
+_CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
+"""A tag whose end is not part of the piece."""
+_BAR = re.compile(r"\s*[|│]\s*")
+_MAY_HAVE_CELLS = re.compile(r"[|│]|<t[dh]")
+_ROWS_MIN = 2
+_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
+_ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
+_ROW = re.compile(r"[ \t]*(?:>[ \t]?)*(?P<row>[^\r\n]*[^\s])")
+_NOT_LINE_END = re.compile(r"[^\r\n]")
+_LETTER = re.compile(r"[^\W_]")
+_CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
+_WORD = re.compile(r"\w+")
+_CACHED_TEXTS_MAX = 1_000
+"""Maximum number of texts whose units are cached, because ranking, excerpts and display share them."""
+
+
+class UnitKind(StrEnum):
+    """Kind of a unit."""
+
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    """The first paragraph of a list item, with its number."""
+    LABEL = "label"
+    """The kind of an alert without a title, or the number of an item that begins with no paragraph."""
+    HEADING = "heading"
+    ROW = "row"
+    TABLE_HEAD = "table_head"
+    """A row of heads."""
+    CODE = "code"
+    """A line of a block of code."""
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether it may have several sentences."""
+        return self in (UnitKind.PARAGRAPH, UnitKind.ITEM)
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table, perhaps of heads."""
+        return self in (UnitKind.ROW, UnitKind.TABLE_HEAD)
+
+
+class Sentence(Struct, frozen=True):
+    """The bounds of a sentence in the source."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    """Of the unit that has it."""
+
+
+class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
+    """A paragraph, heading, row of a table or line of code."""
+
+    kind: UnitKind
+    start: int
+    """Bounds in the source, without the marks of lists and quotes."""
+    end: int
+    inlines: Sequence[Inline] = ()
+    """The words of each cell."""
+    links: Sequence[Link] = ()
+    """The links of the text."""
+    number: Piece | None = None
+    """The number of its item."""
+    known_cells: tuple[VisibleText, ...] = ()
+    """The cells, if there are no `inlines`."""
+    leads: tuple[int, ...] = ()
+    """Indices of the units that lead its list in, outermost first."""
+    heads: TableHeads | None = None
+    """The column heads of its table, or None if it is in none that is known to have heads."""
+    row: int = 0
+    """Index in its table."""
+
+    @cached_property
+    def cells(self) -> tuple[VisibleText, ...]:
+        """The cells of a row; everything else has one."""
+        return self.known_cells or tuple(_read_cells(self.inlines, self.links, self.number))
+
+    @cached_property
+    def whole(self) -> VisibleText:
+        """All of its text."""
+        return self.cells[0] if len(self.cells) == 1 else VisibleText(tuple(_join_cells(self.cells)))
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether all of its words are bold."""
+        words = [piece for piece in self.cells[0].pieces if piece.text.strip()]
+        return bool(words) and all(Emphasis.STRONG in piece.emphasis for piece in words)
+
+
+class TextUnits(Struct, frozen=True):
+    """The outermost blocks of a text, and its units that have letters or digits, in order."""
+
+    blocks: tuple[Block, ...]
+    units: tuple[Unit, ...]
+
+
+@lru_cache(maxsize=_CACHED_TEXTS_MAX)
+def read_units(text: str) -> TextUnits:
+    """Read the blocks and units of a Markdown text, without its front matter."""
+    from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
+
+    body_start = find_body_start(text)
+    # blank lines replace the front matter, so that offsets do not change
+    source = _NOT_LINE_END.sub(" ", text[:body_start]) + text[body_start:]
+    markdown = read_lazily(source)
+    units = tuple(
+        unit
+        for unit in list_units(source, markdown)
+        if unit.kind is not UnitKind.LABEL and _LETTER.search(text, unit.start, unit.end)
+    )
+    return TextUnits(markdown.blocks, units)
+
+
+def find_units(text: str) -> tuple[Unit, ...]:
+    """Return the units of a Markdown text in order."""
+    return read_units(text).units
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """Return a Markdown text's sentences in order. Rows, headings and lines of code are sentences too."""
+    return [sentence for unit in find_units(text) for sentence in split_unit(text, unit)]
+
+
+@lru_cache(maxsize=_CACHED_TEXTS_MAX)
+def split_unit(text: str, unit: Unit) -> tuple[Sentence, ...]:
+    """Return the sentences of a unit. Each has a word. A row, heading or line of code is one sentence."""
+    if not unit.kind.has_sentences:
+        return (Sentence(unit.start, unit.end, unit.kind),)
+    piece = text[unit.start : unit.end]
+    if "`" in piece:
+        # code must not end a sentence, and offsets must stay
+        piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
+    sentences = []
+    start = unit.start
+    for end in [*(unit.start + end for end in iter_sentence_ends(piece)), unit.end]:
+        while start < end and text[start] in " \t\r\n>":
+            start += 1
+        if _WORD.search(text, start, end):
+            sentences.append(Sentence(start, end, unit.kind))
+            start = end
+    return tuple(sentences)
+
+
+def list_units(text: str, markdown: Markdown) -> tuple[Unit, ...]:
+    """List the units of a parsed text, in order."""
+    lister = _UnitLister(text, markdown)
+    lister.add_blocks(markdown.blocks, ())
+    return tuple(lister.units)
+
+
+class _UnitLister:
+    """Lists the units of one text."""
+
+    def __init__(self, text: str, markdown: Markdown) -> None:
+        self._text = text
+        self._links = markdown.links
+        self.units: list[Unit] = []
+
+    def add_blocks(
+        self, blocks: Iterable[Block], leads: tuple[int, ...], number: Piece | None = None
+    ) -> None:
+        """Add blocks that some units lead in. `number` is that of the item whose first block this is."""
+        lead: int | None = None
+        for block in blocks:
+            before, lead = lead, None
+            match block:
+                case Paragraph():
+                    lead = len(self.units)
+                    self._add_paragraph(block, leads, number)
+                case Heading(words=words, inner=inner):
+                    self._add(UnitKind.HEADING, inner, leads, (words,))
+                case Table():
+                    self._add_table(block, leads)
+                case Code():
+                    self._add_code(block, leads)
+                case List():
+                    self._add_list(block, leads if before is None else (*leads, before))
+                case Quote(title=title, blocks=inner_blocks, start=start, label_end=end):
+                    if title:
+                        bounds = title[0].start, title[-1].end
+                        self._add(UnitKind.PARAGRAPH, bounds, leads, (title,))
+                    elif block.alert and (match := _ALERT_KIND.match(self._text, start, end)):
+                        self._add_label(Piece(match[1], *match.span(1)), leads)
+                    self.add_blocks(inner_blocks, leads)
+                case _:
+                    lead = before
+            number = None
+
+    def _add(
+        self,
+        kind: UnitKind,
+        bounds: Bounds,
+        leads: tuple[int, ...],
+        inlines: Sequence[Inline],
+        number: Piece | None = None,
+    ) -> None:
+        start, end = bounds
+        self.units.append(
+            Unit(
+                kind=kind,
+                start=start,
+                end=end,
+                inlines=inlines,
+                links=self._links,
+                number=number,
+                leads=leads,
+            )
+        )
+
+    def _add_known(
+        self, kind: UnitKind, bounds: Bounds, leads: tuple[int, ...], cells: tuple[VisibleText, ...]
+    ) -> None:
+        self.units.append(Unit(kind=kind, start=bounds[0], end=bounds[1], known_cells=cells, leads=leads))
+
+    def _add_label(self, label: Piece, leads: tuple[int, ...]) -> None:
+        self._add_known(UnitKind.LABEL, (label.start, label.end), leads, (VisibleText((label,)),))
+
+    def _add_paragraph(self, block: Paragraph, leads: tuple[int, ...], number: Piece | None) -> None:
+        """Add a paragraph, or the rows of a table that is written as plain lines."""
+        rows: list[tuple[VisibleText, ...]] = []
+        if _MAY_HAVE_CELLS.search(self._text, *block.inner):
+            (text,) = _read_cells([block.words], self._links, number)
+            rows = _split_rows(text)
+        position = block.inner[0]
+        for cells in rows:
+            pieces = [piece for cell in cells for piece in cell.pieces if piece.start < piece.end]
+            start = max(position, min((piece.start for piece in pieces), default=position))
+            position = max(start, max((piece.end for piece in pieces), default=start))
+            self._add_known(UnitKind.ROW, (start, position), leads, cells)
+        if not rows:
+            kind = UnitKind.PARAGRAPH if number is None else UnitKind.ITEM
+            self._add(kind, block.inner, leads, (block.words,), number)
+
+    def _add_table(self, table: Table, leads: tuple[int, ...]) -> None:
+        heads = TableHeads(table) if table.rows[0].is_head else None
+        for index, row in enumerate(table.rows):
+            source = self._text[row.start : row.end]
+            self.units.append(
+                Unit(
+                    kind=UnitKind.TABLE_HEAD if row.is_head else UnitKind.ROW,
+                    start=row.start + len(source) - len(source.lstrip("> \t")),
+                    end=row.start + len(source.rstrip()),
+                    inlines=row.cells,
+                    links=self._links,
+                    leads=leads,
+                    heads=heads,
+                    row=index,
+                )
+            )
+
+    def _add_list(self, block: List, leads: tuple[int, ...]) -> None:
+        for index, item in enumerate(block.items, block.number or 0):
+            number = Piece("")
+            if block.number is not None and (match := _ITEM_NUMBER.match(self._text, item.start)):
+                shown = match[1] if int(match[1]) == index else str(index)
+                number = Piece(f"{shown}{block.delimiter} ", match.start(1), match.end())
+            if number.text and not (item.blocks and isinstance(item.blocks[0], Paragraph)):
+                self._add_label(number, leads)
+            own = leads
+            if item.term is not None:
+                own = (*leads, len(self.units))
+                self.add_blocks([item.term], leads)
+            self.add_blocks(item.blocks, own, number)
+
+    def _add_code(self, code: Code, leads: tuple[int, ...]) -> None:
+        bounds_of_lines = pairwise((*code.offsets, len(self._text)))
+        for line, (start, end) in zip(code.text.split("\n"), bounds_of_lines, strict=False):
+            offset = self._text.find(line, start, end)
+            bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)
+            visible = VisibleText((Piece(line, *bounds, Emphasis.CODE),))
+            self._add_known(UnitKind.CODE, bounds, leads, (visible,))
+
+
+def _read_cells(
+    inlines: Iterable[Inline], links: Sequence[Link], number: Piece | None = None
+) -> Iterator[VisibleText]:
+    """Yield the visible text of each cell, the first with the number of its item."""
+    opening = [] if number is None else [number]
+    for inline in inlines:
+        yield VisibleText((*opening, *(_read_words(words, links) for words in inline)))
+        opening = []
+
+
+def _read_words(words: Words, links: Sequence[Link]) -> Piece:
+    """Return the visible text of words: a space for the address of an image without a description."""
+    if words is LINE_BREAK:
+        return Piece(LINE_END)
+    link = None if words.link is None else links[words.link]
+    if words.is_image and link is not None and words.text == link.href:
+        return Piece(" ")
+    is_mark = link is not None and link.is_reference_mark
+    return Piece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
+
+
+def _split_rows(text: VisibleText) -> list[tuple[VisibleText, ...]]:
+    """Return the rows of a paragraph that is a table written as plain lines, or none if it is prose."""
+    if "|" not in text.text and "│" not in text.text:
+        return []
+    rows: list[list[list[Piece]]] = [[[]]]
+    for piece in text.pieces:
+        if piece.start == piece.end and not piece.text.strip():  # the end of a line
+            rows.append([[]])
+            continue
+        position = 0
+        for match in (*_BAR.finditer(piece.text), None):
+            end = len(piece.text) if match is None else match.start()
+            rows[-1][-1] += VisibleText((piece,)).iter_pieces(position, end)
+            if match is not None:
+                rows[-1].append([])
+                position = match.end()
+    if sum(len(cells) > 1 for cells in rows) < max(_ROWS_MIN, len(rows) / 2):
+        return []
+    return [tuple(VisibleText(tuple(pieces)) for pieces in cells) for cells in rows]
+
+
+def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:
+    """Yield the pieces of cells, with spaces between them."""
+    for number, cell in enumerate(cells):
+        if number:
+            yield Piece(" ")
+        yield from cell.pieces
+
+
+def read_visible_line(text: str) -> str:
+    """Return the words of a piece of Markdown on one line, without pictures. Words in code stay as they are.
+
+    The piece may be cut from a text: a row of a table without its head, or words with half a tag.
+    """
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+
+    piece = _CUT_TAG.sub("", text.strip())
+    if piece.startswith("|"):
+        piece = CELL_BORDER.sub(" ", piece).strip()
+    units = list_units(piece, read_markdown(piece))
+    words = [
+        [part.text for part in unit.whole.pieces if not part.is_image]
+        for unit in units
+        if unit.kind is not UnitKind.LABEL
+    ]
+    return sanitise_line(" ".join(map("".join, words)))

@@ -1,0 +1,130 @@
+"""Rank the sentences of a Markdown text by the words of a question."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import log
+
+from msgspec import Struct
+
+from roamtui.markdown.units import Sentence, Unit, UnitKind, find_units, split_sentences, split_unit
+from roamtui.plain import sanitise_line, shorten
+from roamtui.search.lexicon import Language, get_synonyms
+from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
+
+_EARLY_BONUS = 0.15
+_HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+# Factors of the score of sentences that answer less often than their terms promise.
+_KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
+RANKED_LENGTH_MAX = 20_000
+"""Number of characters at the start of a section whose sentences are ranked."""
+_RANKED_TEXTS_MAX = 200
+"""Maximum number of texts whose ranked sentences are cached: search, snippets and excerpts share those of a
+question."""
+SNIPPET_LENGTH = 240
+
+
+class RankedSentence(Struct, frozen=True):
+    """The span of a sentence and its score."""
+
+    start: int
+    end: int
+    score: float
+    """Above 0, and about 1 if the sentence contains all terms."""
+
+
+def find_related_words(
+    matcher: TermMatcher, texts: Sequence[str], present: Collection[str]
+) -> dict[str, frozenset[str]]:
+    """Return each term's synonyms and, unless it is `present`, the words that it may be a slip of.
+
+    `present` are the terms that the texts contain. In German, a `TermMatcher` counts synonyms as their terms.
+    """
+    words: list[str] = []
+    if len(present) < len(matcher.terms):
+        words = sorted({word for text in texts for word in tokenise(text)})
+    related = {}
+    for term in matcher.terms:
+        corrections = list_similar_words(term, words) if term not in present else ()
+        synonyms = get_synonyms(term) if matcher.language is Language.ENGLISH else ()
+        related[term] = frozenset((*synonyms, *corrections))
+    return related
+
+
+def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
+    """Find the words of some texts that match the terms of a question, their synonyms and corrections.
+
+    Single letters are left out.
+    """
+    matcher = TermMatcher.for_question(question)
+    present = {term for text in texts for *_, term in matcher.locate(text)}
+    related = frozenset().union(*find_related_words(matcher, texts, present).values())
+    words = dict.fromkeys((*matcher.terms, *sorted(related)))
+    return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)
+
+
+def rank_sentences(
+    text: str, matcher: TermMatcher, *, limit: int, weights: Mapping[str, float] | None = None
+) -> tuple[RankedSentence, ...]:
+    """Return up to `limit` sentences of a text that match a question best, best first.
+
+    Headings and table heads are never returned. `weights` has the weight of each term, which is otherwise its
+    rarity in the text.
+    """
+    ranked = _rank_by_rarity(text, matcher) if weights is None else _rank_sentences(text, matcher, weights)
+    return ranked[:limit]
+
+
+@lru_cache(maxsize=_RANKED_TEXTS_MAX)
+def _rank_by_rarity(text: str, matcher: TermMatcher) -> tuple[RankedSentence, ...]:
+    return _rank_sentences(text, matcher, None)
+
+
+def _rank_sentences(
+    text: str, matcher: TermMatcher, weights: Mapping[str, float] | None
+) -> tuple[RankedSentence, ...]:
+    units = find_units(text)
+    terms_by_unit = _assign_terms(units, matcher.locate(text))
+    if weights is None:
+        by_unit = ({term for *_, term in places} for places in terms_by_unit.values())
+        counts = Counter(chain.from_iterable(by_unit))
+        weights = {term: log(1 + (len(units) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
+    total = sum(weights[term] for term in matcher.terms)
+    ranked: dict[str, RankedSentence] = {}
+    for index, places in terms_by_unit.items():
+        unit = units[index]
+        sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
+        for number, terms in _assign_terms(sentences, places).items():
+            start, end = sentences[number].start, sentences[number].end
+            score = sum(weights[term] for term in dict.fromkeys(located for *_, located in terms)) / total
+            score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
+            ranked.setdefault(text[start:end], RankedSentence(start, end, score))
+    return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start)))
+
+
+def _assign_terms(
+    spans: Sequence[Unit | Sentence], occurrences: Iterable[tuple[int, int, str]]
+) -> dict[int, list[tuple[int, int, str]]]:
+    """Return the occurrences of terms in each span, by the index of the span."""
+    starts = [span.start for span in spans]
+    by_index: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for occurrence in occurrences:
+        index = bisect_right(starts, occurrence[0]) - 1
+        if index >= 0 and occurrence[0] < spans[index].end:
+            by_index[index].append(occurrence)
+    return by_index
+
+
+def get_first_sentence(text: str) -> Sentence | None:
+    """Return the first sentence of a text, or None if the text has only headings."""
+    return next((sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS), None)
+
+
+def make_snippet(text: str, matcher: TermMatcher) -> str:
+    """Return the best sentence of a section's own text, or the first, on one line, safe to display."""
+    text = text[:RANKED_LENGTH_MAX]
+    best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
+    words = "" if best is None else text[best.start : best.end]
+    return shorten(sanitise_line(words.replace("\n>", "\n")), SNIPPET_LENGTH)
