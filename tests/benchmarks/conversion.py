@@ -5,8 +5,8 @@ converters may be made with the half "tune", never with the half "report". FOLDE
 `--mirror` copies them from Git repositories (`MIRROR/owner+name/repo`). They are not in this repository.
 
 The readers are pandoc 3.9, openpyxl and python-pptx in an environment of their own: `pip install pypandoc_binary
-openpyxl python-pptx`, with its packages in `PYTHONPATH` and its pandoc in `PATH`. What docs/sources.md leaves out is
-taken out of what they read, by the XML.
+openpyxl python-pptx`, with its packages in `PYTHONPATH` and its pandoc in `PATH`; Chromium for pages, and poppler for
+PDFs. What docs/sources.md leaves out is taken out of what they read, by the XML.
 
 - Lost: words that the reader has and the Markdown lacks, counted; so are numbers, without zeros around them.
 - Invented: words that the Markdown has more often than both the reader and the XML of the file. Not counted, because no
@@ -36,10 +36,16 @@ from lxml import etree
 from roamtui.convert.conversion import convert, detect_format
 from roamtui.convert.zip_package import ZIP_START
 from roamtui.errors import SourceError
-from tests.benchmarks.conversion_readers import READERS, parse_part, read_by_pandoc
+from tests.benchmarks.conversion_pages import READERS as PAGE_READERS
+from tests.benchmarks.conversion_pages import drop_additions, list_sources
+from tests.benchmarks.conversion_readers import READERS as OFFICE_READERS
+from tests.benchmarks.conversion_readers import parse_part, read_by_pandoc
 
+_READERS = OFFICE_READERS | PAGE_READERS
 _LIST = Path(__file__).with_name("conversion_files.json")
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+_DIVIDED = re.compile(r"([^\W\d_]+)[-\xad\u2010]\n\s*([^\W\d_]+)")
+"""A word at a line end that may be divided, or joined by a hyphen."""
 _LABEL = re.compile(r"^(?:\W*[^\W_]{1,5}[.):])+(?:[^\W_]{1,5}\b)?|^\W*[\d.]+\b")
 _ROWS_HEAD = re.compile(r"^## Rows [\d,]+–[\d,]+\n\n(\|.*)\n(\|[-| ]+)\n", re.MULTILINE)
 _WORDY_ATTRIBUTES = frozenset({"descr", "title", "name", "alt", "val", "value", "label", "formatCode", "string-value"})
@@ -107,20 +113,30 @@ def count_moved(reader: Sequence[str], own: Sequence[str]) -> int:
     return len(order) - len(ends)
 
 
-def compare_texts(markdown: str, text: str, package: Counter[str]) -> Comparison:
-    """Compare Markdown with what an independent reader reads."""
+def compare_texts(markdown: str, texts: Sequence[str], package: Counter[str]) -> Comparison:
+    """Compare Markdown with what an independent reader reads, in one order or several; the least count is moved."""
     heads: set[str] = set()
     markdown = _ROWS_HEAD.sub(lambda match: _drop_repeated(match, heads), markdown)
     own_text = read_by_pandoc(markdown.encode(), "gfm")
-    own, words = list_words(own_text), list_words(text)
+    own = list_words(own_text)
+    words, *others = (list_words(_join_divided(text, own)) for text in texts)
     lost = Counter(words) - Counter(own)
     labels = Counter(
         word for line in own_text.splitlines() if (start := _LABEL.match(line)) for word in list_words(start[0])
     )
     invented = Counter(own) - (Counter(words) | package) - labels
     numbers = sum(count for word, count in lost.items() if word[0].isdecimal())
-    score = Score(len(words), lost.total(), invented.total(), count_moved(words, own), numbers)
+    moved = min(count_moved(order, own) for order in (words, *others))
+    score = Score(len(words), lost.total(), invented.total(), moved, numbers)
     return Comparison(score, [*lost.elements()], [*invented.elements()])
+
+
+def _join_divided(text: str, own: Sequence[str]) -> str:
+    """Join the words that are divided at line ends if the Markdown has them whole."""
+    known = {*own}
+    return _DIVIDED.sub(
+        lambda match: match[1] + match[2] if f"{match[1]}{match[2]}".casefold() in known else match[0], text
+    )
 
 
 def _drop_repeated(match: re.Match[str], heads: set[str]) -> str:
@@ -132,14 +148,18 @@ def _drop_repeated(match: re.Match[str], heads: set[str]) -> str:
 
 def compare_file(path: Path) -> Comparison:
     """Compare a file. If the reader refuses it, nothing is counted; if only roamtui does, all its words are lost."""
-    data = path.read_bytes()
+    data, kind = path.read_bytes(), path.suffix[1:]
     problem = ""
+    sources = Counter[str]()
     try:
-        text = READERS[path.suffix[1:]](data)
+        read = _READERS[kind](data)
+        texts = [read] if isinstance(read, str) else read
+        for source in list_sources(data, kind):
+            sources |= Counter(list_words(source))
     except Exception as error:  # noqa: BLE001 - readers raise many errors
-        text = ""
+        texts = [""]
         problem = f"The reader fails: {type(error).__name__}"
-    words = list_words(text)
+    words = list_words(texts[0])
     refusal = Score(len(words), len(words))
     name = path.name[:_DIGEST_LENGTH] + path.suffix
     source_format = detect_format(data, name)
@@ -149,7 +169,10 @@ def compare_file(path: Path) -> Comparison:
         markdown = convert(data, name, source_format).text
     except SourceError as error:
         return Comparison(refusal, words, refusal=str(error))
-    return Comparison(Score(), refusal=problem) if problem else compare_texts(markdown, text, count_package_words(data))
+    if problem:
+        return Comparison(Score(), refusal=problem)
+    own = drop_additions(markdown) if kind == "pdf" else markdown
+    return compare_texts(own, texts, sources or count_package_words(data))
 
 
 def copy_files(entries: Sequence[dict[str, str]], mirror: Path, folder: Path) -> None:
@@ -190,7 +213,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=Path, default=_LIST, help="another list of files")
     parser.add_argument("--mirror", type=Path)
-    parser.add_argument("--formats", nargs="+", choices=READERS, default=[*READERS])
+    parser.add_argument("--formats", nargs="+", choices=_READERS, default=[*_READERS])
     parser.add_argument("--show", help="the start of a digest: print which words of this file are lost and invented")
     given = parser.parse_args()
     entries = json.loads(given.files.read_text("utf-8"))

@@ -208,8 +208,8 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
 
 
 def _is_entry(row: PageRow) -> bool:
-    """Return whether a row has a label and its value, as in a form or on a contents page."""
-    return (len(row.cells) > 1 and row.cells[0].text[-1] == ":") or _LEADER.search(row.text) is not None
+    """Return whether a row has a label and one value, as in a form or on a contents page."""
+    return (len(row.cells) == 2 and row.cells[0].text[-1] == ":") or _LEADER.search(row.text) is not None
 
 
 def _continues_header(row: PageRow, left: float) -> bool:

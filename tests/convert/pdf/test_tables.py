@@ -46,7 +46,7 @@ def test_a_row_with_a_label_and_its_value_is_no_head() -> None:
     form = (_line("Seat:", "Prague"), _line("Form:", "company"))
     assert _find(*form, *figures) == [(2, 4, 0)]
     assert _find((("Preface ....... iii", _FIRST),), (("Tables . . . . . vii", _FIRST),), *figures) == [(2, 4, 0)]
-    assert _find(_line("Town", "Prague", "Brno"), *figures) == [(0, 3, 1)]
+    assert _find(_line("Town:", "Prague", "Brno"), *figures) == [(0, 3, 1)]
 
 
 def test_a_long_label_does_not_end_a_table() -> None:
