@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
@@ -44,6 +44,8 @@ _FOOTER_CONTEXT_LENGTH = 12_000
 _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
 _CACHED_NODES_MAX = 1_000
+_CACHED_TEXTS_MAX = 32
+"""Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
@@ -142,6 +144,7 @@ class _Owners(dict[str, Document]):
         raise UnknownSectionError(section_id)
 
 
+@lru_cache(maxsize=_CACHED_TEXTS_MAX)
 def blank_footers(text: str, start: int, end: int) -> str:
     """Return a part of a document's text, with page footers replaced by as many spaces.
 
@@ -155,12 +158,14 @@ def blank_footers(text: str, start: int, end: int) -> str:
         is_page = after.start() - before.end() >= _PAGE_LENGTH_MIN
         if is_page and int(after["number"]) == int(before["number"]) + 1:
             page_numbers |= {before.start(), after.start()}
-    piece = text[start:end]
+    pieces: list[str] = []
+    position = start
     for footer in footers:
-        first, last = footer.start("line") - start, footer.end("line") - start
-        if (not footer["number"] or footer.start() in page_numbers) and first >= 0 and last <= len(piece):
-            piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
-    return piece
+        first, last = footer.span("line")
+        if (not footer["number"] or footer.start() in page_numbers) and start <= first and last <= end:
+            pieces += (text[position:first], " " * (last - first))
+            position = last
+    return "".join([*pieces, text[position:end]])
 
 
 class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):

@@ -1,10 +1,14 @@
 """Find the words of a text that are most similar to a quote, and tell how they differ."""
 
+from __future__ import annotations
+
 import re
+from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
 from typing import NamedTuple
@@ -59,10 +63,8 @@ def find_nearest(
     words = read_words(quote)
     nearest: SimilarWords | None = None
     for place in _list_likely_places(quote, words, library, spans):
-        similar = _find_similar(quote, words, library, place)
         best = similarity_min if nearest is None else nearest.similarity
-        if similar is not None and similar.similarity > best:
-            nearest = similar
+        nearest = _find_similar(quote, words, library, place, best) or nearest
     return nearest
 
 
@@ -73,23 +75,32 @@ def _list_likely_places(
     texts = {quote[start:end] for start, end in zip(words.starts, words.ends, strict=True)}
     longest = nlargest(_SOUGHT_MAX, texts, key=len)
     width = 2 * len(quote) + 200
-    shared: dict[tuple[int, int], set[str]] = defaultdict(set)
+    shared = Counter[int]()
+    count = len(spans)
     for number, span in enumerate(spans):
         text = library.documents_by_key[span.doc].text
         for word in longest:
-            found = re.compile(re.escape(word)).finditer(text, span.start, span.end)
-            for match in islice(found, _OCCURRENCES_MAX):
-                stretch = (match.start() - span.start) // width
-                shared[number, stretch].add(word)
-                shared[number, max(0, stretch - 1)].add(word)
-    for number, stretch in nlargest(_SOUGHT_MAX, shared, key=lambda key: len(shared[key])):
+            offsets = _list_offsets(word, text, span.start, span.end)
+            stretches = {offset // width * count + number for offset in offsets}
+            shared.update(stretches | {stretch - count for stretch in stretches if stretch >= count})
+    for key, _ in shared.most_common(_SOUGHT_MAX):
+        stretch, number = divmod(key, count)
         span = spans[number]
         start = span.start + max(0, stretch - 1) * width
         yield Span(doc=span.doc, start=start, end=min(span.end, start + 4 * width))
 
 
-def _find_similar(quote: str, quote_words: TextWords, library: Library, within: Span) -> SimilarWords | None:
-    """Return a span's most similar words, or None if none is shared."""
+@lru_cache(maxsize=1_000)
+def _list_offsets(word: str, text: str, start: int, end: int) -> array[int]:
+    """List where a word is in a part of a text, from the start of that. Many quotes have the same words."""
+    found = re.compile(re.escape(word)).finditer(text, start, end)
+    return array("I", [match.start() - start for match in islice(found, _OCCURRENCES_MAX)])
+
+
+def _find_similar(
+    quote: str, quote_words: TextWords, library: Library, within: Span, similarity_min: float
+) -> SimilarWords | None:
+    """Return a span's most similar words, or None if none are more similar than the minimum."""
     from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
 
     around = library.widen_to_sections(within)
@@ -97,8 +108,8 @@ def _find_similar(quote: str, quote_words: TextWords, library: Library, within: 
     words = read_words(text)
     first_row = bisect_left(words.starts, within.start - around.start)
     after_row = bisect_right(words.ends, within.end - around.start)
-    wanted = _list_keys(quote_words)[:_WORDS_MAX]
-    keys = _list_keys(words)[first_row:after_row]
+    wanted = _list_keys(quote_words, 0, len(quote_words))[:_WORDS_MAX]
+    keys = _list_keys(words, first_row, after_row)
     low, high = 0, len(keys)
     near = fuzz.partial_ratio_alignment(wanted, keys) if len(wanted) < high else None
     if near is not None:
@@ -110,6 +121,8 @@ def _find_similar(quote: str, quote_words: TextWords, library: Library, within: 
     first = first_row + low + blocks[0].b
     last = first_row + low + blocks[-1].b + blocks[-1].size - 1
     similarity = 2 * sum(block.size for block in blocks) / (len(wanted) + last - first + 1)
+    if similarity <= similarity_min:
+        return None
     # Widen the match by as many words as the quote has unmatched at each end, but not into another sentence.
     start, end = get_sentence(text, words.starts[first], words.ends[last])
     for _ in range(blocks[0].a):
@@ -140,11 +153,13 @@ def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: Te
     return start, end
 
 
-def _list_keys(words: TextWords) -> list[tuple[int, ...]]:
-    """List a key for each word. Words with the same letters and numbers have the same."""
-    keys: list[list[int]] = [[] for _ in words.starts]
-    for row, key in zip(words.loose.first_rows, memoryview(words.loose.keys).cast("q"), strict=True):
-        keys[row].append(key)
+def _list_keys(words: TextWords, first: int, after: int) -> list[tuple[int, ...]]:
+    """List a key for each word of some rows. Words with the same letters and numbers have the same."""
+    keys: list[list[int]] = [[] for _ in range(first, after)]
+    rows = words.loose.first_rows
+    start, end = bisect_left(rows, first), bisect_left(rows, after)
+    for row, key in zip(rows[start:end], memoryview(words.loose.keys).cast("q")[start:end], strict=True):
+        keys[row - first].append(key)
     return [tuple(key) for key in keys]
 
 
@@ -166,7 +181,9 @@ def is_same_text(before: str, now: str) -> bool:
 
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
-    matcher = SequenceMatcher(None, _list_keys(before), _list_keys(after), autojunk=False)
+    matcher = SequenceMatcher(
+        None, _list_keys(before, 0, len(before)), _list_keys(after, 0, len(after)), autojunk=False
+    )
     for kind, start, end, start_after, end_after in matcher.get_opcodes():
         old = _cut(quote, before, start, end)
         new = _cut(shown, after, start_after, end_after)

@@ -7,8 +7,11 @@ from functools import partial
 import pytest
 
 from roamtui.quotes import likely_places
+from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import find_quote
+from roamtui.quotes.recheck import recheck
 from tests.anomalies.readers import PIECES, READERS, measure_reading
+from tests.search.libraries import make_library
 
 _COUNT = 500
 """Characters of the shorter text."""
@@ -73,6 +76,16 @@ def test_for_a_long_quote_a_text_is_not_read_at_each_of_its_words(monkeypatch: p
     text = f"a {words} fee"
     assert find_quote(f"fee {words} is", text) is None
     assert sum(lengths) <= 3 * len(text)
+
+
+def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:
+    def check_quotes(count: int) -> int:
+        library = make_library("The late fee is due.\n\n" * count)
+        first, *others = (Claim(quote=f"the late fee {number} was never due", place="") for number in range(20))
+        recheck(first, library)
+        return _count_calls(lambda: [recheck(claim, library) for claim in others])
+
+    assert check_quotes(1_600) < 2 * check_quotes(200)
 
 
 @pytest.mark.parametrize("piece", ["a\n", "word\n", "**a** `b` ", "漢字 *a* "])
