@@ -48,6 +48,7 @@ _TAGS_BY_STYLE = {
 _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
+_INITIALS = frozenset({"drop", "margin"})
 _COLUMNS_MAX = 50
 _FIRST_ROW_BIT = 0x20
 _NAME_LENGTH_MAX = 60
@@ -119,13 +120,18 @@ class _HtmlWriter:
         boxes_around = self._boxes
         self._boxes = []
         blocks = BlockWriter()
+        initial = ""
         for element in _iter_children(parent, "p", "tbl", "altChunk"):
             if get_local_name(element) != "p":
                 is_table = get_local_name(element) == "tbl"
                 blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
-            content = _join_pieces(self._write_line(element, style.looks))
+            content = initial + _join_pieces(self._write_line(element, style.looks))
+            frame = element.find("{*}pPr/{*}framePr")
+            initial = content if frame is not None and get_attribute(frame, "dropCap") in _INITIALS else ""
+            if initial:  # a large letter before the words of the next paragraph
+                continue
             # a damaged one hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             self._write_paragraph(element, style, content, blocks)
@@ -133,6 +139,7 @@ class _HtmlWriter:
                 blocks.append(box, _LEVELS_MAX)
             self._boxes = []
         self._boxes = boxes_around
+        blocks.append(f"<p>{initial}</p>" if initial else "")
         return blocks.finish()
 
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
@@ -238,7 +245,7 @@ class _HtmlWriter:
             case "footnoteReference" | "endnoteReference":
                 return self._write_note_mark(name.removesuffix("Reference"), get_attribute(element, "id"))
             case _:
-                return "<br>" if get_attribute(element, "type") not in ("page", "column") else ""
+                return "<br>"
         return escape(text)
 
     def _place_in_fields(self, text: str) -> str:

@@ -88,17 +88,18 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     """Convert HTML of an office program, and add each note after the block that first refers to it.
 
     Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
-    HTML too. A reference is the number of a note between U+E000 and U+E001.
+    HTML too. A reference is the number of a note between U+E000 and U+E001; that to an empty note is dropped.
     """
     out: list[str] = []
-    texts = [" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes]
+    written = (" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes)
+    texts = {str(number): text for number, text in enumerate(written, start=1) if text}
+    missing = dict(texts)
     root, _ = read_page(_PRE_BOUNDARY.sub("\n", html), finds_titles=True)
     for block in write_blocks(root):
-        out.append(NOTE_MARK.sub(r"[^\1]", block))
-        for number in map(int, NOTE_MARK.findall(block)):
-            if 0 < number <= len(texts) and texts[number - 1]:
-                out.append(f"[^{number}]: {texts[number - 1]}")
-                texts[number - 1] = ""
+        out.append(NOTE_MARK.sub(lambda mark: f"[^{mark[1]}]" if mark[1] in texts else "", block))
+        for number in NOTE_MARK.findall(block):
+            if text := missing.pop(number, ""):
+                out.append(f"[^{number}]: {text}")
     return "\n\n".join(out) + "\n"
 
 

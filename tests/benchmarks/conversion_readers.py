@@ -15,22 +15,20 @@ from typing import Any
 from lxml import etree
 
 _TEX_COMMAND = re.compile(r"\\[A-Za-z]+")
-_REPEATED_MAX = 200
-"""A longer text is not repeated in the further columns and rows of its cell."""
-_HIDDEN_DOCX = "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish']]"
+_ENDS = {"Image": " ", "Para": "\n", "Plain": "\n", "Header": "\n"}
+REPEATED = re.compile("\x1e[^\x1e]*\x1e")
+"""The text of a merged cell in its other columns and rows, where the Markdown may have it again."""
+_HIDDEN_DOCX = (
+    "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish']]"
+    " | //*[local-name()='tblCaption' or local-name()='tblDescription']"
+)
+_HIDDEN_NAMES = "tracked-changes annotation annotation-end table-of-content bibliography hidden-text hidden-paragraph"
 _HIDDEN_ODT = (
-    " | ".join(
-        f"//*[local-name()='{name}' or contains(local-name(), '{name}-')]"
-        for name in (
-            "tracked-changes",
-            "annotation",
-            "table-of-content",
-            "bibliography",
-            "hidden-text",
-            "hidden-paragraph",
-        )
-    )
-    + " | //*[substring(local-name(), string-length(local-name()) - 5) = '-index']"
+    f"//*[contains(' {_HIDDEN_NAMES} ', concat(' ', local-name(), ' '))]"
+    " | //*[substring(local-name(), string-length(local-name()) - 5) = '-index']"
+    " | //*[local-name()='section' and @*[local-name()='display']='none']"
+    " | //*[@*[local-name()='style-name'] = //*[local-name()='style'][*/@*[local-name()='display']='none']"
+    "/@*[local-name()='name']]"
 )
 
 
@@ -60,16 +58,22 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
         case {"t": "Note", "c": content}:
             notes.append(content)
         case {"t": kind, "c": content}:
+            yield " " if kind == "Image" else ""
             yield from _walk(content, notes)
-            yield "\n" if kind in ("Para", "Plain", "Header") else ""
+            yield _ENDS.get(kind, "")
         case [[str(), *_], {"t": str()}, int(rows), int(columns), list(blocks)]:
             text = "".join(_walk(blocks, notes))
-            yield text * (rows * columns if len(text) <= _REPEATED_MAX else 1)
+            yield repeat_text(text, rows * columns)
         case list():
             for each in node:
                 yield from _walk(each, notes)
         case _:  # attributes and measures
             pass
+
+
+def repeat_text(text: str, count: int) -> str:
+    """Write a text once, and its repetitions so that `REPEATED` finds them."""
+    return f"{text}\x1e{text * (count - 1)}\x1e"
 
 
 def parse_part(name: str, part: bytes) -> Any:  # noqa: ANN401 - lxml has no types
@@ -122,7 +126,8 @@ def _list_shape_texts(shapes: Any) -> Iterator[str]:  # noqa: ANN401 - python-pp
             yield shape.text_frame.text
         elif getattr(shape, "has_table", False):
             for row in shape.table.rows:
-                yield from (cell.text for cell in row.cells if not cell.is_spanned)
+                for cell in row.cells:
+                    yield "" if cell.is_spanned else repeat_text(cell.text, cell.span_height * cell.span_width)
         elif shape._element.tag.endswith("}pic"):
             yield shape._element._nvXxPr.cNvPr.get("descr", "")
 
@@ -134,12 +139,12 @@ def read_xlsx(data: bytes) -> str:
     lines: list[str] = []
     for sheet in load_workbook(io.BytesIO(data), data_only=True).worksheets:
         merged = {(area.min_row, area.min_col): area.size for area in sheet.merged_cells.ranges}
-        lines.append(sheet.title)
+        lines.append(sheet.title if any(map(any, sheet.values)) else "")
         for row in sheet.iter_rows():
             for cell in row:
                 size = merged.get((cell.row, cell.column), {"rows": 1, "columns": 1})
                 text = _write_value(cell.value, cell.number_format)
-                lines.append(f"{text}\n" * (size["rows"] * size["columns"] if len(text) <= _REPEATED_MAX else 1))
+                lines.append(repeat_text(f"{text}\n", size["rows"] * size["columns"]))
     return "\n".join(lines)
 
 

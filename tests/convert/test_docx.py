@@ -102,6 +102,8 @@ _SUM = (
         ),
         (_CHECKED, "[x] insured"),
         (_UNCHECKED, "[ ] rented"),
+        (_run("left column") + '<w:r><w:br w:type="column"/></w:r>' + _run("right"), "left column\\\nright"),
+        ('<w:r><w:br w:type="page"/></w:r>' + _run("new page") + '<w:r><w:br w:type="page"/></w:r>', "new page"),
     ],
 )
 def test_what_a_person_sees_in_a_line_is_there(content: str, text: str) -> None:
@@ -344,6 +346,12 @@ def test_a_part_that_is_missing_or_cut_costs_no_other_part(part: str) -> None:
         converted = convert_docx(data, "a.docx")
         assert converted.text == "In 2024\n\nitem\n"
         assert converted.notes == (missing, *filter(None, [note]))
+
+
+@pytest.mark.parametrize("place", ["drop", "margin"])
+def test_a_large_initial_letter_is_part_of_the_first_word(place: str) -> None:
+    initial = f'<w:p><w:pPr><w:framePr w:dropCap="{place}" w:lines="3"/></w:pPr>{_run("O")}</w:p>'
+    assert _convert(initial, write("nce upon a time"), initial) == "Once upon a time\n\nO\n"
 
 
 def test_text_boxes_follow_their_paragraph_and_are_there_once() -> None:

@@ -49,6 +49,17 @@ def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) 
     assert _convert(body, automatic=styles) == text + "\n"
 
 
+def test_runs_of_code_side_by_side_are_one() -> None:
+    code = '<text:span text:style-name="Source_20_Text">{}</text:span>'
+    assert _convert(f"<text:p>{code.format('make ')}{code.format('all')}</text:p>") == "`make all`\n"
+
+
+def test_a_note_without_text_has_no_mark() -> None:
+    note = "<text:note><text:note-body><text:p>{}</text:p></text:note-body></text:note>"
+    text = f"<text:p>one{note.format('')} two{note.format('really')}</text:p>"
+    assert _convert(text) == "one two[^2]\n\n[^2]: really\n"
+
+
 def test_what_is_struck_out_is_marked() -> None:
     style = _style("T1", 'style:text-line-through-style="solid"')
     body = '<text:p>It costs <text:span text:style-name="T1">9</text:span> 7 euros</text:p>'
