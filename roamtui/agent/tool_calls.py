@@ -25,16 +25,17 @@ _SAME_CALLS_MAX = 3
 """Number of the same calls in one question after which the model may call no more tools."""
 
 
-def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
-    """List the tools for a library, by name.
+def make_tools(library: Library | None, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
+    """List the tools for a library, by name, or those for any library.
 
     Only a library with several files needs a list of documents. Where there is room for all that a question
     needs, the model closes nothing.
     """
+    has_one_file = library is not None and library.root.columns.kinds.count(NodeKind.FILE) <= 1
     tools = [expand.TOOL]
     tools += [] if has_room else [collapse.TOOL]
     tools += [search.TOOL] if has_search else []
-    tools += [documents.TOOL] if library.root.columns.kinds.count(NodeKind.FILE) > 1 else []
+    tools += [] if has_one_file else [documents.TOOL]
     return {tool.spec.name: tool for tool in tools}
 
 

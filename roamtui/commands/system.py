@@ -1,10 +1,11 @@
 """`roamtui mcp` and `doctor`: the program among others on this machine."""
 
+from __future__ import annotations
+
 from argparse import Namespace
 from functools import partial
 
 from roamtui.commands.arguments import (
-    MISSING_EXTRA,
     Command,
     CommandParser,
     add_model_arguments,
@@ -13,7 +14,11 @@ from roamtui.commands.arguments import (
     add_sources,
     make_bootstrap,
 )
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import UsageError
+
+TYPE_CHECKING = False  # `typing` is slow to load
+if TYPE_CHECKING:
+    from roamtui.headless.mcp import McpSession
 
 
 def _run_mcp(args: Namespace) -> None:
@@ -22,15 +27,17 @@ def _run_mcp(args: Namespace) -> None:
 
     if any(map(is_standard_input, args.sources)):
         raise UsageError("`roamtui mcp` cannot read a document from standard input. Name a file.")
-    try:
-        from roamtui.headless.mcp import McpSession, run_server
-    except ModuleNotFoundError:
-        raise RoamtuiError(MISSING_EXTRA.format("mcp")) from None
+    from roamtui.headless.mcp_server import run_server
+
+    run_server(partial(_make_mcp_session, args))
+
+
+def _make_mcp_session(args: Namespace) -> McpSession:
+    from roamtui.headless.mcp import McpSession
+
     bootstrap = make_bootstrap(args)
     make_searcher = bootstrap.make_searcher_factory() if bootstrap.settings.retrieval.mode != "off" else None
-    read_sources = partial(bootstrap.open, args.sources)
-    options = bootstrap.settings.open_section_options()
-    run_server(McpSession(read_sources, options, make_searcher, args.sources))
+    return McpSession(partial(bootstrap.open, args.sources), make_searcher, args.sources)
 
 
 def _add_doctor_arguments(parser: CommandParser) -> None:

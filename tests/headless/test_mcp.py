@@ -1,4 +1,4 @@
-"""`roamtui mcp`, asked by the SDK's own client, in the same process and over stdin and stdout."""
+"""`roamtui mcp`, asked by the official SDK's client over stdin and stdout, and in the same process."""
 
 import pytest
 
@@ -19,12 +19,12 @@ from mcp import Client, StdioServerParameters, types
 
 from roamtui.agent.tools import expand, search
 from roamtui.bootstrap import Bootstrap, open_library
-from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession, make_mcp_server
+from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
 from tests.search.libraries import id_of, make_library
@@ -39,6 +39,12 @@ async def call(client: Client, name: str, **arguments: object) -> str:
     return read_text(await client.call_tool(name, arguments))
 
 
+async def read_error(session: McpSession, name: str, arguments: dict[str, object]) -> str:
+    with pytest.raises(RoamtuiError) as caught:
+        await session.call(name, arguments)
+    return str(caught.value)
+
+
 def read_text(result: types.CallToolResult) -> str:
     return "\n".join(content.text for content in result.content if isinstance(content, types.TextContent))
 
@@ -49,28 +55,25 @@ def list_ids(text: str) -> list[str]:
 
 def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSearcher) -> McpSession:
     library = open_library((str(HANDBOOK),))
-    return McpSession(lambda: (library, None), options=OpenSectionOptions(), make_searcher=make_searcher)
+    return McpSession(lambda: (library, None), make_searcher)
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
-    async with Client(make_mcp_server(open_served())) as client:
-        for name, arguments, words in (
-            (
-                "expand_sections",
-                {"section_ids": ["ffffffff", {"a": 7}]},
-                'No section is called "ffffffff" in the document.',
-            ),
-            ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
-            ("search_sections", {"query": "fee", "within": "ffffffff"}, "no section is called"),
-            ("outline", {"budget": "much"}, "About the library"),
-            ("list_documents", {"offset": 3, "limit": None}, "one document"),
-        ):
-            result = await client.call_tool(name, arguments)
-            assert (name, result.is_error) == (name, False)
-            assert words in read_text(result)
-        unknown = await client.call_tool("no\x1b[31mthing", {})
-        assert unknown.is_error
-        assert read_text(unknown).startswith('There is no tool "no␛[31mthing". The tools are list_documents, outline')
+    session = open_served()
+    for name, arguments, words in (
+        (
+            "expand_sections",
+            {"section_ids": ["ffffffff", {"a": 7}]},
+            'No section is called "ffffffff" in the document.',
+        ),
+        ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
+        ("search_sections", {"query": "fee", "within": "ffffffff"}, "no section is called"),
+        ("outline", {"budget": "much"}, "About the library"),
+        ("list_documents", {"offset": 3, "limit": None}, "one document"),
+    ):
+        assert words in await session.call(name, arguments)
+    unknown = await read_error(session, "no\x1b[31mthing", {})
+    assert unknown.startswith('There is no tool "no␛[31mthing". The tools are outline, expand_sections')
 
 
 @pytest.mark.parametrize(
@@ -78,17 +81,13 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
     [
         ("expand_sections", {}, "needs section_ids"),
         ("expand_sections", {"section_ids": []}, "needs section_ids"),
-        ("collapse_sections", {"section_ids": [" "]}, "needs section_ids"),
         ("search_sections", {"query": None}, "needs queries"),
         ("check_quotes", {"text": " "}, "needs a text"),
         ("check_quotes", {"text": '"Loans last from 3 days"', "document": "no.md"}, "is no document or section"),
     ],
 )
 async def test_missing_or_wrong_arguments_are_an_error(name: str, arguments: dict[str, object], words: str) -> None:
-    async with Client(make_mcp_server(open_served())) as client:
-        result = await client.call_tool(name, arguments)
-    assert result.is_error
-    assert words in read_text(result)
+    assert words in await read_error(open_served(), name, arguments)
 
 
 LOANS = "Loans last from 3 to 14 days according to class"
@@ -130,39 +129,35 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         reads += 1
         return Bootstrap().open(sources)
 
-    served = McpSession(read, options=OpenSectionOptions(), make_searcher=KeywordSearcher, sources=sources)
-    async with Client(make_mcp_server(served)) as client:
-        first = await call(client, "search_sections", query="old words")
-        assert "The old words." in first
-        ids = list_ids(first)
-        await call(client, "expand_sections", section_ids=ids)
-        assert "is open already" in await call(client, "expand_sections", section_ids=ids)
-        assert reads == 1
-        (tmp_path / "one.md").write_text("# One\n\nSome newer words.\n", "utf-8")
-        (tmp_path / "three.md").write_text("# Three\n\nThe third.\n", "utf-8")
-        again = await call(client, "expand_sections", section_ids=ids)
-        assert "Some newer words." in again
-        assert "(The source has changed and was read again." in again
-        listed = await call(client, "list_documents")
-        assert listed.startswith("Documents 1 to 3 of 3:")
-        assert "has changed" not in listed
-        assert "third" in await call(client, "search_sections", query="third")
+    served = McpSession(read, KeywordSearcher, sources)
+    first = await served.call("search_sections", {"query": "old words"})
+    assert "The old words." in first
+    ids = list_ids(first)
+    assert "The old words." in await served.call("expand_sections", {"section_ids": ids})
+    assert reads == 1
+    (tmp_path / "one.md").write_text("# One\n\nSome newer words.\n", "utf-8")
+    (tmp_path / "three.md").write_text("# Three\n\nThe third.\n", "utf-8")
+    again = await served.call("expand_sections", {"section_ids": ids})
+    assert "Some newer words." in again
+    assert "(The source has changed and was read again." in again
+    listed = await served.call("list_documents", {})
+    assert listed.startswith("Documents 1 to 3 of 3:")
+    assert "has changed" not in listed
+    assert "third" in await served.call("search_sections", {"query": "third"})
     assert reads == 2
 
 
-async def test_what_fails_at_first_is_told_and_tried_again() -> None:
-    problems = [RoamtuiError("The index cannot be written."), KeyError("a defect")]
+async def test_what_fails_at_first_is_tried_again() -> None:
+    problems = [RoamtuiError("The index cannot be written.")]
 
     def make_searcher(library: Library) -> KeywordSearcher:
         if problems:
             raise problems.pop(0)
         return KeywordSearcher(library)
 
-    async with Client(make_mcp_server(open_served(make_searcher))) as client:
-        results = [await client.call_tool("outline", {}) for _ in range(3)]
-    assert [result.is_error for result in results] == [True, True, False]
-    assert read_text(results[0]) == "The index cannot be written."
-    assert read_text(results[1]) == "A defect in roamtui stopped this call (KeyError). Another may work."
+    session = open_served(make_searcher)
+    assert await read_error(session, "outline", {}) == "The index cannot be written."
+    assert "About the library" in await session.call("outline", {})
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -171,7 +166,7 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
     parameters = StdioServerParameters(command=sys.executable, args=program, cwd=PROJECT_DIR, env=dict(os.environ))
     async with Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools)[:2] == ["list_documents", "outline"]
+        assert list(tools)[:2] == ["outline", "expand_sections"]
         for known in (expand.TOOL.spec, search.TOOL.spec):
             assert tools[known.name].description == known.description
             assert tools[known.name].input_schema.keys() == known.parameters.keys()
@@ -184,17 +179,15 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
         assert len(found) >= 2
         assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
         again = await call(client, "expand_sections", section_ids=found)
-        assert "is open already" in again
-        assert "collapse_sections" in again
-        assert "Classes A, B, D and F" not in again
-        assert await call(client, "collapse_sections", section_ids=found) == "\n".join(
-            f"[{one}] closed" for one in found
-        )
-        assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
+        assert "Classes A, B, D and F" in again, "another chat of this client has not read it"
+        refused = await client.call_tool("expand_sections", {})
+        assert refused.is_error
+        assert "needs section_ids" in read_text(refused)
 
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
+UNKNOWN = b'{"jsonrpc": "2.0", "id": 2, "method": "resources/list"}\n'
 
 
 @contextmanager
@@ -216,15 +209,24 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
     document = tmp_path / "broken.md"
     document.write_bytes(b"# Broken \xff text\n\nWords.\n")
     with start_server(document) as (process, stdin, stdout, stderr):
-        stdin.write(b"no json\n" + INITIALIZE)
+        stdin.write(b"no json\n[]\n" + INITIALIZE + UNKNOWN)
         stdin.flush()
-        assert json.loads(stdout.readline())["id"] == 1
+        replies = [json.loads(stdout.readline()) for _ in range(4)]
+        codes = {reply["id"] or -number: reply.get("error", {}).get("code") for number, reply in enumerate(replies)}
+        assert codes == {0: -32700, -1: -32600, 1: None, 2: -32601}
+        assert b"broken.md" in stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
-        assert stdout.read() == b""
-        errors = stderr.read().decode()
-        assert "Traceback" not in errors
-        assert errors.count("\n") == 1
+        assert (stdout.read(), stderr.read()) == (b"", b"")
+
+
+def test_a_source_that_cannot_be_opened_ends_it_with_a_sentence(tmp_path: Path) -> None:
+    with start_server(tmp_path / "no.md") as (process, stdin, stdout, stderr):
+        stdin.write(INITIALIZE)
+        stdin.flush()
+        assert process.wait(WAIT_SECONDS) == 1
+        assert json.loads(stdout.readline())["id"] == 1
+        assert stderr.read().decode().count("\n") == 1
 
 
 def test_it_ends_when_the_client_is_gone() -> None:
@@ -244,29 +246,11 @@ def make_book(words: int) -> Library:
     return make_library("# Book\n\n" + "\n".join(chapters))
 
 
-def start_session(library: Library, options: OpenSectionOptions | None = None) -> McpSession:
-    return McpSession(lambda: (library, None), options=options or OpenSectionOptions())
-
-
 async def test_one_call_delivers_no_more_than_clients_take() -> None:
     library = make_book(2_500)
-    client = start_session(library, OpenSectionOptions(budget_tokens=1_000_000))
+    client = McpSession(lambda: (library, None))
     ids = [id_of(library, f"Chapter {number}") for number in range(1, CHAPTERS + 1)]
     reply = await client.call("expand_sections", {"section_ids": [f"{section_id}:1" for section_id in ids]})
-    assert client.conversation.state.open_tokens <= CALL_TOKENS_MAX
+    assert estimate_tokens(reply) <= CALL_TOKENS_MAX + 1_000
     assert f"[{ids[-1]}] Book > Chapter {CHAPTERS}: no room for its ~" in reply
     assert "no room" not in (await client.call("expand_sections", {"section_ids": f"{ids[-1]}:1"}))
-
-
-async def test_past_the_budget_the_oldest_is_closed_and_named() -> None:
-    library = make_book(600)
-    client = start_session(library, OpenSectionOptions(budget_tokens=4_000))
-    replies = []
-    for number in range(1, CHAPTERS + 1):
-        section_id = id_of(library, f"Chapter {number}")
-        replies.append(await client.call("expand_sections", {"section_ids": [section_id]}))
-    first, last = id_of(library, "Chapter 1"), id_of(library, f"Chapter {CHAPTERS}")
-    assert any(f"(Closed, because much is open: {first}" in reply for reply in replies)
-    assert first not in client.conversation.state.open_sections
-    assert last in client.conversation.state.open_sections
-    assert "word" in (await client.call("expand_sections", {"section_ids": [first]}))

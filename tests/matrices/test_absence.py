@@ -14,7 +14,6 @@ import pytest
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
 from roamtui.export.html import render_html
@@ -170,7 +169,7 @@ def _table_of_model(source: Source, _capture: Capture) -> str:
 
 
 def _call_mcp(source: Source, tool: str, **arguments: str) -> str:
-    session = McpSession(lambda: source.opened, options=OpenSectionOptions(), make_searcher=KeywordSearcher)
+    session = McpSession(lambda: source.opened, KeywordSearcher)
     return asyncio.run(session.call(tool, arguments))
 
 
