@@ -80,7 +80,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=2),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=3),
     Format(
         "HTML",
         "html:convert_html_file",

@@ -15,13 +15,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import pypdfium2_raw as pdfium
 from msgspec import Struct
 
 from roamtui.convert.decode import replace_surrogates
+from roamtui.convert.pdf.right_to_left import (
+    MixedLine,
+    PlacedLetter,
+    has_right_to_left,
+    is_right_to_left,
+    split_words,
+)
 from roamtui.convert.pdf.words import (
     HYPHEN,
     LOWERED_FIGURES,
@@ -35,6 +41,7 @@ from roamtui.convert.pdf.words import (
 from roamtui.errors import SourceError
 
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
+_LINE = re.compile(r"(?:[^\r\n]|\r(?!\n))+")
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
     | {"\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
@@ -50,11 +57,6 @@ _ACCENTS = dict(
 )
 """The combining form of each accent that a font may have as a character of its own."""
 _DOTLESS = {"\u0131": "i", "\u0237": "j"}
-_RIGHT_TO_LEFT = re.compile(
-    "[\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
-)
-"""Letters of right-to-left scripts, without their digits and marks."""
-_LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
@@ -298,21 +300,22 @@ class PdfPage:
         uneven: list[int] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
         # picture.
-        is_mixed = has_right_to_left(text)
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
-        for match in _WORD.finditer(text):
-            first, end = match.span()
-            bounds = self._read_box(first, end - past_end, rotation)
-            if (
-                bounds
-                and bounds.x1 > left
-                and bounds.x0 < right
-                and bounds.bottom > top
-                and bounds.top < bottom
-            ):
+        page_box = _Box(left, right, top, bottom, is_uneven=False)
+        for line in _LINE.finditer(text):
+            mixed = MixedLine(line[0]) if has_right_to_left(line[0]) else None
+            if mixed is not None and mixed.is_turned:
+                turned = self._read_turned_line(mixed, line[0], line.start(), rotation)
+                words += (word for word in turned if _overlap(word, page_box))
+                continue
+            for match in _WORD.finditer(text, *line.span()):
+                first, end = match.span()
+                bounds = self._read_box(first, end - past_end, rotation)
+                if bounds is None or not _overlap(bounds, page_box):
+                    continue
                 if first and match[0].isspace() and self._read_box(first - 1, first - 1, rotation) == bounds:
                     continue  # a character in the place of a space is one
-                letters = self._read_letters(match[0], first, rotation, is_mixed=is_mixed)
+                letters = self._read_letters(match[0], first, rotation, mixed)
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
@@ -327,20 +330,15 @@ class PdfPage:
                 self._mark_scripts(words[index], rotation)
         return words
 
-    def _read_letters(self, letters: str, first: int, rotation: int, *, is_mixed: bool) -> str:
-        """Return the letters of a word as a person sees them.
-
-        `is_mixed` is true if the page has words from right to left.
-        """
+    def _read_letters(self, letters: str, first: int, rotation: int, line: MixedLine | None) -> str:
+        """Return the letters of a word as a person sees them. It may be in a line of several scripts."""
         count = len(letters)
         if not (letters.isascii() and letters.isprintable()) or "`" in letters:
             if not _ACCENTS.keys().isdisjoint(letters):
                 letters = self._join_accents(letters, first, rotation)
             letters = letters.translate(_LIGATURES)
-            if _RIGHT_TO_LEFT.match(letters):
-                letters = self._order_letters(letters, first, rotation)
-        if is_mixed and len(letters) == count and not has_right_to_left(letters):
-            letters = self._place_letters(letters, first, rotation)
+        if line is not None and len(letters) == count:
+            letters = line.read_word(self._place_letters(letters, first, rotation))
         return letters
 
     def _join_letters(self, words: list[Word]) -> list[Word]:
@@ -397,20 +395,28 @@ class PdfPage:
         if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
-    def _order_letters(self, letters: str, first: int, rotation: int) -> str:
-        """Put the letters of a right-to-left word into reading order. pdfium returns either order."""
-        boxes = [
-            self._read_box(first + index, first + index, rotation) or (0.0, 0.0)
-            for index in range(len(letters))
-        ]
-        if boxes[0][0] < boxes[-1][0] and all(map(_RIGHT_TO_LEFT.match, letters)):
-            letters = letters[::-1]
-            boxes = boxes[::-1]
-        for match in _LAM_ALEF.finditer(letters):
-            index = match.start()
-            if boxes[index] == boxes[index + 1]:
-                letters = f"{letters[:index]}{match[0][::-1]}{letters[index + 2 :]}"
-        return unicodedata.normalize("NFKC", letters)
+    def _read_turned_line(self, line: MixedLine, text: str, start: int, rotation: int) -> Iterator[Word]:
+        """Yield the words of a line that is read from right to left, in their places from left to right."""
+        for letters in split_words(self._place_letters(text, start, rotation)):
+            word = line.read_word(letters).translate(_LIGATURES)
+            indices = [letter.number for letter in letters]
+            boxes = [box for index in indices if (box := self._read_box(index, index, rotation))]
+            top = min(box.top for box in boxes)
+            bottom = max(box.bottom for box in boxes)
+            x1 = max(box.x1 for box in boxes)
+            yield Word(word, boxes[0].x0, x1, top, bottom, min(indices), max(indices))
+
+    def _place_letters(self, text: str, start: int, rotation: int) -> list[PlacedLetter]:
+        """Return the letters of a text, which begins at an index, with their places. Spaces are left out."""
+        matrix = pdfium.FS_MATRIX()
+        placed: list[PlacedLetter] = []
+        for index in (index for word in _WORD.finditer(text) for index in range(*word.span())):
+            number = start + index
+            if box := self._read_box(number, number, rotation):
+                pdfium.FPDFText_GetMatrix(self._text, number, matrix)
+                size = pdfium.FPDFText_GetFontSize(self._text, number) * math.hypot(matrix.c, matrix.d)
+                placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size or box.bottom - box.top))
+        return placed
 
     def _join_accents(self, letters: str, first: int, rotation: int) -> str:
         """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
@@ -427,23 +433,6 @@ class PdfPage:
                     joined[beside], joined[number] = whole, ""
                     break
         return "".join(joined)
-
-    def _place_letters(self, letters: str, first: int, rotation: int) -> str:
-        """Put the letters of a Latin word or a number from left to right, as they are placed.
-
-        Among words from right to left, pdfium divides "README.md" at its signs, and turns the parts around.
-        """
-        places = [
-            (box.x0 if (box := self._read_box(first + index, first + index, rotation)) else 0.0, letter)
-            for index, letter in enumerate(letters)
-        ]
-        placed = "".join(letter for _, letter in sorted(places, key=itemgetter(0)))
-        is_open = placed.count("(") < placed.count(")")
-        if is_open and placed[-1] == ")" and not any(map(str.isalpha, placed)):
-            return f"({placed[:-1]}"  # it is drawn as a person sees it, at the right of a number
-        if placed[0] == "(" and ")" not in placed and not any(map(str.isalpha, placed)):
-            return f"{placed[1:]})"
-        return placed
 
     def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:
         """Return the box of characters, or None if the first has none. `rotation` is in quarter turns."""
@@ -520,19 +509,13 @@ def _join_run(run: list[Word]) -> list[Word]:
     return joined
 
 
-def has_right_to_left(text: str) -> bool:
-    """Return whether a text has letters that are read from right to left."""
-    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
-
-
-def is_right_to_left(text: str) -> bool:
-    """Return whether most words of a text are read from right to left, or half of them with most letters."""
-    if text.isascii():
-        return False
-    words = [word for word in text.split() if any(map(str.isalpha, word))]
-    turned = sum(map(has_right_to_left, words))
-    letters = len(_RIGHT_TO_LEFT.findall(text))
-    return (turned * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
+def _overlap(first: Word | _Box, second: Word | _Box) -> bool:
+    return (
+        first.x1 > second.x0
+        and first.x0 < second.x1
+        and first.bottom > second.top
+        and first.top < second.bottom
+    )
 
 
 def _rotate_box(

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage, has_right_to_left, is_right_to_left
+from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
+from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left
 from roamtui.convert.pdf.words import (
     LOWERED_FIGURES,
     RAISED_END,
