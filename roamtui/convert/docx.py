@@ -28,7 +28,13 @@ from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.word_fields import write_field
-from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name, is_true
+from roamtui.convert.xml_elements import (
+    choose_alternative,
+    get_attribute,
+    get_local_name,
+    is_true,
+    list_paragraphs,
+)
 from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
@@ -356,8 +362,7 @@ class _HtmlWriter:
                 case "txbxContent":
                     self._boxes.append(self.write_blocks(child))
                 case "txBody":
-                    paragraphs = ("".join(each.itertext("{*}t")) for each in child.iterfind("{*}p"))
-                    self._boxes += [f"<p>{escape(text)}</p>" for text in paragraphs]
+                    self._boxes += [f"<p>{escape(text)}</p>" for text in list_paragraphs(child)]
                 case "textpath":
                     self._boxes.append(f"<p>{escape(get_attribute(child, 'string'))}</p>")
                 case "blip" | "imagedata":
@@ -368,7 +373,7 @@ class _HtmlWriter:
                     yield f'<img alt="{escape(words)}">'
                 case "relIds":
                     diagram = self._package.parse(self._find_part(get_attribute(child, "dm"), "a diagram"))
-                    items = [f"<li>{escape(text.text or '')}</li>" for text in diagram.iter("{*}t")]
+                    items = [f"<li>{escape(text)}</li>" for text in list_paragraphs(diagram)]
                     self._boxes.append(f"<ul>{''.join(items)}</ul>")
                 case "AlternateContent":
                     yield from self._write_drawing(choose_alternative(child), words)

@@ -5,6 +5,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from msgspec import Struct
 
@@ -163,8 +164,9 @@ def _fits(value: float, condition: tuple[str, float]) -> bool:
 
 
 def write_plain(value: float) -> str:
-    """Return a number without a format, with all digits that Excel shows."""
-    return str(int(value)) if value.is_integer() and abs(value) < _WHOLE_MAX else f"{value:.15g}"
+    """Return a number without a format, with all digits that Excel shows, and none that the file lacks."""
+    is_whole = value.is_integer() and abs(value) < _WHOLE_MAX
+    return str(int(Decimal(repr(value)))) if is_whole else f"{value:.15g}"
 
 
 def write_duration(seconds: float) -> str:

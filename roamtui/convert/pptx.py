@@ -10,7 +10,13 @@ from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, write_table
-from roamtui.convert.xml_elements import choose_alternative, get_attribute, get_local_name, is_true
+from roamtui.convert.xml_elements import (
+    choose_alternative,
+    get_attribute,
+    get_local_name,
+    is_true,
+    list_paragraphs,
+)
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading, write_script
@@ -169,8 +175,7 @@ class _SlideReader:
                     for diagram in shape.iter("{*}relIds"):
                         relation = self._relations.get(get_attribute(diagram, "dm"))
                         root = self._parse(relation.target if relation else "", "a diagram")
-                        items = (escape_inline(text.text or "") for text in root.iter("{*}t"))
-                        yield "\n".join(f"- {item}" for item in items)
+                        yield "\n".join(f"- {escape_inline(text)}" for text in list_paragraphs(root))
                 case _:
                     pass
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from roamtui.convert.html_elements import make_absolute_href
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.tables import MarkdownCell, write_cell
-from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, join_text
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.markdown.escaping import escape_inline, write_script
 
@@ -120,9 +120,8 @@ class Workbook:
             href = make_absolute_href(target, None)
             if href and cell and cell != href:
                 sheet.rows[row_number][column] = MarkdownCell(f"[{write_cell(cell)}]({href})")
-        drawings = [self._package.parse(each.target) for each in relations.values() if each.kind == "drawing"]
-        paragraphs = (text for each in drawings for text in each.iterfind(".//{*}txBody/{*}p"))
-        sheet.boxes = [text for each in paragraphs if (text := join_text(each, "{*}t"))]
+        drawings = (self._package.parse(each.target) for each in relations.values() if each.kind == "drawing")
+        sheet.boxes = [text for each in drawings for text in list_paragraphs(each)]
 
     def _read_row(
         self,

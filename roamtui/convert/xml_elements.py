@@ -3,9 +3,17 @@
 from typing import Any
 
 
-def join_text(element: Any, tag: str = "*") -> str:  # noqa: ANN401 - lxml has no types
-    """Return the text in an element, on one line; with `tag`, only that of the elements with this tag."""
-    return " ".join("".join(element.itertext(tag)).split())
+def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types
+    """Return the text in an element, on one line."""
+    return " ".join("".join(element.itertext("*")).split())
+
+
+def list_paragraphs(drawing: Any) -> list[str]:  # noqa: ANN401
+    """List the paragraphs with text in a drawing of Office, each on one line."""
+    for line_break in drawing.iter("{*}br"):
+        line_break.text = " "
+    lines = ("".join(each.itertext("{*}t", "{*}br")).split() for each in drawing.iter("{*}p"))
+    return [" ".join(words) for words in lines if words]
 
 
 def get_local_name(element: Any) -> str:  # noqa: ANN401

@@ -53,7 +53,7 @@ _ROWS_HEAD = re.compile(r"^## Rows [\d,]+–[\d,]+\n\n(\|.*)\n(\|[-| ]+)\n", re.
 _OWN_WORDS = re.compile(r"^#+ (?:Slide \d+\b.*|Named areas)$|\[x\]| \(hidden\)$", re.MULTILINE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _WORDY_ATTRIBUTES = frozenset(
-    {"descr", "title", "name", "alt", "val", "value", "label", "formatCode", "string", "string-value", "current-value"}
+    "descr title name alt val value label formatCode ref string string-value current-value".split()  # noqa: SIM905
 )
 _WHOLE = frozenset({"p", "h", "si", "is"})
 """Elements that are one text, whatever is in them."""
@@ -133,7 +133,7 @@ def compare_texts(markdown: str, texts: Sequence[str], package: Counter[str]) ->
     """Compare Markdown with what an independent reader reads, in one order or several; the least count is moved."""
     heads: set[str] = set()
     markdown = _ROWS_HEAD.sub(lambda match: _drop_repeated(match, heads), _OWN_WORDS.sub("", markdown))
-    own_text = read_by_pandoc(markdown.encode(), "gfm")
+    own_text = read_by_pandoc(markdown.encode(), "gfm-emoji")
     own = list_words(own_text)
     allowed = Counter(list_words(texts[0])) | package
     words, *others = (list_words(_join_divided(REPEATED.sub("", text), own)) for text in texts)

@@ -105,23 +105,31 @@ def read_odt(data: bytes) -> str:
     return read_by_pandoc(remove_elements(data, _HIDDEN_ODT), "odt")
 
 
-def read_pptx(data: bytes) -> str:
-    """Read a deck: each slide from top to bottom, then its speaker notes."""
+def read_pptx(data: bytes) -> list[str]:
+    """Read a deck in two orders: each slide from top to bottom below its title, or as in the file; then its notes."""
+    return [_read_slides(data, is_sorted=is_sorted) for is_sorted in (True, False)]
+
+
+def _read_slides(data: bytes, *, is_sorted: bool) -> str:
     from pptx import Presentation  # noqa: PLC0415 - in an environment of its own
 
     lines: list[str] = []
     for slide in Presentation(io.BytesIO(data)).slides:
-        lines += _list_shape_texts(slide.shapes)
+        lines += _list_shape_texts(slide.shapes, is_sorted=is_sorted)
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         lines += [notes.text] if notes is not None else []
     return "\n".join(lines)
 
 
-def _list_shape_texts(shapes: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx
-    for shape in sorted(shapes, key=lambda each: (each.top or 0, each.left or 0)):
+def _list_shape_texts(shapes: Any, *, is_sorted: bool) -> Iterator[str]:  # noqa: ANN401 - python-pptx
+    def get_order(shape: Any) -> tuple[bool, int, int]:  # noqa: ANN401
+        is_title = shape.is_placeholder and shape.placeholder_format.type in (1, 3)
+        return (not is_title, shape.top or 0, shape.left or 0)
+
+    for shape in sorted(shapes, key=get_order) if is_sorted else shapes:
         is_edge = shape.is_placeholder and shape.placeholder_format.type in (13, 14, 15, 16)
         if shape.shape_type == 6:
-            yield from _list_shape_texts(shape.shapes)
+            yield from _list_shape_texts(shape.shapes, is_sorted=is_sorted)
         elif shape.has_text_frame and not is_edge:
             yield shape.text_frame.text
         elif getattr(shape, "has_table", False):
@@ -165,7 +173,7 @@ def _write_value(value: object, number_format: str) -> str:
             return str(value)
 
 
-READERS: dict[str, Callable[[bytes], str]] = {
+READERS: dict[str, Callable[[bytes], str | list[str]]] = {
     "docx": read_docx,
     "odt": read_odt,
     "pptx": read_pptx,

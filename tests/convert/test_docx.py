@@ -250,6 +250,13 @@ def test_a_field_in_an_equation_is_a_part_of_it() -> None:
     assert _convert(f"<w:p>{begin}{inner}{end}</w:p>") == "7/2\n"
 
 
+def test_a_point_of_a_diagram_is_one_item() -> None:
+    point = "<p><r><t>Plan</t></r><r><t>ning</t></r><br/><r><t>starts</t></r></p>"
+    others = {"word/_rels/document.xml.rels": _relate("d.xml"), "word/d.xml": f"<dataModel>{point}<p/></dataModel>"}
+    drawing = "<w:p><w:r><w:drawing><relIds dm='c'/></w:drawing></w:r></w:p>"
+    assert _convert_whole(drawing, others=others).text == "- Planning starts\n"
+
+
 def _relate(target: str, *, mode: str = "") -> str:
     return (
         f"<Relationships><Relationship Id='c' Type='x/aFChunk' Target='{target}' TargetMode='{mode}'/></Relationships>"

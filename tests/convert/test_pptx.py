@@ -8,7 +8,7 @@ from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from roamtui.convert.pptx import convert_pptx
-from tests.convert.samples import read_sample, remove_part, replace_part
+from tests.convert.samples import add_part, read_sample, remove_part, replace_part
 
 _NAMESPACES = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:m="m" xmlns:a14="a14"'
 _RAISED = '<a:r><a:t>50</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>3</a:t></a:r><a:r><a:t> tons</a:t></a:r>'
@@ -92,6 +92,18 @@ def test_lists_have_their_numbers() -> None:
         number("part", "romanUcParenBoth"),
     )
     assert "4. four\n   - a) inner\n   - b) more\n5. five\n- (I) part\n" in text
+
+
+def test_a_point_of_a_diagram_is_one_item() -> None:
+    frame = (
+        '<p:graphicFrame><a:graphic><a:graphicData><relIds dm="rId77"/></a:graphicData></a:graphic></p:graphicFrame>'
+    )
+    data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "</p:spTree>", f"{frame}</p:spTree>")
+    data = replace_part(
+        data, "ppt/slides/_rels/slide2.xml.rels", "</Relationships>", _LINK.format("../media/d.xml", "")
+    )
+    point = "<x><p><r><t>Plan</t></r><r><t>ning</t></r></p><p><r><t>Building</t></r></p></x>"
+    assert "- Planning\n- Building\n" in convert_pptx(add_part(data, "ppt/media/d.xml", point), "a.pptx").text
 
 
 _PICTURE = (

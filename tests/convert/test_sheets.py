@@ -45,7 +45,7 @@ def _convert_file(rows: str, *, after: str = "", strings: str = "", **targets: s
         "xl/worksheets/_rels/a.xml.rels": _relate(**targets),
         "xl/styles.xml": _STYLES,
         "xl/sharedStrings.xml": f"<sst {_MAIN}>{strings}</sst>",
-        "xl/drawings/d.xml": '<a:x xmlns:a="a"><a:txBody><a:p><a:t>In a </a:t><a:t>box</a:t></a:p></a:txBody></a:x>',
+        "xl/drawings/d.xml": '<a:x xmlns:a="a"><a:p><a:t>In </a:t><a:t>a</a:t><a:br/><a:t>box</a:t></a:p></a:x>',
     }
     return convert_sheets(pack(parts), "a.xlsx")
 
@@ -63,10 +63,10 @@ def _row(number: int, *values: str) -> str:
 
 
 def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
-    numbers = ("4111111111111111", "9007199254740991", "123456789.123", "0.1")
+    numbers = ("4111111111111111", "9007199254740991", "1.9999999991653392E+19", "0.1")
     texts = ("Reset at 00:00:00", "x 2025-01-01 00:00:00", "a  b", "=1.10")
     text = _convert(_row(1, "card", "limit", "fee", "rate") + _row(2, *numbers) + _row(3, *texts))
-    assert "| 4111111111111111 | 9007199254740991 | 123456789.123 | 0.1 |" in text
+    assert "| 4111111111111111 | 9007199254740991 | 19999999991653392000 | 0.1 |" in text
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
 
 
