@@ -107,6 +107,7 @@ FORMATS = (
         package="lxml",
         left_out=_OFFICE_LOSS,
         holds_pictures=True,
+        version=2,
     ),
     Format(
         "PPTX",
@@ -116,6 +117,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
+        version=2,
     ),
     Format(
         "ODT",
@@ -124,6 +126,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
+        version=2,
     ),
     Format(
         "spreadsheet",
@@ -134,6 +137,7 @@ FORMATS = (
         package="python-calamine",
         extra="formats",
         left_out=_OFFICE_LOSS,
+        version=2,
     ),
     Format(
         "CSV or TSV",
