@@ -44,6 +44,11 @@ _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TICKS = re.compile("`+")
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
+_OUTSIDE_XPATH = (
+    "*[not(self::thead or self::tbody or self::tfoot or self::tr)] | text() | */text()[parent::thead or"
+    " parent::tbody or parent::tfoot or parent::tr] | */tr/text()"
+)
+"""What is in a table but in none of its cells. Browsers show it above the table."""
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _SPANNED_ROOM = 2_000
@@ -362,7 +367,9 @@ def _write_table(table: Any) -> list[str]:
     """
     if _is_layout(table):
         return write_blocks(table)
-    outside = table.xpath("*[not(self::thead or self::tbody or self::tfoot or self::tr)]")
+    outside: list[_Piece] = []
+    for part in table.xpath(_OUTSIDE_XPATH):
+        outside += [_write_text(part)] if isinstance(part, str) else _write_element(part, frozenset())
     spans = _Spans()
     listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
     rows = [(row, cells) for row, cells in listed if cells]
@@ -383,7 +390,7 @@ def _write_table(table: Any) -> list[str]:
         has_heads = all(cell.tag == "th" for cell in row)
         rule = f"|{' --- |' * len(texts)}"
         lines = [line, rule] if has_heads else [f"|{' |' * len(texts)}", rule, line]
-    return [*(block for part in outside for block in write_blocks(part)), "\n".join(lines)]
+    return [*_finish_blocks(outside), "\n".join(lines)]
 
 
 def _is_layout(table: Any) -> bool:

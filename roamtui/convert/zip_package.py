@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
+from unicodedata import normalize
 
 from lxml import etree
 from msgspec import Struct
@@ -38,6 +39,19 @@ def _measure_growth(part: zipfile.ZipInfo) -> int:
     return part.file_size - part.compress_size
 
 
+def _fold_name(name: str) -> str:
+    """Return a name without differences in case, and in how macOS composes its letters."""
+    return normalize("NFC", name).lower()
+
+
+def _open_archive(data: bytes) -> zipfile.ZipFile:
+    """Open an archive. Names that do not say their encoding are in UTF-8, or else in that of DOS."""
+    try:
+        return zipfile.ZipFile(io.BytesIO(data), metadata_encoding="utf-8")
+    except UnicodeDecodeError:
+        return zipfile.ZipFile(io.BytesIO(data))
+
+
 class ZipPackage:
     """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
@@ -47,9 +61,9 @@ class ZipPackage:
         Raises:
             SourceError: It says that it unpacks to too much.
         """
-        self._archive = zipfile.ZipFile(io.BytesIO(data))
+        self._archive = _open_archive(data)
         self._names = dict.fromkeys(self._archive.namelist())
-        self._names_by_lower = {part.lower(): part for part in self._names}
+        self._names_by_key = {_fold_name(part): part for part in self._names}
         self._damaged: dict[str, None] = {}
         self._part_bytes_max = part_bytes_max
         self._too_much = f"{name} contains too much text. Split it into smaller files, or convert it to text."
@@ -61,8 +75,8 @@ class ZipPackage:
         return [name for name in self._names if name.startswith(starts)]
 
     def find_name(self, part_name: str) -> str:
-        """Return a part's name in the archive, maybe in another case; a missing part keeps its name."""
-        found = self._names_by_lower.get(part_name.lower(), part_name)
+        """Return a part's name in the archive, maybe spelled otherwise; a missing part keeps its name."""
+        found = self._names_by_key.get(_fold_name(part_name), part_name)
         return part_name if part_name in self._names else found
 
     def has(self, part_name: str) -> bool:

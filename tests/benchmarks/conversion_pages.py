@@ -34,6 +34,7 @@ _PAGE_SCRIPT = r"""
   for (const part of list(off.join(","))) if (!part.matches("blockquote footer, figure footer")) part.remove()
   for (const button of list("button"))
     if (/copy|copied/i.test(button.innerText + button.className + button.title + button.ariaLabel)) button.remove()
+  for (const menu of list("select")) menu.replaceWith(` ${[...menu.selectedOptions].map(each => each.label)} `)
   for (const reading of list("rt")) reading.before("("), reading.after(")")
   const title = list("h1").find(each => each.textContent.trim())
   let part = title ?? document.body
@@ -48,6 +49,7 @@ _SPAN_MAX = 50
 _HIDDEN_SOURCE = re.compile(r"<(style|script|nav)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _PAGE_TITLE = re.compile(r"^# Page \d+(?:: .*)?$", re.MULTILINE)
+_HEAD = re.compile(r"^\|.*(?=\n\| ---)", re.MULTILINE)
 _REPEATED_CELL = re.compile(r"(?<=\|)( [^|\n]+ )\|(?=\1\|)")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _EDGE_LINES, _REPEATS_MIN, _REPEATED_SHARE = 3, 3, 0.06
@@ -137,7 +139,7 @@ def _fold_line(line: str) -> str:
 
 def drop_additions(markdown: str) -> str:
     """Drop what roamtui adds to a PDF: titles of pages, and heads of several columns in each column but one."""
-    return _REPEATED_CELL.sub("", _PAGE_TITLE.sub("", markdown))
+    return _HEAD.sub(lambda match: _REPEATED_CELL.sub("", match[0]), _PAGE_TITLE.sub("", markdown))
 
 
 def list_sources(data: bytes, kind: str) -> Iterator[str]:

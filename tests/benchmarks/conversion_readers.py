@@ -49,12 +49,14 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
             yield " " if text.startswith("<br") else ""
         case {"t": "RawBlock", "c": [_, text]}:
             yield re.sub("<[^>]*>", " ", text) + "\n"
-        case {"t": "Code", "c": [_, text]}:
-            yield text
-        case {"t": "CodeBlock", "c": [_, text]}:
-            yield f"{text}\n"
+        case {"t": "Code" | "CodeBlock" as kind, "c": [_, text]}:
+            yield text + "\n" * (kind == "CodeBlock")
         case {"t": "Math", "c": [_, text]}:
             yield _TEX_COMMAND.sub(" ", text)
+        case {"t": "Image", "c": [_, content, _]}:
+            yield " "
+            yield from _walk(content, notes)
+            yield " "
         case {"t": "Note", "c": content}:
             notes.append(content)
         case {"t": kind, "c": content}:

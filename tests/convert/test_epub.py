@@ -32,6 +32,11 @@ _PART = _HULLS + _POINT.format("Sails &amp; masts", "two%202.xhtml", "")
 _NCX = _POINT.format("Part One", "one.xhtml", _PART) + _POINT.format("The end", "three.xhtml#end", "")
 
 
+def _unpack(data: bytes) -> dict[str, str | bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 @pytest.mark.parametrize("navigation", [{"nav": _NAV}, {"ncx": _NCX}])
 def test_the_navigation_gives_titles_and_levels(navigation: dict[str, str]) -> None:
     converted = convert_epub(pack(make_epub_parts(_CHAPTERS, **navigation)), "a.epub")
@@ -69,6 +74,14 @@ def test_a_damaged_chapter_costs_no_other_and_is_named() -> None:
     converted = convert_epub(damaged.replace(sum_of_part, bytes(4)), "a.epub")
     assert converted.text.startswith("one words words")
     assert converted.notes == ("not all of it can be read, because a part is damaged: OEBPS/text/two.xhtml.",)
+
+
+@pytest.mark.parametrize("stored", ["f\u00fcnf", "fu\u0308nf"])
+def test_a_chapter_is_found_whose_name_does_not_say_that_it_is_utf8(stored: str) -> None:
+    data = pack(make_epub_parts({"f\u00fcnf.xhtml": "<p>A hull."}))
+    placeholder = "x" * len(stored.encode())
+    renamed = pack({name.replace("f\u00fcnf", placeholder): part for name, part in _unpack(data).items()})
+    assert convert_epub(renamed.replace(placeholder.encode(), stored.encode()), "a.epub").text == "A hull.\n"
 
 
 @pytest.mark.parametrize("stored", ["a%20b.xhtml", "A%20b.xhtml", "a b.xhtml"])

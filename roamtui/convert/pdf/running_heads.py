@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.tables import detect_tables
+from roamtui.text import fold_letters
 
 _EDGE_ROWS = 3
 _REPEATS_MIN = 4
@@ -95,7 +96,8 @@ class _Edges(Struct):
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
-    The heads of a table that is continued on several pages are no running heads.
+    The heads of a table that is continued on several pages are no running heads. What only a running head
+    says stays once.
     If no row would be left in the whole document, nothing is removed.
     """
     sizes = sorted(row.size for rows in pages for row in rows)
@@ -113,7 +115,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
         edges[page].number = number
         printed.setdefault(number, []).append(page)
     repeated = _detect_repeated_rows(edges)
-    kept = []
+    removed_by_page: list[set[int]] = []
     for rows, sides in zip(pages, edges, strict=True):
         rates: dict[int, float] = {}  # on which share of the pages each row is; 1 for a page number
         for row in (*sides.top, *sides.bottom):
@@ -129,8 +131,31 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
             for row in rows[table.start : table.start + table.header_count]
             if len(row.cells) > 1 and not sides.has_number(row)
         }
-        kept.append([row for row in rows if id(row) not in removed])
+        removed_by_page.append(removed)
+    _keep_unsaid_rows(pages, edges, removed_by_page)
+    kept = [
+        [row for row in rows if id(row) not in removed]
+        for rows, removed in zip(pages, removed_by_page, strict=True)
+    ]
     return kept if any(kept) else list(pages), printed
+
+
+def _keep_unsaid_rows(
+    pages: Sequence[Sequence[PageRow]], edges: Sequence[_Edges], removed_by_page: Sequence[set[int]]
+) -> None:
+    """Keep the first of repeated rows that say what is nowhere else in the file, such as titles of tables."""
+    places = [*zip(pages, edges, removed_by_page, strict=True)]
+    kept = "".join(row.text for rows, _, removed in places for row in rows if id(row) not in removed)
+    text = fold_letters(kept)
+    said: set[str] = set()
+    for rows, sides, removed in places:
+        for row in rows:
+            words = fold_letters(sides.make_key(row)[0]) if id(row) in removed else ""
+            if not words or words in said or _NUMBER_ONLY.fullmatch(row.text):
+                continue
+            said.add(words)
+            if words not in text:
+                removed.discard(id(row))
 
 
 def _detect_repeated_rows(edges: Sequence[_Edges]) -> dict[tuple[str, int], float]:

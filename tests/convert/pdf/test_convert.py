@@ -63,7 +63,7 @@ def test_printed_page_numbers_are_kept_if_they_differ_from_the_counted_ones() ->
 
 
 @pytest.mark.parametrize("count", [4, 8])
-def test_running_heads_are_left_out(count: int) -> None:
+def test_running_heads_are_there_once(count: int) -> None:
     pages = [
         lay_out(
             f"Chapter {number // 3}",
@@ -77,7 +77,7 @@ def test_running_heads_are_left_out(count: int) -> None:
         for number in range(count)
     ]
     converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "Start", 0)]), "a.pdf")
-    assert "Book of Boats" not in converted.text
+    assert converted.text.count("\nThe Book of Boats\n") == 1
     assert "12" not in converted.text
     assert converted.text.count("body") == count
 
@@ -93,7 +93,13 @@ def test_heads_of_a_table_on_several_pages_are_not_running_heads() -> None:
     ]
     text = convert_pdf(make_pdf(pages), "a.pdf").text
     assert text.count("|  | Quarter | Half |") == 5
-    assert "Book of Boats" not in text
+    assert text.count("\nThe Book of Boats\n") == 1
+
+
+def test_a_running_head_that_the_text_says_too_is_left_out() -> None:
+    pages = [lay_out("The Book of Boats", "", f"text {number}00", *["Ships called."] * 6) for number in range(5)]
+    text = convert_pdf(make_pdf([lay_out("# THE BOOK", "# of Boats"), *pages]), "a.pdf").text
+    assert "The Book of Boats" not in text
 
 
 @pytest.mark.parametrize("title", ["# Results 2019", "# Exhibit 0", "Exhibit 0", "# 2019"])
