@@ -12,6 +12,7 @@ from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html
+from roamtui.convert.pdf.right_to_left import MixedLine, PlacedLetter
 from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
 from roamtui.convert.subtitles import convert_subtitles
@@ -92,6 +93,11 @@ def _clean(text: str) -> None:
     library.clean_text(Span(doc="", start=0, end=len(text)))
 
 
+def _read_turned(text: str) -> object:
+    letters = [PlacedLetter(letter, number, number, number + 1, 9) for number, letter in enumerate(text)]
+    return [MixedLine(f"{letter}a").read_word(letters) for letter in "\u05d0\u0627"]
+
+
 def _find_passage(text: str) -> None:
     state = make_state(f"# A\n\na {text} b\n")
     quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.NOT_FOUND)
@@ -134,6 +140,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "statement": lambda text: find_statement("How many alpha b?", [text]),
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
+    "line from right to left": lambda text: [_read_turned(part + text) for part in ("\u05d0", "7", f"7{text}")],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
     "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt"),

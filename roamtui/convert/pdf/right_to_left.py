@@ -18,7 +18,7 @@ _RIGHT_TO_LEFT = re.compile(f"[{_LETTERS}]")
 _CORE = re.compile(rf"(?![{_LETTERS}])\w(?:[^{_LETTERS}]*(?![{_LETTERS}])\w)?")
 """What is read from left to right: from the first Latin letter or digit to the last."""
 _NUMBER_SIGNS = "#$%¢-¥°±‰₠-₿"
-_CORE_IN_HEBREW = re.compile(rf"[{_NUMBER_SIGNS}]*{_CORE.pattern}[{_NUMBER_SIGNS}]*")
+_CORE_IN_HEBREW = re.compile(rf"[{_NUMBER_SIGNS}]{{0,3}}{_CORE.pattern}[{_NUMBER_SIGNS}]{{0,3}}")
 """Hebrew leaves percent and currency signs beside their number. Arabic reads them from right to left."""
 _RANGE = re.compile("([-+\u2212])")
 """Arabic reads the numbers around these signs from right to left too."""
