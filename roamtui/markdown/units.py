@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.markdown.blocks import (
     LINE_BREAK,
@@ -95,14 +96,12 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     start: int
     """Bounds in the source, without the marks of lists and quotes."""
     end: int
-    inlines: Sequence[Inline] = ()
+    inlines: Sequence[Inline]
     """The words of each cell."""
-    links: Sequence[Link] = ()
+    links: Sequence[Link]
     """The links of the text."""
     number: Piece | None = None
     """The number of its item."""
-    known_cells: tuple[VisibleText, ...] = ()
-    """The cells, if there are no `inlines`."""
     leads: tuple[int, ...] = ()
     """Indices of the units that lead its list in, outermost first."""
     heads: TableHeads | None = None
@@ -113,7 +112,10 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @cached_property
     def cells(self) -> tuple[VisibleText, ...]:
         """The cells of a row; everything else has one."""
-        return self.known_cells or tuple(_read_cells(self.inlines, self.links, self.number))
+        cells = [[_read_words(words, self.links) for words in inline] for inline in self.inlines]
+        if self.number is not None:
+            cells[0].insert(0, self.number)
+        return tuple(VisibleText(tuple(pieces)) for pieces in cells)
 
     @cached_property
     def whole(self) -> VisibleText:
@@ -220,7 +222,7 @@ class _UnitLister:
                         bounds = title[0].start, title[-1].end
                         self._add(UnitKind.PARAGRAPH, bounds, leads, (title,))
                     elif block.alert and (match := _ALERT_KIND.match(self._text, start, end)):
-                        self._add_label(Piece(match[1], *match.span(1)), leads)
+                        self._add_label(match[1], match.span(1), leads)
                     self.add_blocks(inner_blocks, leads)
                 case _:
                     lead = before
@@ -247,26 +249,21 @@ class _UnitLister:
             )
         )
 
-    def _add_known(
-        self, kind: UnitKind, bounds: Bounds, leads: tuple[int, ...], cells: tuple[VisibleText, ...]
-    ) -> None:
-        self.units.append(Unit(kind=kind, start=bounds[0], end=bounds[1], known_cells=cells, leads=leads))
-
-    def _add_label(self, label: Piece, leads: tuple[int, ...]) -> None:
-        self._add_known(UnitKind.LABEL, (label.start, label.end), leads, (VisibleText((label,)),))
+    def _add_label(self, text: str, bounds: Bounds, leads: tuple[int, ...]) -> None:
+        start, end = bounds
+        self._add(UnitKind.LABEL, bounds, leads, [[Words(text, start=start, end=end)]])
 
     def _add_paragraph(self, block: Paragraph, leads: tuple[int, ...], number: Piece | None) -> None:
         """Add a paragraph, or the rows of a table that is written as plain lines."""
-        rows: list[tuple[VisibleText, ...]] = []
-        if _MAY_HAVE_CELLS.search(self._text, *block.inner):
-            (text,) = _read_cells([block.words], self._links, number)
-            rows = _split_rows(text)
+        has_cells = _MAY_HAVE_CELLS.search(self._text, *block.inner) is not None
+        rows = _split_rows(block.words) if has_cells else []
         position = block.inner[0]
         for cells in rows:
-            pieces = [piece for cell in cells for piece in cell.pieces if piece.start < piece.end]
-            start = max(position, min((piece.start for piece in pieces), default=position))
-            position = max(start, max((piece.end for piece in pieces), default=start))
-            self._add_known(UnitKind.ROW, (start, position), leads, cells)
+            words = [words for cell in cells for words in cell if words.start < words.end]
+            start = max(position, min((each.start for each in words), default=position))
+            position = max(start, max((each.end for each in words), default=start))
+            self._add(UnitKind.ROW, (start, position), leads, cells, number)
+            number = None
         if not rows:
             kind = UnitKind.PARAGRAPH if number is None else UnitKind.ITEM
             self._add(kind, block.inner, leads, (block.words,), number)
@@ -295,7 +292,7 @@ class _UnitLister:
                 shown = match[1] if int(match[1]) == index else str(index)
                 number = Piece(f"{shown}{block.delimiter} ", match.start(1), match.end())
             if number.text and not (item.blocks and isinstance(item.blocks[0], Paragraph)):
-                self._add_label(number, leads)
+                self._add_label(number.text, (number.start, number.end), leads)
             own = leads
             if item.term is not None:
                 own = (*leads, len(self.units))
@@ -307,18 +304,8 @@ class _UnitLister:
         for line, (start, end) in zip(code.text.split("\n"), bounds_of_lines, strict=False):
             offset = self._text.find(line, start, end)
             bounds = (offset, offset + len(line)) if offset >= 0 else (start, end)
-            visible = VisibleText((Piece(line, *bounds, Emphasis.CODE),))
-            self._add_known(UnitKind.CODE, bounds, leads, (visible,))
-
-
-def _read_cells(
-    inlines: Iterable[Inline], links: Sequence[Link], number: Piece | None = None
-) -> Iterator[VisibleText]:
-    """Yield the visible text of each cell, the first with the number of its item."""
-    opening = [] if number is None else [number]
-    for inline in inlines:
-        yield VisibleText((*opening, *(_read_words(words, links) for words in inline)))
-        opening = []
+            words = Words(line, Emphasis.CODE, start=bounds[0], end=bounds[1])
+            self._add(UnitKind.CODE, bounds, leads, [[words]])
 
 
 def _read_words(words: Words, links: Sequence[Link]) -> Piece:
@@ -332,25 +319,29 @@ def _read_words(words: Words, links: Sequence[Link]) -> Piece:
     return Piece(words.text, words.start, words.end, words.emphasis, words.is_image, is_mark)
 
 
-def _split_rows(text: VisibleText) -> list[tuple[VisibleText, ...]]:
+def _split_rows(inline: Inline) -> list[list[list[Words]]]:
     """Return the rows of a paragraph that is a table written as plain lines, or none if it is prose."""
-    if "|" not in text.text and "│" not in text.text:
-        return []
-    rows: list[list[list[Piece]]] = [[[]]]
-    for piece in text.pieces:
-        if piece.start == piece.end and not piece.text.strip():  # the end of a line
+    rows: list[list[list[Words]]] = [[[]]]
+    for words in inline:
+        if words.start == words.end and not words.text.strip():  # the end of a line
             rows.append([[]])
             continue
         position = 0
-        for match in (*_BAR.finditer(piece.text), None):
-            end = len(piece.text) if match is None else match.start()
-            rows[-1][-1] += VisibleText((piece,)).iter_pieces(position, end)
+        for match in (*_BAR.finditer(words.text), None):
+            end = len(words.text) if match is None else match.start()
+            rows[-1][-1] += [_cut(words, position, end)] if position < end else []
             if match is not None:
                 rows[-1].append([])
                 position = match.end()
-    if sum(len(cells) > 1 for cells in rows) < max(_ROWS_MIN, len(rows) / 2):
-        return []
-    return [tuple(VisibleText(tuple(pieces)) for pieces in cells) for cells in rows]
+    has_rows = sum(len(cells) > 1 for cells in rows) >= max(_ROWS_MIN, len(rows) / 2)
+    return rows if has_rows else []
+
+
+def _cut(words: Words, start: int, end: int) -> Words:
+    """Return a part of some words."""
+    if words.end - words.start != len(words.text):
+        return replace(words, text=words.text[start:end])
+    return replace(words, text=words.text[start:end], start=words.start + start, end=words.start + end)
 
 
 def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:
