@@ -1,14 +1,17 @@
 """The text of hits: together within a budget, the first ones whole, and nothing that the model has."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.excerpt import choose_excerpts
+from roamtui.retrieval.excerpt import choose_excerpts, select_excerpt
 from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
+from tests.outline.documents import documents
 from tests.search.libraries import id_of, make_library
 
 _WORDS = "Nothing of note is said in this sentence. " * 3
@@ -79,3 +82,72 @@ def test_only_text_that_the_model_does_not_have_is_chosen() -> None:
     assert not any(half.overlaps(span) for span in first)
     add_delivered(delivered, [own])
     assert _choose(library, 1.0, 0.9, delivered=delivered)[0] == ()
+
+
+_FILLER = "Some words that say nothing of it. "
+_ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(("Otter", "Vole", "Crane") * 20))
+
+
+def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
+    return [
+        text[start:end] for start, end in select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "## Fees\n", "Fees\n----\n\n\n"])
+def test_a_bare_heading_has_no_excerpt(text: str) -> None:
+    assert _excerpts(text, "fees") == []
+
+
+def test_the_best_sentence_of_a_long_text_comes_with_its_context() -> None:
+    text = f"## Fees\n\n{_FILLER * 40}\n\nYou may rent birds.\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n"
+    found = "\n".join(_excerpts(f"{text}{_FILLER * 40}\n", "what does a heron cost"))
+    assert "You may rent birds.\nA heron costs 2 euros.\nBut not on Mondays." in found
+    assert estimate_tokens(found) <= 60
+
+
+def test_a_short_omission_is_filled_and_a_long_one_is_not() -> None:
+    herons = "\n\n".join(f"Heron {number} costs {number} euros. {_FILLER * 3}".rstrip() for number in range(4))
+    tokens = estimate_tokens(herons)
+    text = f"## Fees\n\n{herons}\n\nChildren pay half of it.\n".replace("\n\nHeron 1", f"\n\n{_FILLER * 20}\n\nHeron 1")
+    found = _excerpts(text, "heron euros", tokens + 2)
+    assert "Children pay half" in found[-1], "one would have to ask for these words again"
+    assert _FILLER * 4 not in "".join(found)
+
+
+def test_a_row_comes_with_the_totals_of_its_table() -> None:
+    table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
+    found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
+    assert "| Beaver | 99 crowns |" in found
+    assert "| **Total** | 7 crowns |" in found
+
+
+def test_code_is_whole_or_comes_with_its_fences() -> None:
+    code = "```python\nadd_heron(\n    1,\n)\n```"
+    text = f"## Fees\n\n{_FILLER * 40}\n\n{code}\n\n{_FILLER * 40}\n"
+    assert _excerpts(text, "add_heron")[0].endswith(code)
+    lines = "".join(f"bird_{number} = {number}\n" for number in range(60))
+    text = f"## Fees\n\n{_FILLER * 40}\n\n```python\n{lines}add_heron(1)\n{lines}```\n\n{_FILLER * 40}\n"
+    opening, middle, closing = _excerpts(text, "add_heron")
+    assert (opening, closing) == ("```python", "```")
+    assert "add_heron(1)\nbird_0 = 0" in middle
+
+
+def test_code_comes_after_the_other_best_sentences() -> None:
+    code = "```python\n" + "bird = bird + 1\n" * 8 + "```"
+    text = (
+        f"## Fees\n\nA heron costs 2 euros:\n\n{code}\n\n{_FILLER * 40}\n\nTwo herons cost 3 euros.\n\n{_FILLER * 40}"
+    )
+    found = "\n".join(_excerpts(text, "what does a heron cost in euros", 58))
+    assert "A heron costs 2 euros" in found
+    assert "Two herons cost 3 euros." in found
+
+
+@example("# Fees\n\nOne.\n\n# Fees\n\nword7919 word7950 word7981 word8012 word8043\n\n", "word7", 20)
+@given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
+def test_spans_are_in_order_never_blank_and_end_with_whole_words(text: str, query: str, tokens_max: int) -> None:
+    bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
+    ends = [0, *(end for _, end in bounds)]
+    assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
+    assert all(text[start:end].strip() for start, end in bounds)
+    assert not any(f"{text} "[end - 1 : end + 1].isalnum() and " " in text[start:end] for start, end in bounds)
