@@ -41,7 +41,6 @@ _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MU
 _TARGET = re.compile(r"\]\([^()\n]*\)?")
 _HIDDEN = re.compile(r"\S*[^\W_]\S*")
 _LONE_DASH = re.compile(r"(?<!\S)[-‐‑‒–—―−](?!\S)")
-_INDENTED_LINE = re.compile(r"(?<=\n)(?: {4,}|\t)[ \t]*(?=\S)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _PARTS_MAX = 20
 """Maximum number of parts between ellipses. What is left of a text with more of them proves nothing."""
@@ -198,8 +197,6 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     spellings = [parts, [whole]] if ellipses else [parts]
     if _FENCE_LINE.search(whole):
         spellings.append([f"```\n{part}" for part in parts])  # it may begin in code
-    if _INDENTED_LINE.search(whole):
-        spellings.append([_INDENTED_LINE.sub("", part) for part in parts])  # it may begin in a list
     readings = [(spelling, [*map(read_words, spelling)]) for spelling in spellings]
     if _MARKUP.search(whole):
         readings.append((parts, [*map(read_plain_words, parts)]))

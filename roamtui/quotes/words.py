@@ -44,9 +44,6 @@ _ANCHOR = re.compile(r"\{ ?#[^{}\s]+ ?\}")
 """The name that some pages give to a heading."""
 _LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
-_GLUED_NOTE = re.compile(r"(?<=[^\W\d_][.!?])\d{1,2}\Z")
-"""The mark in "five euros.1 The fine", where a page has lost that it is raised."""
-_OPENING_LETTER = re.compile(r"\s+[^\W\d_a-zß-öø-ÿ]")
 _LINE_END_HYPHENS = "-‐\u00ad"
 
 
@@ -309,10 +306,6 @@ class _WordReader:
             sole = self._has_dashes or (chunk in _DASHES and self._is_sole_in_cell(chunk, offset))
             is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
-            note = _GLUED_NOTE.search(chunk)
-            if note and _OPENING_LETTER.match(self._visible, offset + len(chunk)):
-                mark = Word(note.start(), note.end(), hash(note[0]), (hash(note[0]),), NOTE)
-                words = (*divide_chunk(chunk[: note.start()]), mark)
         half, self._half = self._half, ""
         if not words:
             # Some pages have a space before the hyphen at the end of a line.
