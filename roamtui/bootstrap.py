@@ -30,16 +30,16 @@ from roamtui.document.loader import (
 )
 from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
-from roamtui.models.local_embedder import LocalEmbedder
 from roamtui.models.redaction import strip_keys
 from roamtui.models.registry import make_model
-from roamtui.models.search_models import EXAMPLES, BackgroundLoop, ModelReranker, find_embedder
+from roamtui.models.search_models import BackgroundLoop, ModelReranker, find_embedder
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import (
     Embedder,
+    EmbeddingConsent,
     IndexLostError,
     Progress,
     RetrievalOptions,
@@ -59,7 +59,7 @@ from roamtui.table.runner import TablePlan
 from roamtui.table.store import Table, is_table, list_rows, read_table
 from roamtui.web.urls import normalise_url, origin_of
 
-EMBEDDING_FORM = "embedded {:,} of {:,} chunks"
+EMBEDDING_FORM = "embedded {:,} of {:,} sections"
 _LOADED_AT_START_BYTES = 1_000_000
 """A smaller folder is loaded before the app shows it, because nobody notices the time."""
 
@@ -80,6 +80,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Receives a sentence about each fallback and each failure."""
     progress: Progress | None = None
     """Receives the progress of embedding, or None for lines on stderr."""
+    embedding_consent: EmbeddingConsent | None = None
+    """See `SearchServices.consent`."""
     typed_keys: dict[str, str] = field(default_factory=dict)
     """API keys that the person typed in this run, by environment variable. They are not put into
     `os.environ`, because every program that this one starts would get them."""
@@ -312,7 +314,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
             bootstrap = replace(self, settings=self._keep_model(conversation.state))
         meter = UsageMeter()
-        searcher = bootstrap.make_searcher_factory(meter, keeps_vectors=True)(conversation.state.library)
+        searcher = bootstrap.make_searcher_factory(meter)(conversation.state.library)
         chosen = model or bootstrap.make_model()
         agent = Agent(conversation, chosen, searcher, self.agent_options, search_meter=meter)
         if is_first and not self.typed_settings.isdisjoint({"model", "api_base"}):
@@ -336,33 +338,26 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         self,
         meter: UsageMeter | None = None,
         *,
-        fails_without_vectors: bool = False,
-        keeps_vectors: bool = False,
+        needs_all_vectors: bool = False,
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        `meter` counts the requests of the searchers. With `fails_without_vectors`, a hybrid search fails if
-        its embedder fails, instead of falling back to keywords. With `keeps_vectors`, vectors for searches by
-        meaning are stored on disk.
+        `meter` counts the requests of the searchers. With `needs_all_vectors`, all sections are embedded
+        before the first search.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        services = self.make_search_services(meter, fails_without_vectors=fails_without_vectors)
-        location = IndexLocation(
-            folder=cache_path("indexes"),
-            on_warning=self.on_warning,
-            stores_small=keeps_vectors and services.meaning is not None,
-        )
+        services = self.make_search_services(meter, needs_all_vectors=needs_all_vectors)
+        location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
         return partial(make_searcher, options=self.retrieval, services=services, location=location)
 
     def make_search_services(
-        self, meter: UsageMeter | None = None, *, fails_without_vectors: bool = False
+        self, meter: UsageMeter | None = None, *, needs_all_vectors: bool = False
     ) -> SearchServices:
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
-        `meter` counts the requests of a search. With `fails_without_vectors`, a hybrid search fails if its
-        embedder fails, instead of falling back to keywords.
+        See `make_searcher_factory` for the arguments.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -384,14 +379,13 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             )
             reranker = ModelReranker(model, background)
         progress = self.progress or ProgressLine(EMBEDDING_FORM)
-        is_second = isinstance(embedder, LocalEmbedder) and options.mode is SearchMode.HYBRID
         return SearchServices(
-            embedder=None if is_second else embedder,
-            meaning=embedder if is_second else None,
+            embedder=embedder,
             reranker=reranker,
             progress=progress,
             on_warning=self.on_warning,
-            fails_without_vectors=fails_without_vectors,
+            needs_all_vectors=needs_all_vectors,
+            consent=self.embedding_consent,
         )
 
     @property
@@ -410,10 +404,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         options = self.settings.retrieval
         if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
             return None
-        embedder = find_embedder(options.embedder, background, api_base=options.embedder_api_base)
-        if embedder is None and options.mode is SearchMode.VECTOR:
-            raise UsageError(f"the mode vector needs an embedder. Name one with --embedder: {EXAMPLES}.")
-        return embedder
+        return find_embedder(options.embedder, background, api_base=options.embedder_api_base)
 
     def make_table(
         self,
@@ -449,7 +440,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
-            make_searcher=self.make_searcher_factory(meter),
+            make_searcher=self.make_searcher_factory(meter, needs_all_vectors=True),
             search_meter=meter,
             agent_options=self.agent_options,
             jobs=jobs,

@@ -30,7 +30,6 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
-from roamtui.search.base import SearchMode
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
@@ -123,9 +122,8 @@ class AppServices(Services):
         Raises:
             RoamtuiError: A source cannot be read, or an argument cannot be used.
         """
-        needs_vectors = self._bootstrap.settings.retrieval.mode is SearchMode.VECTOR
-        # A resumed conversation and vector search need the text before the app starts.
-        load_all = needs_vectors or conversation_id is not None
+        # A resumed conversation needs the text before the app starts.
+        load_all = conversation_id is not None
         library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)
         notes = [*library.notes[:_NOTES_MAX]]
         question = ""
@@ -137,9 +135,6 @@ class AppServices(Services):
         progress = ProgressLine(EMBEDDING_FORM)
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(library, loader, conversation_id, model, is_first=is_first)
-        if needs_vectors and agent.searcher is not None:
-            agent.searcher.prepare()  # embeds all sections while the terminal can still show progress
-            agent.conversation.fold(agent.take_search_usage())
         progress.is_muted = True
         # What cannot be read twice has no stamp, such as standard input.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)

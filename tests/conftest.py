@@ -1,6 +1,7 @@
 """What every test gets: a home of its own, no keys, no network, and the real documents where they exist."""
 
 import gc
+import importlib
 import ipaddress
 import os
 import signal
@@ -53,6 +54,13 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _homes = count()
 
 gc.disable()  # until all tests are collected: what imports make is never garbage
+
+
+@pytest.fixture
+def packaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the package of the model be found that is hidden from other tests."""
+    monkeypatch.setattr("sys.path", [path for path in sys.path if path != str(HIDDEN_PACKAGES)])
+    importlib.invalidate_caches()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -12,6 +12,17 @@ from roamtui.conversation.state import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
+from roamtui.plain import format_count
+from roamtui.search.base import EmbeddingPlan
+from roamtui.text import format_tokens
+
+
+def format_embedding(plan: EmbeddingPlan) -> str:
+    """Say what a server would read to embed the sections of a document."""
+    cost = format_cost(Usage(cost_usd=plan.cost_usd))
+    sections = format_count(plan.sections, "section")
+    tokens = format_tokens(plan.tokens)
+    return f"{plan.embedder} will read {sections}, about {tokens} tokens{f' ({cost})' if cost else ''}."
 
 
 class SpendingLimit:

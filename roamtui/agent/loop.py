@@ -8,7 +8,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.consent import Consent, SpendingLimit
+from roamtui.agent.consent import Consent, SpendingLimit, format_embedding
 from roamtui.agent.first_request import (
     QuestionContext,
     list_history_texts,
@@ -56,6 +56,7 @@ from roamtui.conversation.events import (
     Usage,
     UsageRecorded,
 )
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.question_flow import (
     begin_question,
     estimate_hits_room,
@@ -87,7 +88,7 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.search.base import Hit, Progress, Searcher
+from roamtui.search.base import Coverage, Hit, Progress, Searcher
 from roamtui.text import estimate_tokens
 
 _WINDOW_TOKENS_DEFAULT = 64_000
@@ -255,12 +256,33 @@ class Agent:
             await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
             await self.conversation.apply(self.take_search_usage())
 
+    @property
+    def coverage(self) -> Coverage:
+        """What of the document can be compared by meaning so far."""
+        return Coverage() if self.searcher is None else self.searcher.coverage
+
     async def embed_ahead(self) -> bool:
         """Embed a little of the document for searches by meaning. Return whether some may be left."""
         searcher = self.searcher
-        if searcher is None or self.conversation.state.library.unloaded_files:
+        state = self.conversation.state
+        if searcher is None or state.library.unloaded_files:
             return False
-        return await asyncio.wrap_future(run_in_thread(searcher.embed_ahead))
+        return await asyncio.wrap_future(
+            run_in_thread(partial(searcher.embed_ahead, tuple(state.open_sections)))
+        )
+
+    async def offer_embedding(self, report: Progress) -> None:
+        """Embed the document by a server if the person agrees. `report` is called in a thread."""
+        searcher = self.searcher
+        if searcher is None or self.conversation.state.library.unloaded_files:
+            return
+        plan = await asyncio.wrap_future(run_in_thread(searcher.plan_embedding))
+        if plan is not None:
+            question = "Compare the whole document by meaning?"
+            approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
+            if await self.conversation.approver(approval):
+                await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
+                await self.conversation.apply(self.take_search_usage())
 
     async def _answer(self, question: str, within: str | None) -> None:
         from roamtui.quotes.recheck import add_nearest  # noqa: PLC0415 - the first screen does not need it

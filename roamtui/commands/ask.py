@@ -66,11 +66,14 @@ def _add_table_arguments(parser: CommandParser) -> None:
 
 def _run_table(args: Namespace) -> int:
     """Ask the same questions about many documents."""
+    from msgspec.structs import replace
+
+    from roamtui.headless.index import make_embedding_consent
     from roamtui.headless.table import run_table
     from roamtui.output import warn, write_notice
     from roamtui.table.columns import explain_unknown_type, parse_question
 
-    bootstrap = make_bootstrap(args)
+    bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
     table, plan = bootstrap.make_table(
         args.sources, args.questions, args.file, folder=args.folder, jobs=args.jobs
     )

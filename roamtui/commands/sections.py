@@ -69,17 +69,24 @@ def _add_index_arguments(parser: CommandParser) -> None:
 
 def _run_index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
-    from roamtui.headless.index import delete_source_index, run_index
+    from msgspec.structs import replace
+
+    from roamtui.agent.consent import SpendingLimit
+    from roamtui.headless.index import delete_source_index, run_index, tell_embedding
+    from roamtui.models.usage import UsageMeter
 
     bootstrap, library, _ = open_sources(args)
     options = bootstrap.settings.retrieval
     if args.delete:
         delete_source_index(library, options)
         return
-    services = bootstrap.make_search_services(fails_without_vectors=True)
+    spending = SpendingLimit(bootstrap.settings.limits.max_cost_usd, is_shared=True)
+    meter = UsageMeter()
+    meter.may_spend = lambda usage: spending.reserve("vectors", usage.cost_usd or 0.0)
+    bootstrap = replace(bootstrap, embedding_consent=tell_embedding)
+    services = bootstrap.make_search_services(meter, needs_all_vectors=True)
     model = bootstrap.make_model() if args.summaries else None
-    limit = bootstrap.settings.limits.max_cost_usd
-    run_index(library, options, services, model, cost_usd_max=limit, assume_yes=args.yes)
+    run_index(library, options, services, model, spending, assume_yes=args.yes)
 
 
 def _add_eval_arguments(parser: CommandParser) -> None:
@@ -92,16 +99,19 @@ def _add_eval_arguments(parser: CommandParser) -> None:
 
 def _run_eval(args: Namespace) -> int:
     """Measure search, or with --model answers, on your own questions."""
+    from msgspec.structs import replace
+
     from roamtui.evaluation.runner import EvalPlan
     from roamtui.headless.evaluate import run_evaluation
+    from roamtui.headless.index import make_embedding_consent
 
-    bootstrap = make_bootstrap(args)
+    bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
     plan = EvalPlan(
         docs=args.docs,
         scope=args.scope,
         mode=bootstrap.retrieval.mode,
         open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
-        make_searcher=bootstrap.make_searcher_factory(fails_without_vectors=True),
+        make_searcher=bootstrap.make_searcher_factory(needs_all_vectors=True),
         model=bootstrap.make_model() if args.model else None,
         agent_options=bootstrap.agent_options,
     )

@@ -4,7 +4,7 @@ import asyncio
 
 from msgspec.structs import replace
 
-from roamtui.agent.consent import SpendingLimit
+from roamtui.agent.consent import SpendingLimit, format_embedding
 from roamtui.agent.introductions import SUMMARY_PROMPT, SummaryTask, plan_missing_summaries, write_summary
 from roamtui.conversation.events import Usage
 from roamtui.conversation.notices import format_cost, format_usage
@@ -16,7 +16,7 @@ from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
-from roamtui.search.base import RetrievalOptions, SearchServices
+from roamtui.search.base import EmbeddingConsent, EmbeddingPlan, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
@@ -47,14 +47,14 @@ def run_index(
     options: RetrievalOptions,
     services: SearchServices,
     model: Model | None,
+    spending: SpendingLimit,
     *,
-    cost_usd_max: float | None = None,
     assume_yes: bool,
 ) -> None:
     """Build or update the index of a library: words on disk, vectors there or in the database of the options.
 
     All files of the library must be loaded. A model writes the missing summaries, and is closed at the end.
-    They may cost `cost_usd_max`; with `assume_yes`, nobody is asked about their cost.
+    With `assume_yes`, nobody is asked about their cost. What they cost is added to `spending`.
 
     Raises:
         UsageError: The library came from standard input, so no later run could use the index, or the model
@@ -66,7 +66,6 @@ def run_index(
     if is_standard_input(library.source):
         raise UsageError("standard input cannot be indexed. Name a file or a folder.")
     if model is not None:
-        spending = SpendingLimit(cost_usd_max, is_shared=True)
         library = add_summaries(library, model, location, spending, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
@@ -75,7 +74,27 @@ def run_index(
     size = format_count(len(library), "section")
     write_text(f"{size}, {progress.count:,} of them new or changed, in {place}\n")
     if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
-        searcher.prepare()  # embeds what is new
+        searcher.prepare()
+        write_text(f"{searcher.coverage.format()}\n")
+
+
+def tell_embedding(plan: EmbeddingPlan) -> bool:
+    """Say what a server will read, and let it, because the command was given to do this."""
+    write_notice(format_embedding(plan))
+    return True
+
+
+def make_embedding_consent() -> EmbeddingConsent:
+    """Return what asks the person once whether a server may read the documents of a run."""
+    answers: list[bool] = []
+
+    def ask(plan: EmbeddingPlan) -> bool:
+        if not answers:
+            write_notice(f"{format_embedding(plan)} It will also read the other documents of this run.")
+            answers.append(confirm("Continue?"))
+        return answers[0]
+
+    return ask
 
 
 def add_summaries(

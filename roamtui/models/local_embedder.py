@@ -122,6 +122,15 @@ class LocalEmbedder:
             digest.update(path.read_bytes())
         return f"local:{digest.hexdigest()}"
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs in this program."""
+        return True
+
+    def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - as all
+        """Return 0."""
+        return 0.0
+
     @cached_property
     def is_multilingual(self) -> bool:
         """Whether it knows other languages than English."""
@@ -166,6 +175,8 @@ class _Runner:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS_MAX, os.cpu_count() or 1)
         options.log_severity_level = 4
+        # waiting threads would use half as much again of the processor beside other work
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         model = str(files.model) if files.digest is None else _read_checked(files.model, files.digest)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._inputs = [put.name for put in self._session.get_inputs()]

@@ -122,6 +122,7 @@ class LitellmEmbedder:
         self._is_described = False
         self.name = name
         self.is_multilingual = True  # most are
+        self.is_local = False
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:  # noqa: ARG002
         """Return a row for each text, or for a query. A transient failure is tried again."""
@@ -129,7 +130,7 @@ class LitellmEmbedder:
         meter = self._background.meter
         try:
             if meter.may_spend is not None:
-                meter.check_limit(self._estimate(texts))
+                meter.check_limit(self._estimate(sum(map(estimate_tokens, texts))))
             batch = self._background.run(self._background.worker.run_to_result(job, EmbeddingBatch))
         except ModelError as error:
             words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
@@ -137,13 +138,17 @@ class LitellmEmbedder:
         meter.add(batch.usage)
         return batch.vectors
 
-    def _estimate(self, texts: Sequence[str]) -> Usage:
+    def estimate_cost(self, tokens: int) -> float | None:
+        """Return what it costs to embed so many tokens, or None if the price is unknown."""
+        return self._estimate(tokens).cost_usd
+
+    def _estimate(self, tokens: int) -> Usage:
         if not self._is_described:
             job = replace(self._job, operation="describe")
             resolved = self._background.run(self._background.worker.run_to_result(job, ResolvedModel))
             self._prices = resolved.prices
             self._is_described = True
-        usage = Usage(input_tokens=sum(map(estimate_tokens, texts)), cost_usd=None)
+        usage = Usage(input_tokens=tokens, cost_usd=None)
         return add_cost(usage, self._prices)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError
 
 if TYPE_CHECKING:  # numpy is an extra, and the settings need no library
     import numpy as np
@@ -92,10 +92,15 @@ class Ranking(Struct, frozen=True, kw_only=True):
 
 
 class Searcher(Protocol):
-    """Finds sections of one library."""
+    """Finds sections of one library. A subclass that says nothing else searches words only."""
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """What of the library can be compared by meaning so far."""
+        return Coverage()
 
     def prepare(self, on_progress: Progress | None = None) -> object:
         """Bring the index up to date before the first search, in a thread: it may take minutes.
@@ -103,8 +108,21 @@ class Searcher(Protocol):
         If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
         """
 
-    def embed_ahead(self) -> bool:
-        """Embed a little text ahead of searches, for a tenth of a second. Return whether some may be left."""
+    def embed_ahead(self, first: Sequence[str] = ()) -> bool:
+        """Embed a little text on this machine ahead of searches, for a few tenths of a second.
+
+        What the last search found comes first, then the sections `first`. Return whether some may be left.
+        """
+        del first
+        return False
+
+    def plan_embedding(self) -> EmbeddingPlan | None:
+        """Return what a server would have to embed, or None if nothing is missing or no server is asked."""
+        return None
+
+    def embed_all(self, on_progress: Progress | None = None) -> None:
+        """Embed everything that is missing, also by a server. Interruptions are handled as by `prepare`."""
+        self.prepare(on_progress)
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -134,6 +152,13 @@ class Embedder(Protocol):
     def is_multilingual(self) -> bool:
         """Whether it knows other languages than English."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on this machine, in this program. Only then may it embed without being asked to."""
+
+    def estimate_cost(self, tokens: int) -> float | None:
+        """Return what it costs to embed so many tokens, in dollars, or None if that is unknown."""
+
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
         """Return a row for each text, all of one length. Some models want another prompt before a query.
 
@@ -155,19 +180,44 @@ class Reranker(Protocol):
         """
 
 
+class EmbeddingPlan(Struct, frozen=True, kw_only=True):
+    """What an embedder would have to read."""
+
+    embedder: str
+    sections: int
+    tokens: int
+    cost_usd: float | None
+
+
+EmbeddingConsent = Callable[[EmbeddingPlan], bool]
+"""Asks the person before a server embeds, and returns whether it may."""
+
+
+class Coverage(NamedTuple):
+    """How many of a library's sections can be compared by meaning."""
+
+    compared: int = 0
+    total: int = 0
+    """0 if only words are searched."""
+
+    def format(self) -> str:
+        """Return for example "240 of 900 sections compared by meaning"."""
+        return f"{self.compared:,} of {self.total:,} sections compared by meaning"
+
+
 class SearchServices(Struct, frozen=True, kw_only=True):
     """Models and callbacks for a search. Most search modes need only some of them."""
 
     embedder: Embedder | None = None
-    meaning: Embedder | None = None
-    """Embedder on this machine that reorders the hits of keywords."""
     reranker: Reranker | None = None
     progress: Progress | None = None
     """Called while sections are embedded."""
     on_warning: Callable[[str], None] | None = None
     """Receives a sentence when the search falls back to another method or rebuilds an index."""
-    fails_without_vectors: bool = False
-    """Whether a hybrid search fails with its embedder, instead of using keywords. Then no deadline holds."""
+    needs_all_vectors: bool = False
+    """Whether all sections are embedded before the first search, which fails if the embedder fails."""
+    consent: EmbeddingConsent | None = None
+    """Without it, a server only compares what is stored."""
     given_warnings: set[str] = field(default_factory=set)
 
     def warn_once(self, sentence: str) -> None:
@@ -175,17 +225,6 @@ class SearchServices(Struct, frozen=True, kw_only=True):
         if self.on_warning is not None and sentence not in self.given_warnings:
             self.given_warnings.add(sentence)
             self.on_warning(sentence)
-
-    def warn_of_fallback(self, error: RoamtuiError, mode: SearchMode) -> None:
-        """Warn that a search continues without vectors because of `error`.
-
-        Raises:
-            RoamtuiError: `error` itself, if keywords must not replace vectors, or the index cannot be used.
-        """
-        needs_vectors = mode is not SearchMode.HYBRID or self.fails_without_vectors
-        if needs_vectors or isinstance(error, (IndexLostError, UsageError)):
-            raise error
-        self.warn_once(f"Searched by words only, because search by meaning failed: {error}")
 
 
 class IndexLostError(RoamtuiError):

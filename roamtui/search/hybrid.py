@@ -1,29 +1,56 @@
-"""`make_searcher`, and `HybridSearcher`: keywords and vectors, fused by reciprocal rank."""
+"""`make_searcher`, and `HybridSearcher`: words and meaning, in one order."""
 
 import threading
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from time import monotonic
 
 from msgspec.structs import replace
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Progress, Ranking, RetrievalOptions, Searcher, SearchMode, SearchServices
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.plain import format_count
+from roamtui.search.base import (
+    Coverage,
+    EmbeddingPlan,
+    Hit,
+    IndexLostError,
+    Progress,
+    Ranking,
+    RetrievalOptions,
+    Searcher,
+    SearchMode,
+    SearchServices,
+)
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
 from roamtui.search.lance import LanceStore
-from roamtui.search.meaning import SECONDS_MAX, MeaningOrder
+from roamtui.search.lexicon import Language
+from roamtui.search.section_store import SectionStore
+from roamtui.search.terms import detect_language, extract_phrases
 from roamtui.search.vectors import VectorIndex
+from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
 """The score at this rank, or the last, as a share of the best shows how clear a search is."""
-_VECTOR_WEIGHT = 0.4
-"""Weight of vector results beside keyword results of weight 1."""
-_FOLLOW_UP_WEIGHT = 2.0
-"""Weight of vector results for a follow-up to a known topic, whose words say too little to be trusted."""
-_FUSION_K = 60
+_READ_LENGTH_MAX = 60_000
+"""Number of characters of the first hit in which the terms of the query are looked for."""
+_SIMILAR_SHARE_MIN = 0.5
+"""Share of the best similarity that counts nothing. Any two texts are somewhat similar."""
+_SECONDS_MAX = 0.3
+"""How long a search embeds what words found, once the model is loaded."""
+_WHOLE_SECONDS_MAX = 3.0
+"""A library that takes no longer is embedded whole at the first search."""
+_CHUNKS_OF_HIT_MAX = 2
+"""Maximum number of chunks of each hit that such a search embeds: those with most words of the query."""
+_SMALL_BATCH = 4
+"""A search waits for as many chunks at most while the app embeds."""
+_BATCH = 64
+_SAVED_AT_ONCE = 256
+"""Number of vectors that are saved together. Each time takes several requests to object storage."""
+_SAMPLE_LENGTH = 20_000
+"""Number of characters that tell the language of a library."""
 _NEIGHBOUR_WEIGHT = 0.7
 """Share of a section's score that its neighbours get."""
 _CHILDREN_MAX = 2
@@ -41,34 +68,25 @@ def make_searcher(
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
 ) -> Searcher | None:
-    """Return a new searcher for `library`, or None if search is off."""
+    """Return a new searcher for `library`, or None if search is off.
+
+    Raises:
+        UsageError: Only vectors are to be searched, and there is no embedder.
+    """
     if options.mode is SearchMode.OFF:
         return None
     services = services or SearchServices()
     if options.mode is SearchMode.KEYWORD:
-        services = replace(services, embedder=None, meaning=None)
+        services = replace(services, embedder=None)
+    if options.mode is SearchMode.VECTOR and services.embedder is None:
+        raise UsageError("the mode vector needs an embedder. Name one with --embedder, or use another mode.")
     if location is not None and services.embedder is not None:
         location = replace(location, stores_small=True)
-    words = KeywordSearcher(library, location=location)
-    if services.embedder is None and services.meaning is None:
-        options = replace(options, mode=SearchMode.KEYWORD)
-    has_extras = options.neighbour_count or options.rerank == "on" or options.limit
-    if options.mode is SearchMode.KEYWORD and not has_extras:
-        return words
-    return HybridSearcher(library, words, options, services)
-
-
-class RankedList(NamedTuple):
-    """What a search method found."""
-
-    method: str
-    weight: float
-    section_ids: Sequence[str]
-    """Best first."""
+    return HybridSearcher(library, KeywordSearcher(library, location=location), options, services)
 
 
 class HybridSearcher:
-    """Finds sections of one library by words, by vectors, or by both. Thread-safe.
+    """Finds sections of one library by words, by meaning, or by both. Thread-safe.
 
     It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
     say.
@@ -81,15 +99,22 @@ class HybridSearcher:
         self._words = words
         self._options = options
         self._services = services
+        self._needs_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
+        """Whether everything is embedded before a search, and words cannot replace vectors."""
         self._lock = threading.Lock()
-        """Held while text is indexed and embedded, which may take minutes, and while words are searched."""
+        """Held while text is indexed and searched, and while a batch of chunks is embedded."""
         self._indexed_library: Library | None = None
         self._vectors: VectorIndex | None = None
-        """None if only keywords are searched."""
-        self._meaning: MeaningOrder | None = None
-        if services.meaning is not None:
-            seconds_max = None if services.fails_without_vectors else SECONDS_MAX
-            self._meaning = MeaningOrder(services.meaning, options.chunk_size, seconds_max)
+        """None if only words are searched."""
+        self._found_ids: tuple[str, ...] = ()
+        """What words found last, to be embedded first."""
+        self._has_told_coverage = False
+
+    @property
+    def coverage(self) -> Coverage:
+        """What of the library can be compared by meaning so far. See `Searcher`."""
+        vectors = self._vectors
+        return Coverage() if vectors is None else Coverage(vectors.count_compared(), len(vectors))
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. Only its new text is embedded."""
@@ -99,17 +124,64 @@ class HybridSearcher:
         """Bring all indexes up to date now. See `Searcher`."""
         with self._lock:
             self._update_indexes(on_progress)
+        if not self._needs_vectors:
+            return
+        plan = self.plan_embedding()
+        consent = self._services.consent
+        if plan is not None and (consent is None or not consent(plan)):
+            words = f"{plan.embedder} has not read {plan.sections:,} sections."
+            raise UsageError(f"{words} Run `roamtui index` with the same source and --embedder first.")
+        self.embed_all(on_progress)
 
-    def embed_ahead(self) -> bool:
-        """Embed a little of what searches by meaning will need. See `Searcher`."""
-        if self._meaning is None:
+    def plan_embedding(self) -> EmbeddingPlan | None:
+        """Return what a server would have to embed. See `Searcher`."""
+        embedder = self._services.embedder
+        if embedder is None or embedder.is_local:
+            return None
+        with self._lock:
+            vectors = self._update_indexes()
+            if vectors is None or not vectors.missing:
+                return None
+            tokens = sum(estimate_tokens(text) for _, text in vectors.iter_missing())
+            sections = len(vectors) - vectors.count_compared()
+        cost = embedder.estimate_cost(tokens)
+        return EmbeddingPlan(embedder=embedder.name, sections=sections, tokens=tokens, cost_usd=cost)
+
+    def embed_all(self, on_progress: Progress | None = None) -> None:
+        """Embed everything that is missing. See `Searcher`."""
+        report = on_progress or self._services.progress or (lambda *_: None)
+        total = 0
+        vectors: VectorIndex | None = None
+        try:
+            while True:
+                with self._lock:
+                    vectors = self._update_indexes()
+                    missing = 0 if vectors is None else len(vectors) - vectors.count_compared()
+                    total = max(total, missing)
+                    if total:
+                        report(total - missing, total)
+                    if vectors is None or not missing:
+                        return
+                    self._embed(vectors, vectors.iter_missing(), _BATCH)
+        except RoamtuiError as error:
+            self._warn_of_fallback(error)
+        finally:
+            if vectors is not None:
+                self._save(vectors)
+
+    def embed_ahead(self, first: Sequence[str] = ()) -> bool:
+        """Embed a little text ahead of searches. See `Searcher`."""
+        embedder = self._services.embedder
+        if embedder is None or not embedder.is_local:
             return False
         with self._lock:
-            self._update_indexes()
-        try:
-            return self._meaning.embed_ahead(self._library, self._words.prepare().store)
-        except RoamtuiError:  # the next search says so
-            return False
+            try:
+                vectors = self._update_indexes()
+                if vectors is not None and vectors.missing:
+                    self._embed(vectors, vectors.iter_missing((*self._found_ids, *first)), _SMALL_BATCH)
+            except RoamtuiError:  # the next search says so
+                return False
+            return vectors is not None and vectors.missing > 0
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
@@ -117,89 +189,131 @@ class HybridSearcher:
         """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
         options = self._options
         limit = min(limit, options.limit or limit)
+        if self._needs_vectors:
+            self.prepare()
         with self._lock:
-            self._update_indexes()
+            vectors = self._update_indexes()
             if not query.strip() or limit < 1:
                 return ()
             ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
-            vectors = self._vectors
-        ranking = self._order_by_meaning(query, ranking, within)
-        lists = self._list_rankings(query, ranking, vectors, within)
-        if options.rerank == "on" and self._services.reranker is not None:
-            fused = self._fuse(ranking, lists, within, max(limit, _RERANKED_COUNT))
-            hits = self._rerank(query, ranking.library, fused)
-        elif vectors is None and not options.neighbour_count:
-            hits = ranking.hits
-        else:
-            hits = self._fuse(ranking, lists, within, limit)
+            similarities = {} if vectors is None else self._compare(query, ranking, vectors, within)
+        reranks = options.rerank == "on" and self._services.reranker is not None
+        hits = self._order(ranking, similarities, within, max(limit, _RERANKED_COUNT) if reranks else limit)
+        if reranks:
+            hits = self._rerank(query, ranking.library, hits)
         return add_snippets(ranking, hits[:limit])
 
-    def _order_by_meaning(self, query: str, ranking: Ranking, within: str | None) -> Ranking:
-        """Return a ranking in the order of words and meaning, or as it is without a working model."""
-        if self._meaning is None or not ranking.hits:
-            return ranking
-        try:
-            hits = self._meaning.order(query, ranking, self._words.prepare().store, within)
-            return replace(ranking, hits=hits)
-        except RoamtuiError as error:
-            self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
-            return ranking
-
-    def _update_indexes(self, on_progress: Progress | None = None) -> None:
-        options = self._options
-        services = self._services
+    def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
+        """Bring the indexes up to date. Return the vectors, or None if only words are searched."""
         library = self._library
-        if self._indexed_library is library:
-            return
-        vectors: VectorIndex | None = None
-        self._words.refresh(library)
-        store = self._words.prepare(on_progress).store
-        if services.embedder is not None:
-            try:
-                vector_store = LanceStore(options.index) if options.index is not None else store
-                progress = on_progress or services.progress
-                vectors = VectorIndex(library, options.chunk_size, vector_store, services.embedder, progress)
-            except RoamtuiError as error:
-                services.warn_of_fallback(error, options.mode)
-        self._indexed_library = library
-        self._vectors = vectors
+        if self._indexed_library is not library:
+            self._words.refresh(library)
+            store = self._words.prepare(on_progress).store
+            self._vectors = self._open_vectors(library, store)
+            self._indexed_library = library
+        return self._vectors
 
-    def _list_rankings(
-        self, query: str, ranking: Ranking, vectors: VectorIndex | None, within: str | None
-    ) -> list[RankedList]:
-        mode = self._options.mode
-        lists: list[RankedList] = []
-        if mode is not SearchMode.VECTOR:
-            lists.append(RankedList("text", 1.0, [hit.section_id for hit in ranking.hits]))
-        if vectors is None:
-            return lists
+    def _open_vectors(self, library: Library, store: SectionStore) -> VectorIndex | None:
+        options = self._options
+        embedder = self._services.embedder
+        sample = " ".join(document.text[:_SAMPLE_LENGTH] for document in library.documents)[:_SAMPLE_LENGTH]
+        if embedder is None or not self._knows_language(sample):
+            return None
         try:
-            vector_ids = [*vectors.rank(ranking.add_topic(query), limit=CANDIDATES, within=within)]
+            vector_store = store if options.index is None else LanceStore(options.index)
+            return VectorIndex(library, options.chunk_size, vector_store, embedder)
         except RoamtuiError as error:
-            self._services.warn_of_fallback(error, mode)
-            return lists
-        weight = _FOLLOW_UP_WEIGHT
-        if not ranking.topics:
-            # If the keyword scores fall steeply, the words distinguish the sections well.
-            share = ranking.hits[:_CLARITY_RANK][-1].score / ranking.hits[0].score if ranking.hits else 1.0
-            weight = _VECTOR_WEIGHT * share**2
-        return [*lists, RankedList("vector", weight, vector_ids)]
+            if options.index is not None:
+                raise
+            self._warn_of_fallback(error)
+            return None
 
-    def _fuse(
-        self, ranking: Ranking, lists: Sequence[RankedList], within: str | None, limit: int
+    def _knows_language(self, text: str) -> bool:
+        """Return whether the embedder can compare a text, or must, because nothing else is searched."""
+        embedder = self._services.embedder
+        if self._options.mode is SearchMode.VECTOR or (embedder is not None and embedder.is_multilingual):
+            return True
+        return detect_language(text) is Language.ENGLISH
+
+    def _compare(
+        self, query: str, ranking: Ranking, vectors: VectorIndex, within: str | None
+    ) -> dict[str, float]:
+        """Return the similarities of the sections that are nearest in meaning, and of what words found."""
+        embedder = self._services.embedder
+        if embedder is None or not self._knows_language(query):
+            return {}
+        is_phrase = bool(extract_phrases(query)) and self._options.mode is not SearchMode.VECTOR
+        self._found_ids = tuple(hit.section_id for hit in ranking.hits)
+        similarities: dict[str, float] = {}
+        try:
+            if embedder.is_local or vectors.has_any:
+                vector = vectors.embed_query(ranking.add_topic(query))
+                if embedder.is_local and vectors.missing:
+                    self._embed_found(ranking, vectors)
+                limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
+                similarities = vectors.rank(vector, limit=limit, within=within, also=self._found_ids)
+        except RoamtuiError as error:
+            self._warn_of_fallback(error)
+            return {}
+        if vectors.missing and not self._has_told_coverage:
+            self._has_told_coverage = True
+            self._services.warn_once(
+                f"{self.coverage.format()}. `roamtui index` with the same source compares all."
+            )
+        return similarities
+
+    def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
+        """Embed all chunks that are missing if that is fast, or else what words found, for a short time."""
+        start = monotonic()
+        done = 0
+        chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
+        while vectors.missing:
+            done += self._embed(vectors, chunks, _SMALL_BATCH)
+            seconds = monotonic() - start
+            seconds_for_all = seconds * (done + vectors.missing) / done
+            if seconds > _SECONDS_MAX and seconds_for_all > _WHOLE_SECONDS_MAX:
+                break
+        self._save(vectors)
+        if not vectors.missing:
+            sections = format_count(len(vectors), "section")
+            self._services.warn_once(f"Compared all {sections} by meaning for the first time.")
+
+    def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
+        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
+        batch = dict(islice(chunks, count))
+        vectors.embed(batch)
+        if vectors.unsaved >= _SAVED_AT_ONCE or not vectors.missing:
+            self._save(vectors)
+        return len(batch)
+
+    def _save(self, vectors: VectorIndex) -> None:
+        try:
+            vectors.save()
+        except IndexLostError as error:
+            if self._needs_vectors:
+                raise
+            reason = f"their index cannot be written: {error}"
+            self._services.warn_once(f"What was compared by meaning is not kept, because {reason}")
+
+    def _warn_of_fallback(self, error: RoamtuiError) -> None:
+        """Warn that a search continues without vectors because of `error`, or raise it if it cannot."""
+        if self._needs_vectors:
+            raise error
+        self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
+
+    def _order(
+        self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
-        """Return the hits of several rankings and their neighbours. Named statements come first."""
+        """Return the hits of words and meaning with their neighbours. Named statements come first."""
         library = ranking.library
-        found = fuse_by_reciprocal_rank(lists)
+        if self._options.mode is SearchMode.VECTOR:
+            hits = mix_scores((), similarities, 1.0)
+        else:
+            hits = mix_scores(ranking.hits, similarities, compute_meaning_weight(ranking))
+        found = {hit.section_id: hit for hit in hits}
         inside = frozenset(library.walk(within)) if within is not None else None
         found |= collect_neighbours(library, found, self._options.neighbour_count, inside)
-        named = {hit.section_id for hit in ranking.hits if hit.is_named}
-        descending = sorted((hit.score for hit in found.values()), reverse=True)
-        ordered = sorted(found.values(), key=lambda hit: (hit.section_id not in named, -hit.score))
-        return tuple(  # the scores still fall from hit to hit
-            replace(hit, score=score, is_named=hit.section_id in named)
-            for hit, score in zip(ordered[:limit], descending, strict=False)
-        )
+        return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
 
     def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return the hits in the order of the reranking model, or as they are if it fails."""
@@ -222,21 +336,64 @@ class HybridSearcher:
         return tuple(reranked)
 
 
-def fuse_by_reciprocal_rank(lists: Iterable[RankedList]) -> dict[str, Hit]:
-    """Return the sections with the sums of their weighted reciprocal ranks, highest first.
+def _iter_best_chunks(ranking: Ranking, vectors: VectorIndex) -> Iterator[tuple[int, str]]:
+    """Yield the chunks of each hit that have no vector and most terms of the query, by their rows."""
+    locate = ranking.matcher.locate
+    for hit in ranking.hits:
+        chunks = vectors.list_missing(hit.section_id)
+        counts = {row: len({term for *_, term in locate(text)}) for row, text in chunks.items()}
+        best = sorted(chunks, key=lambda row: -counts[row])[:_CHUNKS_OF_HIT_MAX]
+        yield from ((row, chunks[row]) for row in best)
 
-    Sections with the same sum stay in the order of the lists.
+
+def compute_meaning_weight(ranking: Ranking) -> float:
+    """Return the weight of meaning: the higher, the less the words of the query tell.
+
+    It is the mean of two signs: how slowly the scores of the hits fall, and the share of the query's terms
+    that the first hit lacks.
     """
-    scores: dict[str, float] = defaultdict(float)
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for name, weight, section_ids in lists:
-        for rank, section_id in enumerate(section_ids if weight > 0 else (), start=1):
-            scores[section_id] += weight / (_FUSION_K + rank)
-            reasons[section_id].append(f"{name} rank {rank}")
-    return {
-        section_id: Hit(section_id=section_id, score=score, why=" · ".join(reasons[section_id]))
-        for section_id, score in sorted(scores.items(), key=lambda item: -item[1])
-    }
+    hits = [hit for hit in ranking.hits if not hit.is_named]
+    if not hits or not ranking.matcher.terms:
+        return 1.0
+    library = ranking.library
+    node = library.node(hits[0].section_id)
+    text = "\n".join((*node.path, library.text_at(node.own_content_span)[:_READ_LENGTH_MAX]))
+    found = {term for *_, term in ranking.matcher.locate(text)}
+    lacking = 1 - len(found) / len(ranking.matcher.terms)
+    flatness = hits[:_CLARITY_RANK][-1].score / hits[0].score
+    return (flatness + lacking) / 2
+
+
+def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: float) -> list[Hit]:
+    """Return the hits of words, and the sections with similarities, in the order of words and meaning.
+
+    `weight` is that of meaning. What has not been compared keeps its score. Named statements stay first.
+    """
+    best = max(similarities.values(), default=0.0)
+    if best <= 0:
+        return [*hits]
+    by_similarity = sorted(similarities, key=lambda section_id: -similarities[section_id])
+    reasons = {section_id: f"meaning rank {rank}" for rank, section_id in enumerate(by_similarity, start=1)}
+    found = {hit.section_id: hit for hit in hits}
+    for section_id in by_similarity:
+        found.setdefault(section_id, Hit(section_id=section_id, score=0.0, why=""))
+    scores = {section_id: hit.score for section_id, hit in found.items() if not hit.is_named}
+    for section_id in scores.keys() & similarities.keys():
+        share = max(0.0, similarities[section_id] / best - _SIMILAR_SHARE_MIN) / (1 - _SIMILAR_SHARE_MIN)
+        scores[section_id] = (1 - weight) * scores[section_id] + weight * share
+    highest = max(scores.values(), default=0.0)
+    mixed = [
+        replace(
+            found[section_id],
+            score=score / highest,
+            similarity=similarities.get(section_id),
+            why=" · ".join(filter(None, (found[section_id].why, reasons.get(section_id)))),
+        )
+        for section_id, score in scores.items()
+        if score > 0
+    ]
+    named = [hit for hit in hits if hit.is_named]
+    return [*named, *sorted(mixed, key=lambda hit: -hit.score)]
 
 
 def collect_neighbours(

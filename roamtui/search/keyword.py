@@ -12,9 +12,10 @@ from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
+from roamtui.search.base import Hit, IndexLostError, Progress, Ranking, Searcher
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -141,7 +142,7 @@ def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, 
     return corrections
 
 
-class KeywordSearcher:
+class KeywordSearcher(Searcher):
     """Searches one library by keywords. Thread-safe. The first search builds the index."""
 
     def __init__(self, library: Library, *, location: IndexLocation | None = None) -> None:
@@ -153,10 +154,12 @@ class KeywordSearcher:
         self._index: SectionIndex | None = None
         """The first search makes it."""
 
+    @override
     def refresh(self, library: Library) -> None:
         """Search `library` from now on. The next search updates the index."""
         self._library = library
 
+    @override
     def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
         """Bring the index up to date now, not only at the next search, and return it."""
         with self._lock:
@@ -171,10 +174,7 @@ class KeywordSearcher:
                     self._use_memory(error)
             return self._index
 
-    def embed_ahead(self) -> bool:
-        """Return False, because words need no vectors. See `Searcher`."""
-        return False
-
+    @override
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:

@@ -1,16 +1,18 @@
-"""`VectorIndex`: searches a library's chunks by comparing all vectors, which a `VectorStore` keeps.
+"""`VectorIndex`: what is known of the meaning of a library's text, which a `VectorStore` keeps.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from math import isfinite
 from typing import Protocol
 
 from roamtui.document.document import NodeKind, hash_text
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Embedder, Progress, VectorArray, VectorRows
+from roamtui.search.base import Embedder, VectorArray, VectorRows
 from roamtui.sentences import iter_sentence_ends
 
 _PATH_LENGTH_MAX = 200
@@ -19,14 +21,12 @@ cut off."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s")
 _HEADING = re.compile(r"\s*#.*\n?|.*\n[ \t]{0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
-_BATCH_SIZE = 64
-_SAVED_AT_ONCE = 512
-"""Number of vectors that are saved together. Each time takes several requests to object storage."""
 _CHANGED = (
     "{} gives vectors of another length than those in the index. "
     "Delete the index with `roamtui index SOURCE --delete`, and search again."
 )
-STORED_TYPE = "<f2"
+_LOADED_AT_ONCE = 4_096
+_STORED_TYPE = "<f2"
 """Half precision. The dot product of two unit vectors of 384 numbers is then off by less than 0.001."""
 
 
@@ -44,37 +44,35 @@ class VectorStore(Protocol):
         """Add vectors of an embedder."""
 
 
-def make_chunks(library: Library, size: int) -> Iterator[tuple[str, str]]:
-    """Yield a library's chunks in order: the section's id, and the text that the embedder receives."""
-    for section_id in library.walk():
-        for chunk in make_section_chunks(library, section_id, size):
-            yield section_id, chunk
-
-
-def make_section_chunks(
-    library: Library, section_id: str, size: int, length_max: int | None = None
-) -> Iterator[str]:
-    """Yield the chunks of a section's own text, up to `length_max` characters, each after the titles.
+def make_section_chunks(library: Library, section_id: str, size: int) -> Iterator[str]:
+    """Yield the chunks of a section's own text, each after the titles.
 
     A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
     characters besides its titles.
     """
+    if (section := _read_section(library, section_id)) is not None:
+        titles, text = section
+        for piece in [*split_text(text, size)] or [""]:
+            yield f"{titles}\n{piece}".strip()
+
+
+def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
+    """Return the titles of a section and its text without the heading, or None if it has no chunk."""
     node = library.node(section_id)
     document = node.document
     row = node.row
     columns = document.columns
     key = document.key
-    text = document.text[columns.starts[row] : columns.starts[row + 1]][:length_max]
+    text = document.text[columns.starts[row] : columns.starts[row + 1]]
     if not text.strip() and node.has_children:
-        return
+        return None
     path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
     if columns.kinds[row] is not NodeKind.TEXT:
         path |= dict.fromkeys(columns.path(row))
     titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
     if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
         text = text[heading.end() :]  # the heading is among the titles
-    for piece in [*split_text(text, size)] or [""]:
-        yield f"{titles}\n{piece}".strip()
+    return titles, text.strip()
 
 
 def split_text(text: str, size: int) -> Iterator[str]:
@@ -86,110 +84,215 @@ def split_text(text: str, size: int) -> Iterator[str]:
     position = 0
     while piece := text[position : position + size]:
         if position + size < len(text):
-            spaces = [match.end() for match in _SPACE.finditer(piece)]
-            lines = [end for end in spaces if piece[end - 1] == "\n"]
-            paragraphs = [match.end() for match in _PARAGRAPH_END.finditer(piece)]
-            best_first = (paragraphs, [*iter_sentence_ends(piece), *lines], spaces)
-            last = (max(ends, default=0) for ends in best_first)
-            piece = piece[: next((end for end in last if end > size // 2), size)]
+            piece = piece[: _find_last_end(piece, size // 2) or size]
         position += len(piece)
         if piece.strip():
             yield piece.strip()
 
 
+def _find_last_end(piece: str, after: int) -> int:
+    """Return the last place after an offset where a piece may end, or 0 if there is none."""
+    paragraphs = (match.end() for match in _PARAGRAPH_END.finditer(piece))
+    sentences = chain(iter_sentence_ends(piece), [piece.rfind("\n") + 1])
+    words = (match.end() for match in _SPACE.finditer(piece, after))
+    last_ends = (max(ends, default=0) for ends in (paragraphs, sentences, words))
+    return next((end for end in last_ends if end > after), 0)
+
+
 class VectorIndex:
-    """Ranks the sections of a library by their most similar chunk.
+    """The vectors that exist of one library's chunks. Some or all may be missing.
 
-    The constructor embeds only texts whose vectors are not stored. It may take minutes. If it is interrupted,
-    the next one continues.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        chunk_size: int,
-        store: VectorStore,
-        embedder: Embedder,
-        on_progress: Progress | None = None,
-    ) -> None:
-        self._library = library
-        self._embedder = embedder
-        chunks = list(make_chunks(library, chunk_size))
-        self._section_ids = [section_id for section_id, _ in chunks]
-        self._matrix = embed_texts([text for _, text in chunks], embedder, store, on_progress).astype("<f4")
-
-    def rank(self, query: str, *, limit: int | None = None, within: str | None = None) -> dict[str, float]:
-        """Return the sections with the most similar chunks, best first, and the cosines of these chunks."""
-        if not self._section_ids:
-            return {}
-        inside = frozenset(self._library.walk(within)) if within is not None else None
-        query_row = normalise_rows(self._embedder.embed([query], is_query=True))[0]
-        if len(query_row) != self._matrix.shape[1]:
-            raise RoamtuiError(_CHANGED.format(self._embedder.name))
-        cosines = self._matrix @ query_row
-        best: dict[str, float] = {}
-        for index in (-cosines).argsort(kind="stable"):
-            section_id = self._section_ids[index]
-            if inside is None or section_id in inside:
-                best.setdefault(section_id, float(cosines[index]))
-                if len(best) == limit:
-                    break
-        return best
-
-
-def embed_texts(
-    texts: Sequence[str], embedder: Embedder, store: VectorStore, on_progress: Progress | None = None
-) -> VectorArray:
-    """Return a unit vector for each text, at half precision. Only missing ones are computed, and stored.
-
-    `on_progress` receives the number of missing vectors that are computed, and their total. It is first
-    called before any text is embedded.
+    A section is divided into chunks only when it is embedded, because that takes longer than to load vectors.
+    They are stored by the digest of its titles and text, the number of the chunk, and the number of chunks.
 
     Raises:
-        RoamtuiError: The embedder failed, or another model has taken its place.
+        RoamtuiError: The embedder failed, or another model has taken its place. Any method may raise this.
+        IndexLostError: The store cannot be used. The constructor and `save` may raise this.
     """
-    import numpy as np  # noqa: PLC0415 - an extra
 
-    if not texts:
-        return np.zeros((0, 0), dtype=STORED_TYPE)
-    digests = [*map(hash_text, texts)]
-    known = store.load(embedder.name)
-    missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
-    if missing and on_progress is not None:
-        on_progress(0, len(missing))
-    # a batch takes as long as its longest text
-    waiting = sorted(missing, key=lambda digest: len(missing[digest]))
-    new: dict[str, bytes] = {}
-    try:
-        for start in range(0, len(waiting), _BATCH_SIZE):
-            batch = waiting[start : start + _BATCH_SIZE]
-            new |= compute_vectors({digest: missing[digest] for digest in batch}, embedder)
-            if len(new) >= _SAVED_AT_ONCE:
-                store.save(embedder.name, new)
-                known |= new
-                new = {}
-            if on_progress is not None:
-                on_progress(start + len(batch), len(waiting))
-    finally:
-        if new:
-            store.save(embedder.name, new)
-    known |= new
-    rows = [known[digest] for digest in digests]
-    if len({*map(len, rows)}) > 1:
-        raise RoamtuiError(_CHANGED.format(embedder.name))
-    return np.frombuffer(b"".join(rows), dtype=STORED_TYPE).reshape(len(texts), -1)
+    def __init__(self, library: Library, chunk_size: int, store: VectorStore, embedder: Embedder) -> None:
+        """Load the vectors that are stored."""
+        import numpy as np  # noqa: PLC0415 - an extra
 
+        self._library = library
+        self._chunk_size = chunk_size
+        self._store = store
+        self._embedder = embedder
+        self._texts: dict[str, int] = {}
+        """The number of each text, by its digest. Several sections may have it."""
+        self._sections: dict[str, int] = {}
+        """The number of the text of each section, in the order of the document."""
+        lengths: list[int] = []
+        for section_id in library.walk():
+            if (section := _read_section(library, section_id)) is not None:
+                digest = hash_text("\n".join((str(chunk_size), *section)))
+                number = self._texts.setdefault(digest, len(lengths))
+                self._sections[section_id] = number
+                if number == len(lengths):
+                    lengths.append(len(section[1]))
+        self._numbers = np.array([*self._sections.values()], dtype=np.intp)
+        self._chunk_counts = [0] * len(lengths)
+        """The number of chunks of each text, 0 if it is not divided yet."""
+        self._chunk_counts_max = [2 * length // chunk_size + 1 for length in lengths]
+        """All chunks but the last have more than half of the size."""
+        self._starts = [0] * len(lengths)
+        """The row of the first chunk of each text."""
+        self._missing = np.array(lengths, dtype=np.intp) // chunk_size + 1
+        """How many vectors each text lacks: about, until it is divided."""
+        rows_max = sum(self._chunk_counts_max)
+        self._owners = np.zeros(rows_max, dtype=np.intp)
+        """The number of the text that each row belongs to."""
+        self._is_known = np.zeros(rows_max, dtype=bool)
+        self._matrix: VectorArray = np.zeros((rows_max, 0), dtype=np.float32)
+        """Unit vectors. Rows take no memory until they are written."""
+        self._row_count = 0
+        self._unsaved: list[int] = []
+        stored = store.load(embedder.name).items()
+        found = ((row, vector) for key, vector in stored if (row := self._find_row(key)) is not None)
+        while batch := dict(islice(found, _LOADED_AT_ONCE)):
+            if len({*map(len, batch.values())}) > 1:
+                raise RoamtuiError(_CHANGED.format(embedder.name))
+            vectors = np.frombuffer(b"".join(batch.values()), dtype=_STORED_TYPE)
+            self._put([*batch], vectors.reshape(len(batch), -1))
 
-def compute_vectors(texts: Mapping[str, str], embedder: Embedder) -> dict[str, bytes]:
-    """Return the unit vector of each text as it is stored, by the digest of the text."""
-    rows = normalise_rows(embedder.embed([*texts.values()]))
-    return dict(zip(texts, (row.astype(STORED_TYPE).tobytes() for row in rows), strict=True))
+    def __len__(self) -> int:
+        """Return the number of sections."""
+        return len(self._sections)
+
+    @property
+    def missing(self) -> int:
+        """The number of chunks without a vector, about."""
+        return int(self._missing.sum())
+
+    @property
+    def unsaved(self) -> int:
+        """The number of vectors that would be lost now."""
+        return len(self._unsaved)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any chunk has a vector."""
+        return bool(self._matrix.size)
+
+    def count_compared(self) -> int:
+        """Return the number of sections all of whose chunks have vectors."""
+        return int((self._missing[self._numbers] == 0).sum())
+
+    def iter_missing(self, first: Iterable[str] = ()) -> Iterator[tuple[int, str]]:
+        """Yield what `list_missing` returns for the sections `first`, then for all others."""
+        ids = [*self._sections]
+        others = (ids[index] for index in self._missing[self._numbers].nonzero()[0])
+        for section_id in chain(first, others):
+            yield from self.list_missing(section_id).items()
+
+    def list_missing(self, section_id: str) -> dict[int, str]:
+        """Return the chunks of a section that have no vector, by the rows that their vectors will have."""
+        number = self._sections.get(section_id)
+        if number is None or not self._missing[number]:
+            return {}
+        chunks = [*make_section_chunks(self._library, section_id, self._chunk_size)]
+        start = self._divide(number, len(chunks))
+        if len(chunks) != self._chunk_counts[number]:  # another version stored vectors of other chunks
+            self._missing[number] = 0
+            return {}
+        return {row: chunk for row, chunk in enumerate(chunks, start) if not self._is_known[row]}
+
+    def embed(self, chunks: Mapping[int, str]) -> None:
+        """Embed chunks of `list_missing`."""
+        # a batch takes as long as its longest text
+        ordered = sorted(chunks.items(), key=lambda chunk: len(chunk[1]))
+        vectors = normalise_rows(self._embedder.embed([text for _, text in ordered]))
+        rows = [row for row, _ in ordered]
+        self._put(rows, vectors.astype(_STORED_TYPE))
+        self._unsaved += rows
+
+    def save(self) -> None:
+        """Save what has been embedded since the last time. If that fails, it is not tried again."""
+        unsaved, self._unsaved = self._unsaved, []
+        if unsaved:
+            digests = [*self._texts]
+            numbers = self._owners[unsaved].tolist()
+            places = (
+                (digests[number], row - self._starts[number], self._chunk_counts[number])
+                for row, number in zip(unsaved, numbers, strict=True)
+            )
+            keys = ("-".join(map(str, place)) for place in places)
+            vectors = (vector.tobytes() for vector in self._matrix[unsaved].astype(_STORED_TYPE))
+            self._store.save(self._embedder.name, dict(zip(keys, vectors, strict=True)))
+
+    def embed_query(self, query: str) -> VectorArray:
+        """Return the vector of a query. The first call may load a model."""
+        vector: VectorArray = normalise_rows(self._embedder.embed([query], is_query=True))[0]
+        if self.has_any and len(vector) != self._matrix.shape[1]:
+            raise RoamtuiError(_CHANGED.format(self._embedder.name))
+        if not vector.any():
+            raise RoamtuiError(f"{self._embedder.name} finds no meaning in the query.")
+        return vector
+
+    def rank(
+        self, query: VectorArray, *, limit: int, within: str | None = None, also: Iterable[str] = ()
+    ) -> dict[str, float]:
+        """Return the sections with the chunks most similar to a query, best first, and their cosines.
+
+        Up to `limit` sections come first, then those of `also` that are not among them. Sections without
+        vectors are left out.
+        """
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        if not self.has_any:
+            return {}
+        used = slice(self._row_count)
+        cosines = np.where(self._is_known[used], self._matrix[used] @ query, -np.inf)
+        best = np.full(len(self._texts), -np.inf, dtype=np.float32)
+        np.maximum.at(best, self._owners[used], cosines)
+        inside = frozenset(self._library.walk(within)) if within is not None else self._sections.keys()
+        ids = [*self._sections]
+        ranked = (ids[index] for index in (-best[self._numbers]).argsort(kind="stable"))
+        nearest = islice((section_id for section_id in ranked if section_id in inside), limit)
+        others = (section_id for section_id in also if section_id in self._sections)
+        found = {section_id: float(best[self._sections[section_id]]) for section_id in chain(nearest, others)}
+        return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
+
+    def _divide(self, number: int, chunk_count: int) -> int:
+        """Give a text its rows, if it has none, and return the first."""
+        if not self._chunk_counts[number]:
+            start = self._row_count
+            self._row_count += chunk_count
+            self._owners[start : self._row_count] = number
+            self._starts[number] = start
+            self._chunk_counts[number] = self._missing[number] = chunk_count
+        return self._starts[number]
+
+    def _find_row(self, key: str) -> int | None:
+        """Return the row of a stored vector, or None if the library has no such chunk."""
+        digest, *place = key.split("-")
+        number = self._texts.get(digest)
+        if number is None or len(place) != 2:
+            return None
+        index, chunk_count = map(int, place)
+        if not index < chunk_count <= self._chunk_counts_max[number]:
+            return None
+        start = self._divide(number, chunk_count)
+        return start + index if self._chunk_counts[number] == chunk_count else None
+
+    def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
+        """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        if not self.has_any:
+            self._matrix = np.zeros((len(self._matrix), vectors.shape[1]), dtype=np.float32)
+        if vectors.shape[1] != self._matrix.shape[1]:
+            raise RoamtuiError(_CHANGED.format(self._embedder.name))
+        self._matrix[rows] = np.where(np.isfinite(vectors).all(axis=1, keepdims=True), vectors, 0)
+        np.subtract.at(self._missing, self._owners[rows], ~self._is_known[rows])
+        self._is_known[rows] = True
 
 
 def normalise_rows(matrix: VectorRows) -> VectorArray:
-    """Return the rows scaled to length 1. Zero vectors stay zero."""
+    """Return the rows scaled to length 1. Rows with infinite or undefined numbers become zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 
     rows = np.asarray(matrix, dtype=np.float32)
+    rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, 0)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths == 0, 1, lengths)).astype(np.float32)

@@ -55,6 +55,8 @@ class StatusLine(ClickableLine):
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
     """What is happening, or what waits for the person."""
+    compared: reactive[str] = reactive("")
+    """How much of the document is compared by meaning, unless it is all."""
 
     def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
         super().__init__()
@@ -99,7 +101,8 @@ class StatusLine(ClickableLine):
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened = _make_clickable(Content(self._opened), "global.go_tree")
         used = Content.styled(self._used, "$muted")
-        return _join_fitting([model, message, opened, used], self.size.width, _GAP)
+        compared = Content.styled(self.compared, "$muted")
+        return _join_fitting([model, message, opened, used, compared], self.size.width, _GAP)
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:

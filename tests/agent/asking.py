@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from typing_extensions import override
+
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
@@ -26,7 +28,7 @@ Result = TypeVar("Result")
 MANUAL = read_case("library_manual.md")
 
 
-class FakeSearcher:
+class FakeSearcher(Searcher):
     """Returns the same hits for every query, and records the searches."""
 
     def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
@@ -34,22 +36,22 @@ class FakeSearcher:
         self._error = error
         self.searches: list[tuple[str, int, str | None]] = []
 
+    @override
     def refresh(self, library: Library) -> None:
         """Do nothing."""
 
-    def embed_ahead(self) -> bool:
-        return False
-
+    @override
     def prepare(self, on_progress: Progress | None = None) -> None:
         """Do nothing."""
 
+    @override
     def search(
         self,
         query: str,
         *,
         limit: int = 10,
         within: str | None = None,
-        earlier: Sequence[str] = (),  # noqa: ARG002 - as all
+        earlier: Sequence[str] = (),
     ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
         if self._error is not None:

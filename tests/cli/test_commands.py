@@ -178,6 +178,8 @@ def test_sections_are_embedded_into_a_database_searched_and_deleted(
         write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
         result = run("index", *arguments)
         assert result.code == 0
+        assert "\nollama/arctic will read 5 sections, about 93 tokens.\n" in result.err
+        assert result.out.endswith("5 of 5 sections compared by meaning\n")
         assert len(server.texts) == 5
         assert run("index", *arguments).out.startswith("5 sections, 0 of them")
         assert len(server.texts) == 5

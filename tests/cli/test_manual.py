@@ -46,7 +46,7 @@ _REASONS = {
         "roamtui mcp /home/me/handbook.md /home/me/docs",
     ],
     "imports LanceDB, which takes five seconds: tests/cli/test_commands.py": [
-        "roamtui index docs/ --index ./shelf.lance --mode hybrid --embedder ollama/snowflake-arctic-embed2",
+        "roamtui index docs/ --index ./shelf.lance --embedder ollama/snowflake-arctic-embed2",
         "roamtui index SOURCE --index DATABASE --delete",
     ],
     "needs a document that was moved: tests/cli/test_wrong_use.py": ["roamtui NEW-PLACE --conversation ID"],

@@ -15,16 +15,31 @@ _RUN_LENGTH = 4
 class HashedEmbedder:
     """Counts hashed runs of four letters; records its inputs, and fails on demand."""
 
-    def __init__(self, name: str = "hashed", *, fails_after: int | None = None, dimensions: int = DIMENSIONS) -> None:
+    def __init__(
+        self,
+        name: str = "hashed",
+        *,
+        fails_after: int | None = None,
+        dimensions: int = DIMENSIONS,
+        is_local: bool = True,
+    ) -> None:
         self._name = name
         self._dimensions = dimensions
         self._fails_after = fails_after
+        self._is_local = is_local
         self.asked: list[str] = []
         """Every text so far, oldest first."""
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def is_local(self) -> bool:
+        return self._is_local
+
+    def estimate_cost(self, tokens: int) -> float | None:
+        return tokens / 1_000_000
 
     @property
     def is_multilingual(self) -> bool:

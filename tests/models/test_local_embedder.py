@@ -1,8 +1,6 @@
 """Embedders on this machine: models of sentence-transformers as ONNX, in folders as people have them."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,6 @@ from roamtui.models.local_embedder import (
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, find_embedder
 from roamtui.paths import models_path
 from roamtui.search.vectors import normalise_rows
-from tests.conftest import HIDDEN_PACKAGES
 
 onnx = pytest.importorskip("onnx")
 tokenizers = pytest.importorskip("tokenizers")
@@ -28,13 +25,6 @@ pytest.importorskip("onnxruntime")
 
 _WORDS = {"[UNK]": 0, "late": 1, "fees": 2, "roses": 3, "ask": 4, "[PAD]": 5}
 _VECTORS = [[0, 0], [1, 0], [3, 0], [0, 1], [0, 8], [9, 9]]
-
-
-@pytest.fixture
-def _packaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the package be found that tests/conftest.py hides."""
-    monkeypatch.setattr("sys.path", [path for path in sys.path if path != str(HIDDEN_PACKAGES)])
-    importlib.invalidate_caches()
 
 
 def make_folder(folder: Path, *, name: str = "model.onnx", pooling: str = "mean", prompt: str = "") -> Path:
@@ -92,7 +82,7 @@ def test_a_damaged_model_is_one_sentence(tmp_path: Path) -> None:
     assert "\x1b" not in str(caught.value)
 
 
-@pytest.mark.usefixtures("_packaged_model")
+@pytest.mark.usefixtures("packaged_model")
 def test_the_packaged_model_knows_what_words_mean() -> None:
     embedder = find_installed_embedder()
     assert embedder is not None
@@ -102,7 +92,7 @@ def test_the_packaged_model_knows_what_words_mean() -> None:
     assert not embedder.is_multilingual
 
 
-@pytest.mark.usefixtures("_packaged_model")
+@pytest.mark.usefixtures("packaged_model")
 def test_another_file_in_the_package_is_never_loaded(tmp_path: Path) -> None:
     files = find_packaged_model()
     assert files is not None

@@ -1,16 +1,22 @@
 """Chunks of sections, and their stored vectors."""
 
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from typing_extensions import override
 
-from roamtui.errors import ModelError, RoamtuiError
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
 from roamtui.search.section_store import SectionStore
-from roamtui.search.vectors import VectorIndex, make_chunks, split_text
+from roamtui.search.vectors import VectorIndex, VectorStore, make_section_chunks, split_text
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import make_folder, make_library
+from tests.search.libraries import id_of, make_folder, make_library
 
 _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
@@ -24,30 +30,96 @@ def test_pieces_have_everything_but_white_space(text: str, size: int) -> None:
 
 def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
     library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
-    assert [text for _, text in make_chunks(library, 100)] == [
+    chunks = [chunk for section_id in library.walk() for chunk in make_section_chunks(library, section_id, 100)]
+    assert chunks == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
         "guide/intro > Garden > Beds > Empty",
     ]
 
 
-def test_an_interrupted_run_is_resumed(tmp_path: Path) -> None:
-    library = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
-    with pytest.raises(ModelError, match="away"):
-        VectorIndex(library, 200, SectionStore(tmp_path / "index"), HashedEmbedder(fails_after=100))
+def _open(library: Library, store: VectorStore, embedder: HashedEmbedder | None = None) -> VectorIndex:
+    return VectorIndex(library, 200, store, embedder or HashedEmbedder())
+
+
+def test_only_what_is_not_stored_is_missing(tmp_path: Path) -> None:
+    library = make_library("".join(f"# Title {number}\n\nText {number}.\n\n" for number in range(20)))
+    first = _open(library, SectionStore(tmp_path / "index"))
+    first.embed(dict(islice(first.iter_missing([id_of(library, "Title 7")]), 5)))
+    first.save()
     embedder = HashedEmbedder()
-    progress: list[tuple[int, int]] = []
-    store = SectionStore(tmp_path / "index")
-    index = VectorIndex(library, 200, store, embedder, lambda done, total: progress.append((done, total)))
-    assert 0 < len(embedder.asked) < 100
-    assert progress[-1] == (len(embedder.asked), len(embedder.asked))
-    assert len(index.rank("title", limit=200)) == 150
+    second = _open(library, SectionStore(tmp_path / "index"), embedder)
+    assert (second.missing, second.count_compared(), len(second)) == (15, 5, 20)
+    assert next(second.iter_missing())[1].startswith("Title 4")
+    similar = second.rank(second.embed_query("Title 7 Text 7"), limit=3, also=[id_of(library, "Title 9")])
+    titles = [library.node(section_id).title for section_id in similar]
+    assert titles[0] == "Title 7"
+    assert len(titles) == 3
+    assert "Title 9" not in titles
+    assert embedder.asked == ["Title 7 Text 7"]
+
+
+def test_sections_with_the_same_text_share_a_vector() -> None:
+    library = make_library("# A\n\nText.\n\n# A\n\nText.\n")
+    index = _open(library, SectionStore())
+    assert index.missing == 1
+    index.embed(dict(index.iter_missing()))
+    assert index.count_compared() == 2
+    assert len(index.rank(index.embed_query("Text"), limit=9)) == 2
+
+
+def test_vectors_that_another_version_or_program_stored_do_no_harm() -> None:
+    library = make_library("# A\n\n" + "Some text. " * 60)
+    store = SectionStore()
+    first = _open(library, store)
+    first.embed(dict(first.iter_missing()))
+    first.save()
+    stored = store.load("hashed")
+    digest, _, count = next(iter(stored)).split("-")
+    vector = stored[f"{digest}-0-{count}"]
+    for key in (f"{digest}-0-999999", f"{digest}-5-2", f"{digest}-0-{int(count) - 1}", digest, "x-0-1"):
+        other = SectionStore()
+        other.save("hashed", {key: vector})
+        index = _open(library, other)
+        while batch := dict(islice(index.iter_missing(), 2)):
+            index.embed(batch)
+        assert index.count_compared() == 1
+
+
+class _BrokenEmbedder(HashedEmbedder):
+    """Gives infinite and undefined numbers for some texts, as a damaged model does."""
+
+    @override
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        rows = super().embed(texts, is_query=is_query)
+        rows[[row for row, text in enumerate(texts) if "bad" in text]] = np.nan
+        rows[[row for row, text in enumerate(texts) if "worse" in text]] = np.inf
+        return rows
+
+
+def test_a_text_without_usable_numbers_is_never_near(recwarn: pytest.WarningsRecorder) -> None:
+    library = make_library("# Good\n\nText.\n\n# Bad\n\nbad text.\n\n# Worse\n\nworse text.\n")
+    index = _open(library, SectionStore(), _BrokenEmbedder())
+    index.embed(dict(index.iter_missing()))
+    assert index.missing == 0
+    similar = index.rank(index.embed_query("text"), limit=9)
+    assert library.node(next(iter(similar))).title == "Good"
+    assert [*similar.values()][1:] == [0.0, 0.0]
+    with pytest.raises(RoamtuiError, match=r"^hashed finds no meaning in the query\.$"):
+        index.embed_query("bad")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("added", ["", "# Other\n\nNew text.\n"])
 def test_an_embedder_in_whose_place_another_model_has_come_is_told(added: str) -> None:
     store = SectionStore()
     text = "# Title\n\nText.\n"
-    VectorIndex(make_library(text), 200, store, HashedEmbedder())
+    first = _open(make_library(text), store)
+    first.embed(dict(first.iter_missing()))
+    first.save()
+    other = _open(make_library(text + added), store, HashedEmbedder(dimensions=64))
     with pytest.raises(RoamtuiError, match="hashed gives vectors of another length"):
-        VectorIndex(make_library(text + added), 200, store, HashedEmbedder(dimensions=64)).rank("title")
+        other.embed_query("title")
+    if added:
+        with pytest.raises(RoamtuiError, match="hashed gives vectors of another length"):
+            other.embed(dict(other.iter_missing()))

@@ -63,7 +63,7 @@ async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.M
     monkeypatch.setattr("roamtui.tui.screens.main._AHEAD_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 600.0)
     searcher, left = FakeSearcher(), [True, True, False]
-    monkeypatch.setattr(searcher, "embed_ahead", lambda: left.pop(0))
+    monkeypatch.setattr(searcher, "embed_ahead", lambda _: left.pop(0))
     async with running(make_app(searcher=lambda _: searcher)) as ui:
         await ui.press("a")
         assert len(left) == 3

@@ -60,8 +60,8 @@ _IDLE_SECONDS = 2.0
 """How long a person has not typed when work ahead begins."""
 _DIGIT_SECONDS = 0.5
 """Two digits that are typed within this time are one number."""
-_AHEAD_PAUSE_SECONDS = 0.1
-"""Pause after each part of the work ahead, as long as a part, so that it takes half of the time."""
+_AHEAD_PAUSE_SECONDS = 0.02
+"""Pause after each part of the work ahead, in which a key or a question is noticed."""
 _SECTION_GONE = (
     "The document no longer has a section that the question names, so it was not asked. Choose another one."
 )
@@ -174,6 +174,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if note := self.agent.model.note:
                 self.chat_log.add_notice(note)
             await self.agent.index_ahead(report)
+            await self.agent.offer_embedding(report)
         finally:
             self.post_message(StatusMessage("", is_progress=True))
         self._embed_ahead()
@@ -187,6 +188,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
             if is_idle and self.is_current and not self.is_asking:
                 is_left = await self.agent.embed_ahead()
+                coverage = self.agent.coverage
+                is_whole = coverage.compared == coverage.total
+                self.status_line.compared = "" if is_whole else coverage.format()
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:

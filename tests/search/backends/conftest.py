@@ -12,8 +12,6 @@ from roamtui.search.base import Progress, RetrievalOptions, Searcher, SearchMode
 from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance import LanceStore
-from roamtui.search.vectors import VectorIndex
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
@@ -50,15 +48,14 @@ class Backend:
 
     def prepare(self, library: Library, on_progress: Progress) -> None:
         if self.options.index is not None:
-            store = LanceStore(self.options.index)
-            VectorIndex(library, self.options.chunk_size, store, HashedEmbedder(), on_progress)
+            self.open(library, SearchMode.VECTOR).prepare(on_progress)
         else:
             KeywordSearcher(library, location=self.location).prepare(on_progress)
 
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
     ) -> Searcher:
-        services = SearchServices(embedder=embedder or HashedEmbedder(), fails_without_vectors=True)
+        services = SearchServices(embedder=embedder or HashedEmbedder(), needs_all_vectors=True)
         searcher = make_searcher(library, msgspec.structs.replace(self.options, mode=mode), services, self.location)
         assert searcher is not None
         return searcher

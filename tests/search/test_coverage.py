@@ -1,0 +1,204 @@
+"""How much of a library is compared by meaning: what is embedded when, kept, and said."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.errors import UsageError
+from roamtui.search import hybrid
+from roamtui.search.base import (
+    Coverage,
+    EmbeddingPlan,
+    IndexLostError,
+    RetrievalOptions,
+    Searcher,
+    SearchMode,
+    SearchServices,
+)
+from roamtui.search.hybrid import make_searcher
+from roamtui.search.index import IndexLocation
+from roamtui.search.section_store import SectionStore
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.libraries import id_of, make_library
+
+LIBRARY = make_library(
+    "# Club\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n## Tea\n\nHot.\n\n"
+    + "".join(f"## Rule {number}\n\nRule {number} of the club is long.\n\n" for number in range(12))
+)
+TOTAL = 16
+_ADVICE = "`roamtui index` with the same source compares all."
+
+
+class Place:
+    """A folder for indexes, and what was said."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.warnings: list[str] = []
+
+    def open(
+        self,
+        embedder: HashedEmbedder | None,
+        mode: SearchMode = SearchMode.HYBRID,
+        library: Library = LIBRARY,
+        **services: Any,  # noqa: ANN401
+    ) -> Searcher:
+        given = SearchServices(embedder=embedder, on_warning=self.warnings.append, **services)
+        location = IndexLocation(folder=self.folder, on_warning=self.warnings.append)
+        searcher = make_searcher(library, RetrievalOptions(mode=mode), given, location)
+        assert searcher is not None
+        return searcher
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "indexes")
+
+
+def _list_titles(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
+    return [LIBRARY.node(hit.section_id).title for hit in searcher.search(query, **limits)]
+
+
+@pytest.fixture
+def is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a question wait for one batch, and no library be small."""
+    monkeypatch.setattr(hybrid, "_SECONDS_MAX", -1.0)
+    monkeypatch.setattr(hybrid, "_WHOLE_SECONDS_MAX", -1.0)
+
+
+def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: Place) -> None:
+    first = place.open(HashedEmbedder())
+    assert _list_titles(first, "bicycle")[:2] == ["Fees", "Bicyclists"]
+    assert first.coverage == Coverage(TOTAL, TOTAL)
+    assert place.warnings == ["Compared all 16 sections by meaning for the first time."]
+    embedder = HashedEmbedder()
+    second = place.open(embedder)
+    assert second.search("bicycle") == first.search("bicycle")
+    assert embedder.asked == ["bicycle"]
+    assert len(place.warnings) == 1
+
+
+@pytest.mark.usefixtures("is_slow")
+def test_of_a_large_library_the_best_hits_are_embedded_and_the_rest_is_said_to_be_missing(place: Place) -> None:
+    embedder = HashedEmbedder()
+    searcher = place.open(embedder)
+    assert _list_titles(searcher, "rule 3")[0] == "Rule 3"
+    assert searcher.coverage == Coverage(4, TOTAL)
+    assert "Club > Rule 3\nRule 3 of the club is long." in embedder.asked[1:5]
+    assert place.warnings == [f"4 of {TOTAL} sections compared by meaning. {_ADVICE}"]
+    again = place.open(HashedEmbedder())
+    again.prepare()
+    assert again.coverage == Coverage(4, TOTAL)
+
+
+@pytest.mark.usefixtures("is_slow")
+def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
+    embedder = HashedEmbedder()
+    searcher = place.open(embedder)
+    searcher.search("rule")
+    count = len(embedder.asked)
+    while searcher.embed_ahead():
+        pass
+    ahead = [text.partition("\n")[0].removeprefix("Club > ") for text in embedder.asked[count:]]
+    assert all(title.startswith("Rule ") for title in ahead[:8])
+    assert set(ahead[8:]) == {"Club", "Fees", "Bicyclists", "Tea"}
+    assert len(embedder.asked) - 1 == len(set(embedder.asked) - {"rule"}) == TOTAL
+    assert searcher.coverage == Coverage(TOTAL, TOTAL)
+
+
+def test_idle_moments_embed_what_is_open_before_the_rest(place: Place) -> None:
+    embedder = HashedEmbedder()
+    assert place.open(embedder).embed_ahead([id_of(LIBRARY, "Rule 11")])
+    assert "Club > Rule 11\nRule 11 of the club is long." in embedder.asked
+    assert len(embedder.asked) == 4
+
+
+def test_everything_is_embedded_before_a_search_that_needs_it(place: Place) -> None:
+    progress: list[tuple[int, int]] = []
+    for mode, is_needed in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
+        elsewhere = Place(place.folder / mode)
+        searcher = elsewhere.open(HashedEmbedder(), mode, needs_all_vectors=is_needed)
+        searcher.prepare(lambda done, total: progress.append((done, total)))
+        assert progress[-1] == (TOTAL, TOTAL)
+        assert searcher.coverage == Coverage(TOTAL, TOTAL)
+
+
+def test_a_changed_document_loses_only_the_vectors_of_changed_text(place: Place) -> None:
+    embedder = HashedEmbedder()
+    searcher = place.open(embedder)
+    searcher.search("bicycle")
+    count = len(embedder.asked)
+    searcher.refresh(make_library(LIBRARY.root.text.replace("Hot.", "Cold.")))
+    searcher.search("bicycle")
+    assert embedder.asked[count:] == ["bicycle", "Club > Tea\nCold."]
+
+
+def test_a_server_embeds_nothing_unasked(place: Place) -> None:
+    embedder = HashedEmbedder(is_local=False)
+    searcher = place.open(embedder)
+    words = place.open(None)
+    assert searcher.search("bicycle") == words.search("bicycle")
+    assert not searcher.embed_ahead()
+    assert embedder.asked == []
+    assert place.warnings == [f"0 of {TOTAL} sections compared by meaning. {_ADVICE}"]
+    plan = searcher.plan_embedding()
+    assert plan is not None
+    assert (plan.embedder, plan.sections) == ("hashed", TOTAL)
+    assert 0 < plan.tokens < 500
+    assert plan.cost_usd == pytest.approx(plan.tokens / 1e6)
+    searcher.embed_all()
+    assert searcher.plan_embedding() is None
+    assert _list_titles(searcher, "bicycle")[:2] == ["Fees", "Bicyclists"]
+
+
+@pytest.mark.parametrize("has_agreed", [False, True])
+def test_a_search_that_needs_all_vectors_asks_before_a_server_embeds(place: Place, *, has_agreed: bool) -> None:
+    plans: list[EmbeddingPlan] = []
+
+    def consent(plan: EmbeddingPlan) -> bool:
+        plans.append(plan)
+        return has_agreed
+
+    searcher = place.open(HashedEmbedder(is_local=False), SearchMode.VECTOR, consent=consent)
+    if has_agreed:
+        assert _list_titles(searcher, "bicyclists")[0] == "Bicyclists"
+        searcher.search("tea")
+    else:
+        with pytest.raises(UsageError, match=r"^hashed has not read 16 sections\. Run `roamtui index`"):
+            searcher.search("bicyclists")
+    assert [plan.sections for plan in plans] == [TOTAL]
+
+
+def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise IndexLostError("database or disk is full")
+
+    monkeypatch.setattr(hybrid, "_SAVED_AT_ONCE", 4)
+    monkeypatch.setattr(SectionStore, "save", fail)
+    searcher = place.open(HashedEmbedder())
+    assert _list_titles(searcher, "bicycle")[:2] == ["Fees", "Bicyclists"]
+    reason = "their index cannot be written: database or disk is full"
+    assert place.warnings[0] == f"What was compared by meaning is not kept, because {reason}"
+    assert searcher.coverage == Coverage(TOTAL, TOTAL)
+    with pytest.raises(IndexLostError):
+        place.open(HashedEmbedder(), needs_all_vectors=True).prepare()
+
+
+def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> None:
+    embedder = HashedEmbedder()
+    place.open(embedder).search("Wie repariere ich das bicycle und wer bezahlt?")
+    german = place.open(
+        embedder, library=make_library("# Buch\n\nDas Fahrrad ist nicht blau und wird auch geliehen.\n")
+    )
+    german.search("What is blue?")
+    assert not german.embed_ahead()
+    assert german.coverage == Coverage()
+    assert embedder.asked == []
+
+
+def test_words_in_quotation_marks_must_be_in_a_hit(place: Place) -> None:
+    searcher = place.open(HashedEmbedder())
+    assert _list_titles(searcher, '"bicycle costs"') == ["Fees"]
+    assert _list_titles(searcher, "bicycle", within=id_of(LIBRARY, "Fees")) == ["Fees"]
