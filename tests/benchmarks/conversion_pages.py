@@ -50,6 +50,7 @@ _HIDDEN_SOURCE = re.compile(r"<(style|script|nav)\b.*?</\1\s*>", re.DOTALL | re.
 _TERMINAL_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _PAGE_TITLE = re.compile(r"^# Page \d+(?:: .*)?$", re.MULTILINE)
 _HEAD = re.compile(r"^\|.*(?=\n\| ---)", re.MULTILINE)
+_ITEM_NUMBER = re.compile(r"^(\d+)(?=[.)] )", re.MULTILINE)
 _REPEATED_CELL = re.compile(r"(?<=\|)( [^|\n]+ )\|(?=\1\|)")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _EDGE_LINES, _REPEATS_MIN, _REPEATED_SHARE = 3, 3, 0.06
@@ -138,8 +139,12 @@ def _fold_line(line: str) -> str:
 
 
 def drop_additions(markdown: str) -> str:
-    """Drop what roamtui adds to a PDF: titles of pages, and heads of several columns in each column but one."""
-    return _HEAD.sub(lambda match: _REPEATED_CELL.sub("", match[0]), _PAGE_TITLE.sub("", markdown))
+    """Drop what roamtui adds to a PDF: titles of pages, and heads of several columns in each column but one.
+
+    Numbers of items, which pandoc does not count as words, are escaped.
+    """
+    text = _ITEM_NUMBER.sub(r"\1\\", _PAGE_TITLE.sub("", markdown))
+    return _HEAD.sub(lambda match: _REPEATED_CELL.sub("", match[0]), text)
 
 
 def list_sources(data: bytes, kind: str) -> Iterator[str]:

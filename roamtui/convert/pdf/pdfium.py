@@ -48,6 +48,8 @@ _LIGATURES = str.maketrans(
     | {"\xad": HYPHEN, "\ufffe": HYPHEN, "\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
+_BITMAP_LIGATURES = re.compile("[\x0b-\x0f]")
+"""Control characters that are ligatures only in the bitmap fonts of TeX, which have no name."""
 _ACCENTS = dict(
     zip(
         "\u00b4`\u00a8\u02c6\u02dc\u02c7\u02da\u00b8\u02dd\u02d8\u00af\u02d9\u02db",
@@ -286,11 +288,8 @@ class PdfPage:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
         # The text may be rotated by quarter turns. Seven characters decide.
-        angles = [
-            round(pdfium.FPDFText_GetCharAngle(self._text, len(text) * part // 8) / _QUARTER) % 4
-            for part in range(1, 8)
-        ]
-        rotation = max(range(4), key=angles.count)
+        turns = [self._read_turn(len(text) * part // 8) for part in range(1, 8)]
+        rotation = max(range(4), key=turns.count)
         left, right, top, bottom = -math.inf, math.inf, -math.inf, math.inf
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
@@ -313,15 +312,17 @@ class PdfPage:
                 bounds = self._read_box(first, end - past_end, rotation)
                 if bounds is None or not _overlap(bounds, page_box):
                     continue
-                if first and match[0].isspace() and self._read_box(first - 1, first - 1, rotation) == bounds:
-                    continue  # a character in the place of a space is one
                 letters = self._read_letters(match[0], first, rotation, mixed)
+                if not letters:
+                    continue
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
                 if compared and compared.is_uneven:
                     uneven.append(len(words))
-                words.append(Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1))
+                word = Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
+                word.is_turned = self._read_turn(first) != rotation
+                words.append(word)
         words = self._join_letters(words)
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._normalise_heights(words, rotation)
@@ -330,12 +331,19 @@ class PdfPage:
                 self._mark_scripts(words[index], rotation)
         return words
 
+    def _read_turn(self, index: int) -> int:
+        """Return the direction of a character, in quarter turns."""
+        angle: float = pdfium.FPDFText_GetCharAngle(self._text, index)
+        return round(angle / _QUARTER) % 4
+
     def _read_letters(self, letters: str, first: int, rotation: int, line: MixedLine | None) -> str:
         """Return the letters of a word as a person sees them. It may be in a line of several scripts."""
         count = len(letters)
         if not (letters.isascii() and letters.isprintable()) or "`" in letters:
             if not _ACCENTS.keys().isdisjoint(letters):
                 letters = self._join_accents(letters, first, rotation)
+            if self.read_font(first).name:
+                letters = _BITMAP_LIGATURES.sub("", letters)
             letters = letters.translate(_LIGATURES)
         if line is not None and len(letters) == count:
             letters = line.read_word(self._place_letters(letters, first, rotation))
@@ -505,6 +513,7 @@ def _join_run(run: list[Word]) -> list[Word]:
             max(last.bottom, word.bottom),
             last.first,
             word.last,
+            last.is_turned,
         )
     return joined
 

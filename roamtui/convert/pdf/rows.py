@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from statistics import median
 
 from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
@@ -23,8 +23,6 @@ _SPACE_GAP = 0.07
 character there."""
 _RAISED_GAP = 0.15
 """Maximum gap, in letter heights, between letters and a raised mark that belongs to them."""
-_TALL_RATIO = 1.8
-"""Minimum height of vertical text, relative to the median height of words."""
 _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """A cell, such as a currency sign, that belongs to the figure after it."""
 _FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
@@ -186,12 +184,6 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     return joined
 
 
-def _is_vertical(word: Word, usual: float) -> bool:
-    """Return whether a word is vertical, such as a stamp at the edge, which would join all rows beside it."""
-    height = word.bottom - word.top
-    return height > usual * _TALL_RATIO and len(word.text) > 2 and height > 1.5 * (word.x1 - word.x0)
-
-
 def _make_whole_row(words: Sequence[Word]) -> PageRow:
     """Make a row of one cell from words in the order in which they are read."""
     cell = Cell(
@@ -220,18 +212,17 @@ def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
-    usual = measure_size(words) if words else 0.0
-    vertical = [word for word in words if _is_vertical(word, usual)]
-    if vertical:
-        words = [word for word in words if not _is_vertical(word, usual)]
+    turned = [word for word in words if word.is_turned]
+    words = [word for word in words if not word.is_turned]
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
         text = " ".join([word.text for word in group])
         rows.append(
             _make_whole_row(_order_right_to_left(group)) if is_right_to_left(text) else make_row(group)
         )
-    if vertical:
-        rows.append(_make_whole_row(sorted(vertical, key=attrgetter("first"))))
+    if turned:
+        rows.append(_make_whole_row(turned))
+        rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in turned)
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -43,6 +43,8 @@ class Word(Struct):
     first: int
     """Index of its first character in drawing order; `last` is the index of its last one."""
     last: int
+    is_turned: bool = False
+    """Whether it is drawn in another direction than most of the page, such as a stamp at the edge."""
 
 
 def measure_size(words: Iterable[Word]) -> float:

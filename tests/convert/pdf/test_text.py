@@ -150,6 +150,18 @@ def test_a_rotated_page_is_read(matrix: str) -> None:
     assert text.endswith("first line here\nsecond one")
 
 
+@pytest.mark.parametrize("matrix", ["0 1 -1 0 60 690", "0 -1 1 0 300 760", "-1 0 0 -1 400 700"])
+def test_words_in_another_direction_are_read_after_the_others(matrix: str) -> None:
+    lines = "1 0 0 1 72 700 Tm (so we show that) Tj 0 -14 Td (it can be done with words) Tj"
+    text = _convert_page(f"BT /F1 11 Tf {lines} /F1 20 Tf {matrix} Tm (19 Dec of 2014) Tj ET")
+    assert text.endswith("so we show that\nit can be done with words\n\n19 Dec of 2014")
+
+
+def test_an_unknown_sign_is_no_ligature_if_its_font_has_a_name() -> None:
+    text = _convert_mapped(r"1 0 0 1 72 700 Tm (A\015 \015c B) Tj", "<0D> <000D>")
+    assert text.endswith("\n\nA c B")
+
+
 @pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText", "Stamp"])
 def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
     drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
