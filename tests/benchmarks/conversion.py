@@ -49,8 +49,11 @@ _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _DIVIDED = re.compile(r"([^\W\d_]+)[-\xad\u2010]\n\s*([^\W\d_]+)")
 """A word at a line end that may be divided, or joined by a hyphen."""
 _LABEL = re.compile(r"^(?:\W*[^\W_]{1,5}[.):])+(?:[^\W_]{1,5}\b)?|^\W*[\d.]+\b")
-_ROWS_HEAD = re.compile(r"^## Rows [\d,]+–[\d,]+\n\n(\|.*)\n(\|[-| ]+)\n", re.MULTILINE)
-_OWN_WORDS = re.compile(r"^#+ (?:Slide \d+\b.*|Named areas)$|\[x\]| \(hidden\)$", re.MULTILINE)
+_ADDITION = re.compile(
+    r"^#+ (?:Slide \d+\b.*|Named areas)$|^\*\*Notes:\*\*$| \(hidden\)$|\[x\]|^## Rows [\d,]+–[\d,]+\n\n\|.*$",
+    re.MULTILINE,
+)
+"""What the converter adds: titles, boxes to tick, and the repeated heads of long sheets."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _WORDY_ATTRIBUTES = frozenset(
     "descr title name alt val value label formatCode ref string string-value current-value".split()  # noqa: SIM905
@@ -131,17 +134,16 @@ def count_moved(reader: Sequence[str], own: Sequence[str]) -> int:
 
 def compare_texts(markdown: str, texts: Sequence[str], package: Counter[str]) -> Comparison:
     """Compare Markdown with what an independent reader reads, in one order or several; the least count is moved."""
-    heads: set[str] = set()
-    markdown = _ROWS_HEAD.sub(lambda match: _drop_repeated(match, heads), _OWN_WORDS.sub("", markdown))
     own_text = read_by_pandoc(markdown.encode(), "gfm-emoji")
     own = list_words(own_text)
+    additions = Counter(list_words("\n".join(match[0] for match in _ADDITION.finditer(markdown))))
     allowed = Counter(list_words(texts[0])) | package
     words, *others = (list_words(_join_divided(REPEATED.sub("", text), own)) for text in texts)
     lost = Counter(words) - Counter(own)
     labels = Counter(
         word for line in own_text.splitlines() if (start := _LABEL.match(line)) for word in list_words(start[0])
     )
-    invented = Counter(own) - (Counter(words) | allowed) - labels
+    invented = Counter(own) - (Counter(words) | allowed) - labels - additions
     numbers = sum(count for word, count in lost.items() if word[0].isdecimal())
     moved = min(count_moved(order, own) for order in (words, *others))
     score = Score(len(words), lost.total(), invented.total(), moved, numbers)
@@ -154,13 +156,6 @@ def _join_divided(text: str, own: Sequence[str]) -> str:
     return _DIVIDED.sub(
         lambda match: match[1] + match[2] if f"{match[1]}{match[2]}".casefold() in known else match[0], text
     )
-
-
-def _drop_repeated(match: re.Match[str], heads: set[str]) -> str:
-    """Drop the head of a part of a table, and the title, unless it is the first part."""
-    is_repeated = match[1] in heads
-    heads.add(match[1])
-    return "" if is_repeated else f"{match[1]}\n{match[2]}\n"
 
 
 def compare_file(path: Path) -> Comparison:

@@ -19,7 +19,7 @@ _ENDS = {"Image": " ", "Para": "\n", "Plain": "\n", "Header": "\n"}
 REPEATED = re.compile("\x1e[^\x1e]*\x1e")
 """The text of a merged cell in its other columns and rows, where the Markdown may have it again."""
 _HIDDEN_DOCX = (
-    "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish']]"
+    "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish'][not(@*='0' or @*='false' or @*='off')]]"
     " | //*[local-name()='tblCaption' or local-name()='tblDescription']"
 )
 _HIDDEN_NAMES = "tracked-changes annotation annotation-end table-of-content bibliography hidden-text hidden-paragraph"
@@ -75,7 +75,7 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
 
 def repeat_text(text: str, count: int) -> str:
     """Write a text once, and its repetitions so that `REPEATED` finds them."""
-    return f"{text}\x1e{text * (count - 1)}\x1e"
+    return f"{text}\x1e{f' {text}' * (count - 1)}\x1e"
 
 
 def parse_part(name: str, part: bytes) -> Any:  # noqa: ANN401 - lxml has no types
@@ -145,6 +145,7 @@ def _list_shape_texts(shapes: Any, *, is_sorted: bool) -> Iterator[str]:  # noqa
 def read_xlsx(data: bytes) -> str:
     """Read the saved values of a workbook, without their formats but dates and percents."""
     from openpyxl import load_workbook  # noqa: PLC0415 - in an environment of its own
+    from openpyxl.utils.escape import unescape  # noqa: PLC0415
 
     lines: list[str] = []
     for sheet in load_workbook(io.BytesIO(data), data_only=True).worksheets:
@@ -153,7 +154,7 @@ def read_xlsx(data: bytes) -> str:
         for row in sheet.iter_rows():
             for cell in row:
                 size = merged.get((cell.row, cell.column), {"rows": 1, "columns": 1})
-                text = _write_value(cell.value, cell.number_format)
+                text = unescape(_write_value(cell.value, cell.number_format))
                 lines.append(repeat_text(f"{text}\n", size["rows"] * size["columns"]))
     return "\n".join(lines)
 
