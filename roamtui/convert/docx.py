@@ -19,7 +19,6 @@ from roamtui.convert.docx_styles import (
     has_look,
     is_on,
     read_looks,
-    read_number,
 )
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
@@ -34,6 +33,7 @@ from roamtui.convert.xml_elements import (
     get_local_name,
     is_true,
     list_paragraphs,
+    read_number,
 )
 from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.convert.numbering import WORD_KINDS, ListCounter, ListLevel, is_known
-from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true
+from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
 
 BODY_LEVEL = 9
 """Outline level of what is not a heading."""
@@ -70,7 +70,7 @@ def _add(style: Style, element: Any, name: str = "") -> Style:
     outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
     return Style(
         names=(name, *style.names) if name else style.names,
-        level=read_number(outline, style.level),
+        level=max(0, read_number(outline, style.level)),
         number_id=get_child_value(element, "pPr/{*}numPr/{*}numId") or style.number_id,
         number_level=read_number(get_child_value(element, "pPr/{*}numPr/{*}ilvl"), style.number_level),
         looks={**style.looks, **read_looks(element)} if name else style.looks,
@@ -104,11 +104,6 @@ def is_on(element: Any, path: str) -> bool:
     """Return whether there is an element below another one that is not switched off."""
     child = element.find(f"{{*}}{path}") if element is not None else None
     return child is not None and is_true(get_attribute(child, "val") or "1")
-
-
-def read_number(value: str, default: int) -> int:
-    """Return a number of at most six digits, or `default`."""
-    return int(value) if re.fullmatch("[0-9]{1,6}", value) else default
 
 
 class Numbering:

@@ -15,7 +15,7 @@ from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.convert.html_tree import find_code_language, read_page
 from roamtui.convert.numbering import format_number
 from roamtui.convert.tables import REPEATED_LENGTH_MAX
-from roamtui.convert.xml_elements import join_text
+from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
     NOTE_MARK,
     escape_inline,
@@ -322,9 +322,9 @@ def _write_list(element: Any) -> list[str]:
     items = _finish_blocks([_write_text(element.text)])
     kind = _read_list_type(element)
     step = -1 if "reversed" in element.attrib else 1
-    number = _parse_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
+    number = read_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
     # Markdown can only count up, in figures. Any other number is written as the first word of its item.
-    is_counted = kind == "decimal" and step > 0
+    is_counted = kind == "decimal" and step > 0 and number >= 0
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
@@ -332,7 +332,7 @@ def _write_list(element: Any) -> list[str]:
         mark = "- "
         if is_item and element.tag == "ol":
             expected = number
-            number = _parse_number(child.get("value"), expected)
+            number = read_number(child.get("value"), expected)
             is_counted = is_counted and number == expected
             label = f"{format_number(number, kind)}. "
             if is_counted:
@@ -453,13 +453,13 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
             _join_code_lines(code)
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
-        columns = max(1, min(_parse_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
+        columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
         text = _write_line(_write_inline(cell, frozenset())).replace("|", r"\|")
         spans.room += len(text)
         added = [_Cell(text)]
         for _ in range(columns - 1):
             added.append(_Cell(spans.repeat(text) if len(row) > 1 else "", is_repeated=True))
-        row_count = _parse_number(cell.get("rowspan"), 1)
+        row_count = read_number(cell.get("rowspan"), 1)
         if row_count > 1:
             spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
         cells += added
@@ -472,8 +472,3 @@ def _join_code_lines(block: Any) -> None:
     block.clear(keep_tail=True)
     block.tag = "code"
     block.text = text
-
-
-def _parse_number(value: str | None, default: int) -> int:
-    """Parse an attribute, or return `default` if it is not a number of at most nine digits."""
-    return int(value) if value and re.fullmatch(r"[0-9]{1,9}", value) else default

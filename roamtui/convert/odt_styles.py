@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from roamtui.convert.numbering import ListCounter, ListLevel
-from roamtui.convert.xml_elements import get_attribute, get_local_name
+from roamtui.convert.xml_elements import get_attribute, get_local_name, read_number
 
 _KINDS = (
     "font-weight",
@@ -69,7 +69,7 @@ class OdtStyles:
         looks.add("hidden" if values.get("display") == "none" else None)
         return OdtStyle(
             looks=frozenset({*chain, *filter(None, looks)}),
-            outline_level=int(level) if level.isdecimal() else 0,
+            outline_level=max(0, read_number(level)),
             is_unnumbered=values.get("list-style-name") == "",
         )
 
@@ -151,5 +151,4 @@ def _read_start(element: Any) -> int:
 
 def read_count(element: Any, name: str) -> int:
     """Return the number in an attribute, or 1 if it is missing or no number from 1 on."""
-    value = get_attribute(element, name)
-    return max(1, int(value)) if re.fullmatch("[0-9]{1,9}", value) else 1
+    return max(1, read_number(get_attribute(element, name), 1))

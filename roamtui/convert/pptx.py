@@ -1,6 +1,5 @@
 """Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, islice
 from typing import Any
@@ -16,6 +15,7 @@ from roamtui.convert.xml_elements import (
     get_local_name,
     is_true,
     list_paragraphs,
+    read_number,
 )
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.errors import SourceError
@@ -30,7 +30,6 @@ _LIST_KINDS = frozenset({"body", "obj"})
 _LETTERS_BY_KIND = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 _ROW_HEIGHT = 457_200
 """Shapes in the same half inch of a slide are side by side. The unit of slides is 1/914,400 of an inch."""
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
@@ -228,7 +227,7 @@ class _SlideReader:
             marks = {get_local_name(mark): mark for mark in properties} if properties is not None else {}
             if not words:
                 continue
-            level = _read_number(properties.get("lvl")) if properties is not None else 0
+            level = read_number(properties.get("lvl")) if properties is not None else 0
             level = min(max(0, level), _LEVEL_MAX)
             is_marked = not marks.keys().isdisjoint(("buChar", "buAutoNum", "buBlip"))
             is_item = is_marked or (is_list and "buNone" not in marks)
@@ -239,7 +238,7 @@ class _SlideReader:
             mark = "- " if is_item else ""
             if "buAutoNum" in marks:
                 kind = marks["buAutoNum"].get("type", "")
-                start = _read_number(marks["buAutoNum"].get("startAt"), 1)
+                start = read_number(marks["buAutoNum"].get("startAt"), 1)
                 last = numbers.get(level)
                 count = last[-1] + 1 if last and last[:2] == (kind, start) else start
                 numbers[level] = kind, start, count
@@ -298,11 +297,7 @@ def _get_index(shape: Any) -> str:
 def _find_place(shape: Any) -> _Place | None:
     """Return the place that a shape itself has."""
     offset = next((each for path in _OFFSETS for each in shape.iterfind(path)), None)
-    return None if offset is None else (_read_number(offset.get("y")), _read_number(offset.get("x")))
-
-
-def _read_number(value: str | None, default: int = 0) -> int:
-    return int(value) if value and _WHOLE_NUMBER.fullmatch(value) else default
+    return None if offset is None else (read_number(offset.get("y")), read_number(offset.get("x")))
 
 
 def _format_number(number: int, kind: str) -> str:

@@ -1,6 +1,9 @@
 """Text, names and attributes of elements of XML and HTML."""
 
+import re
 from typing import Any
+
+_NUMBER = re.compile("-?[0-9]{1,9}")
 
 
 def join_text(element: Any) -> str:  # noqa: ANN401 - lxml has no types
@@ -24,6 +27,11 @@ def get_local_name(element: Any) -> str:  # noqa: ANN401
 def get_attribute(element: Any, name: str) -> str:  # noqa: ANN401
     """Return the value of an attribute by its name without a namespace, or an empty string."""
     return next((str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def read_number(value: str | None, default: int = 0) -> int:
+    """Return the whole number in an attribute, or `default` if there is none, or more than nine digits."""
+    return int(value) if value and _NUMBER.fullmatch(value) else default
 
 
 def is_true(value: str | None) -> bool:
