@@ -4,7 +4,7 @@ It is what a search with grep gives, for few tokens. A model sees where else to 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from msgspec import Struct
@@ -36,16 +36,19 @@ class AlsoFound(Struct, frozen=True, kw_only=True):
 
 
 def list_also_found(
-    view: ModelView, section_ids: Sequence[str], matcher: TermMatcher, tokens_max: int
+    view: ModelView, places: Mapping[str, Span | None], matcher: TermMatcher, tokens_max: int
 ) -> AlsoFound:
-    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated."""
+    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated.
+
+    `places` has the words to show of a section, or None for those that match.
+    """
     library = view.library
     lines: list[str] = []
     excerpts: list[Span] = []
     listed: list[str] = []
     left = tokens_max - estimate_tokens(LEAD)
-    for section_id in section_ids:
-        span = _choose_words(view, section_id, matcher)
+    for section_id, place in places.items():
+        span = _choose_words(view, section_id, place, matcher)
         if span is None:
             continue
         words = sanitise_line(library.text_at(span))
@@ -59,13 +62,22 @@ def list_also_found(
     return AlsoFound(lines=tuple(lines), excerpts=tuple(excerpts), section_ids=tuple(listed))
 
 
-def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Span | None:
-    """Return the words around the most terms of a section, or its first ones, unless the model has them."""
+def _choose_words(view: ModelView, section_id: str, place: Span | None, matcher: TermMatcher) -> Span | None:
+    """Return the words around a place of a section, unless the model has them.
+
+    Without a place, return those around the most terms, or the first ones.
+    """
     own = view.library.node(section_id).own_content_span
-    text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
+    text = view.library.clean_text(own)
+    windows: Iterable[tuple[int, int, int]]
+    if place is None:
+        text = text[:RANKED_LENGTH_MAX]
+        windows = chain(_list_openings(text), _list_windows(text, matcher))
+    else:
+        windows = _list_windows_at(text, (place.start - own.start, place.end - own.start))
     best: Span | None = None
     most = -1
-    for start, end, count in chain(_list_openings(text), _list_windows(text, matcher)):
+    for start, end, count in windows:
         if count > most:
             words = own.get_part(start, min(end, start + WORDS_LENGTH_MAX))
             is_new = (
@@ -101,10 +113,17 @@ def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, i
             yield *_widen(text, (start, last), (unit.start, unit.end)), len({term for *_, term in window})
 
 
-def _widen(text: str, match: Bounds, within: Bounds) -> Bounds:
-    """Return the whole words around a match."""
-    start = max(within[0], match[0] - _REACH)
-    end = min(within[1], match[1] + _REACH)
+def _list_windows_at(text: str, place: Bounds) -> Iterator[tuple[int, int, int]]:
+    """Yield the bounds of the words around a place, in its paragraph, list item, row or line of code."""
+    for unit in find_units(text):
+        if unit.start <= place[0] and place[1] <= unit.end:
+            yield *_widen(text, place, (unit.start, unit.end), _WINDOW), 0
+
+
+def _widen(text: str, match: Bounds, within: Bounds, reach: int = _REACH) -> Bounds:
+    """Return the whole words around a match, in up to `reach` characters on each side."""
+    start = max(within[0], match[0] - reach)
+    end = min(within[1], match[1] + reach)
     if start > within[0]:
         start = text.find(" ", start, match[0]) + 1 or match[0]
     if end < within[1] and not text[end].isspace():

@@ -22,7 +22,6 @@ from roamtui.markdown.passages import find_passage, is_in_code, split_passages
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
-from roamtui.retrieval.limits import find_limits
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, find_answer_pattern, get_implied_words
@@ -157,31 +156,9 @@ def choose_passages(
     if needs_certainty:
         is_answer = is_answer and best_score >= policy.cell_score_min
         return PassageChoice(chosen[:1] if is_answer else (), is_answer)
-    if is_answer:
-        chosen += _list_limits(library, chosen, policy)
-    else:
+    if not is_answer:
         chosen = chosen[: policy.nearest_passages_max] if evidence >= policy.nearest_evidence_min else []
     return PassageChoice(chosen, is_answer)
-
-
-def _list_limits(
-    library: Library, chosen: Sequence[FoundPassage], policy: RetrievalPolicy
-) -> list[FoundPassage]:
-    """List the sentences elsewhere that limit the first section, if they are short."""
-    tokens_left = policy.limits_tokens_max
-    known_ids = {passage.section_id for passage in chosen}
-    passages: list[FoundPassage] = []
-    for limit in find_limits(library, chosen[0].section_id):
-        tokens = estimate_tokens(library.text_at(limit.span))
-        if limit.section_id not in known_ids and tokens <= tokens_left:
-            tokens_left -= tokens
-            nothing: frozenset[str] = frozenset()
-            passages.append(
-                FoundPassage(
-                    section_id=limit.section_id, span=limit.span, score=0.0, terms=nothing, sentences=nothing
-                )
-            )
-    return passages
 
 
 def _read_sections(

@@ -41,10 +41,6 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Size of the excerpt of a section that the query names."""
     named_whole_tokens: int = 2_000
     """Size up to which such a section is shown whole."""
-    limited_hits_max: int = 3
-    """Number of hits, best first, for which sentences are added that limit them from elsewhere."""
-    limits_tokens_max: int = 250
-    """Maximum size of all these sentences."""
 
     # Follow-ups
     follow_up_terms_max: int = 3

@@ -1,7 +1,6 @@
 """Render hits as the lines that a model reads, with excerpts."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,12 +11,12 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
-from roamtui.retrieval.limits import find_limits, find_named
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.retrieval.quoted import quote_spans
+from roamtui.retrieval.references import find_named, find_naming
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
-from roamtui.text import Span, add_delivered, estimate_tokens, subtract_delivered
+from roamtui.text import Span, add_delivered, estimate_tokens
 
 _KNOWN_MARK = "its text stands above"
 
@@ -57,7 +56,6 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     add_delivered(known, (find_opened_span(library, section_id, view.page_tokens) for section_id in opened))
     view = replace(view, delivered=known)
     chosen = choose_excerpts(view, _select_excerpted(view, hits_by_id, has_clear_hit=bool(opened)), matcher)
-    limited = _add_limits(view, chosen, opened)
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
@@ -70,8 +68,6 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
             notes.insert(0, format_size(library, section_id))
         if not spans and is_delivered_text(library, section_id, known):
             notes.append(_KNOWN_MARK)
-        if section_id in limited:
-            notes.append(f"names {limited[section_id]}")
         marks = ", ".join(filter(None, notes))
         lines.append(f"- [{section_id}] {format_short_path(library, section_id)} ({marks})")
         quoted, named = quote_spans(library, section_id, spans)
@@ -79,8 +75,12 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         excerpts += named
     add_delivered(known, excerpts)
     shown = {*chosen, *opened}
-    named_first = dict.fromkeys((*find_named(library, excerpts), *hits_by_id))
-    others = [section_id for section_id in named_first if section_id not in shown]
+    places: dict[str, Span | None] = dict.fromkeys(find_named(library, excerpts))
+    first_ids = (*opened, *(section_id for section_id, spans in chosen.items() if spans))
+    for section_id in first_ids[:1]:
+        places |= find_naming(library, section_id)
+    places |= dict.fromkeys(hits_by_id)
+    others = {section_id: place for section_id, place in places.items() if section_id not in shown}
     tokens_max = view.policy.also_found_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
@@ -106,36 +106,3 @@ def _select_excerpted(view: ModelView, hits: Mapping[str, Hit], *, has_clear_hit
         if hit.is_named or others_max >= 0:
             selected[section_id] = hit
     return selected
-
-
-def _add_limits(
-    view: ModelView, chosen: dict[str, tuple[Span, ...]], opened: Sequence[str]
-) -> dict[str, str]:
-    """Add sentences that limit the first sections from elsewhere to the chosen excerpts.
-
-    Return the number that each section with such a sentence names.
-    """
-    library = view.library
-    policy = view.policy
-    left = policy.limits_tokens_max
-    if view.room_tokens is not None:
-        taken = sum(estimate_tokens(library.text_at(span)) for spans in chosen.values() for span in spans)
-        left = min(left, view.room_tokens - taken)
-    delivered = {doc: [*bounds] for doc, bounds in view.delivered.items()}
-    for spans in chosen.values():
-        add_delivered(delivered, spans)
-    numbers: dict[str, str] = {}
-    first_ids = [*opened, *(section_id for section_id, spans in chosen.items() if spans)]
-    for section_id in first_ids[: policy.limited_hits_max]:
-        for limit in find_limits(library, section_id):
-            if left < policy.head_tokens or not subtract_delivered(limit.span, delivered):
-                continue
-            left -= policy.head_tokens
-            numbers[limit.section_id] = limit.number
-            excerpts = chosen.setdefault(limit.section_id, ())
-            tokens = estimate_tokens(library.text_at(limit.span))
-            if tokens <= left:  # else its title alone says where to read on
-                left -= tokens
-                chosen[limit.section_id] = tuple(sorted((*excerpts, limit.span), key=attrgetter("start")))
-                add_delivered(delivered, (limit.span,))
-    return numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 import threading
 from array import array
@@ -25,7 +24,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import TOKENIZER
 from roamtui.search.terms import iter_marked_words, normalise_unicode, space_unspaced_scripts
 
-VERSION = 8
+VERSION = 9
 """Version of the text in a file: of the tables `sections` and `indexed`, and of their rows.
 
 In a file of another version, they are filled again. The table `saved` always stays, because summaries cost
@@ -46,12 +45,6 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS saved (kind TEXT, digest TEXT, value BLOB, PRIMARY KEY (kind, digest))",
     f"PRAGMA user_version = {VERSION}",
 )
-_LISTED_LINE = re.compile(r"\n[^\n]{4,300}?\d[ \t|]*(?=\n)")
-"""A line that may be one of a contents page: a title and the number of a page."""
-_LISTED_MIN = 5
-_CONTENTS_ROWS = 4
-"""Number of sections at the start of a document without pages that are searched for a contents page."""
-_NON_LETTERS = re.compile(r"[\W\d_]+")
 ROW_BITS = 32
 """The id of a row has the number of its document above these bits, and the row of the document in them."""
 _INSERTED = "INSERT INTO sections(rowid, title, path, body) VALUES(?, ?, ?, ?)"
@@ -119,12 +112,9 @@ class IndexedDocument(Struct, frozen=True):
         """Yield each row's number, title, path and body. Summaries are searched like the text."""
         document = self.document
         starts = self.document.columns.starts
-        titles = frozenset(map(_make_key, document.columns.titles)) - {""}
         for row in range(len(document.columns)):
             if row not in self.loaded:
                 body = document.text[starts[row] : starts[row + 1]]
-                if document.page_starts or row < _CONTENTS_ROWS:
-                    body = _drop_contents(body, titles)
                 if summary := document.get_summary(row, self.summaries):
                     body = f"{body}\n{summary}"
                 words = " ".join(letters for _, _, letters in iter_marked_words(body))
@@ -132,20 +122,6 @@ class IndexedDocument(Struct, frozen=True):
                 columns = (document.columns.titles[row], join_context(document, row, self.above), body)
                 title, path, body = (space_unspaced_scripts(normalise_unicode(text)) for text in columns)
                 yield row, (title, path, body)
-
-
-def _make_key(title: str) -> str:
-    """Return the letters of a title, without the number before it and the page number after it."""
-    return _NON_LETTERS.sub("", title).casefold()
-
-
-def _drop_contents(body: str, titles: frozenset[str]) -> str:
-    """Return a text without the lines of a contents page: sections are found by their own titles."""
-    listed = [line[0] for line in _LISTED_LINE.finditer(body) if _make_key(line[0]) in titles]
-    if len(listed) >= _LISTED_MIN:
-        dropped = frozenset(listed)
-        body = _LISTED_LINE.sub(lambda line: "\n" if line[0] in dropped else line[0], body)
-    return body
 
 
 class SectionStore:

@@ -21,16 +21,6 @@ def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
     assert find_statement("How much is the fee?", [text]) == answer
 
 
-def test_a_sentence_elsewhere_that_limits_the_first_passage_comes_last() -> None:
-    library = make_library(
-        "# Lease\n\n## 2.3 Pets\n\nNo cats.\n\n## 9.1 Rent\n\nIt is due. Section 2.3 does not apply to dogs.\n"
-    )
-    hits = [Hit(section_id=id_of(library, "2.3 Pets"), score=1.0, why="")]
-    choice = choose_passages(library, "May I keep cats as pets?", hits, needs_certainty=False)
-    texts = [library.text_at(passage.span) for passage in choice.passages]
-    assert texts == ["No cats.", "Section 2.3 does not apply to dogs."]
-
-
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
     hits = [Hit(section_id=id_of(library, title), score=score, why="") for title, score in scores.items()]
     passages, _ = choose_passages(library, question, hits, needs_certainty=False)

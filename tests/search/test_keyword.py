@@ -123,18 +123,6 @@ def test_any_text_is_a_document(text: str, query: str) -> None:
     assert {hit.section_id for hit in hits} <= set(library.walk())
 
 
-@pytest.mark.parametrize("form", ["| {} | {} |\n", "{} ..... {}\n", "{}{}\n\n"])
-def test_lines_of_a_contents_page_at_the_start_are_no_hits(form: str) -> None:
-    titles = ("Business", "Risk factors", "Statements of income", "Balance sheets", "Notes")
-    listed = "".join(form.format(title, page) for page, title in enumerate(titles, start=3))
-    sections = "".join(f"## {title}\n\nWhat is said below it.\n\n" for title in titles)
-    library = make_library(f"A cover\n\n{listed}\n# Report\n\nIn it.\n\n{sections}")
-    for title in titles:
-        assert find_titles(library, title) == [title]
-    inside = sections.replace("## Notes", f"{listed}\n## Notes")
-    assert find_titles(make_library(f"# Report\n\n{inside}"), "Risk factors") == ["Risk factors", "Balance sheets"]
-
-
 _PHRASES = make_library(read_case("contract_phrases.md"))
 
 
