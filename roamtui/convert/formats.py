@@ -80,7 +80,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=3),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=4),
     Format(
         "HTML",
         "html:convert_html_file",
@@ -89,6 +89,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
+        version=2,
     ),
     Format(
         "EPUB",
@@ -98,6 +99,7 @@ FORMATS = (
         package="lxml",
         left_out=_PAGE_LOSS,
         holds_pictures=True,
+        version=2,
     ),
     Format(
         "DOCX",
@@ -145,7 +147,7 @@ FORMATS = (
         ".csv .tsv text/csv text/tab-separated-values",
         is_quick=True,
     ),
-    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json"),
+    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=2),
     Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
     Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt"),
 )

@@ -19,6 +19,7 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.markdown.fences import update_fence
+from roamtui.markdown.heads import find_heads_above
 from roamtui.outline.labels import format_node_title
 from roamtui.text import find_body_start
 
@@ -80,7 +81,6 @@ _FENCE_OR_BLANK = re.compile(
 _LINE_LENGTH = 2_000
 """In characters. Most lines are shorter, so a line end is first searched for in this much text."""
 _LINE_END = re.compile(r"\r\n?|\n")
-_TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
@@ -145,17 +145,15 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
 
 
 def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
-    """Return the code's fence, or the table's head, that `prefix` and `text[start:cut]` leave open."""
+    """Return the code's fence, or the table's heads, that `prefix` and `text[start:cut]` leave open."""
     before = prefix + text[start:cut]
     fence = reduce(update_fence, (match[0] for match in _FENCE_OR_BLANK.finditer(before)), "")
     if fence:
         return fence + "\n"
-    start = max((blank.end() for blank in _BLANK_LINE.finditer(before)), default=0)
-    head_end = _get_line_end(before, start, len(before))
-    rule_end = _get_line_end(before, head_end, len(before))
-    head, rule = before[start:head_end].strip(), before[head_end:rule_end].strip()
-    is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
-    return f"{head}\n{rule}\n" if is_table else ""
+    if prefix and not _BLANK_LINE.search(before):
+        return prefix  # the table goes on, and its heads may be far above
+    heads = find_heads_above(text, cut)
+    return text[slice(*heads)] if heads else ""
 
 
 def _get_line_end(text: str, start: int, end: int) -> int:

@@ -42,6 +42,9 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     text = "Intro.\n\n| a | b |\n|---|--:|\n" + "| one | 1 |\n" * 3_000
     chunks = split_chunks(text, 0, len(text), [])
     assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
+    heads = "| | 2023 | 2023 |\n|---|---|---|\n| | Gross | Net |\n"
+    in_two_rows = f"Intro.\n\n{heads}" + "| one | 1 | 2 |\n" * 3_000
+    assert {chunk.prefix for chunk in split_chunks(in_two_rows, 0, len(in_two_rows), [])[1:]} == {heads}
     rows = [line.text for chunk in read_chunks(text)[1:] for line in chunk.lines if line.text.strip()]
     assert set(rows) == {"one │ 1"}
 
