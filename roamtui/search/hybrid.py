@@ -36,8 +36,9 @@ _CLARITY_RANK = 10
 """The score at this rank, or the last, as a share of the best shows how clear a search is."""
 _READ_LENGTH_MAX = 60_000
 """Number of characters of the first hit in which the terms of the query are looked for."""
-_SIMILAR_SHARE_MIN = 0.5
-"""Share of the best similarity that counts nothing. Any two texts are somewhat similar."""
+_SIMILAR_SHARE_MIN = 0.3
+"""Share of the best similarity that counts nothing. With less, fewer everyday questions find their section;
+with more, fewer first requests hold the evidence."""
 _SECONDS_MAX = 0.3
 """How long a search embeds what words found, once the model is loaded."""
 _WHOLE_SECONDS_MAX = 3.0

@@ -167,6 +167,23 @@ def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> N
     assert run("index", folder, "--delete").out == "There is no index of this source.\n"
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("forked_models")
+def test_an_index_whose_vectors_could_cost_too_much_is_not_made(
+    run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    (tmp_path / "long.md").write_text("# Long\n\n" + "word " * 8_000, "utf-8")
+    with FakeEmbeddingServer() as server:
+        write_settings(f'[retrieval]\nembedder_api_base = "{server.openai_url}"\n')
+        embedder = "openai/text-embedding-3-small"
+        result = run("index", tmp_path / "long.md", "--embedder", embedder, "--max-cost", "0.0001")
+        assert "openai/text-embedding-3-small will read 1 section, about 7.6k tokens (~$0.0002)." in result.err
+        assert "The next request could exceed your spending limit." in result.err
+        assert result.code == 1
+        assert server.texts == []
+
+
 @needs_lance
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_models")

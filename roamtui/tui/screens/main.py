@@ -17,7 +17,12 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import ConversationEvent, ConversationStarted, DocumentReloaded
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationStarted,
+    DocumentReloaded,
+    QuestionAnswered,
+)
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
@@ -232,6 +237,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
             self.questions.take_options()
+        if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._embed_ahead()
         if isinstance(event, DocumentReloaded | ConversationStarted):
             self._check_quotes()
