@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape, unescape
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 from msgspec import Struct
@@ -126,17 +126,18 @@ class _HtmlWriter:
         boxes_around = self._boxes
         self._boxes = []
         blocks = BlockWriter()
-        initial = ""
-        for element in _iter_children(parent, "p", "tbl", "altChunk"):
+        elements = [*_iter_children(parent, "p", "tbl", "altChunk")]
+        start = ""
+        for element, following in zip_longest(elements, elements[1:]):
             if get_local_name(element) != "p":
                 is_table = get_local_name(element) == "tbl"
                 blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
-            content = initial + _join_pieces(self._write_line(element, style.looks))
-            frame = element.find("{*}pPr/{*}framePr")
-            initial = content if frame is not None and get_attribute(frame, "dropCap") in _INITIALS else ""
-            if initial:  # a large letter before the words of the next paragraph
+            content = start + _join_pieces(self._write_line(element, style.looks))
+            start = ""
+            if following is not None and get_local_name(following) == "p" and _continues(element):
+                start = content
                 continue
             # a damaged one hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
@@ -145,7 +146,6 @@ class _HtmlWriter:
                 blocks.append(box, _LEVELS_MAX)
             self._boxes = []
         self._boxes = boxes_around
-        blocks.append(f"<p>{initial}</p>" if initial else "")
         return blocks.finish()
 
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
@@ -379,6 +379,14 @@ class _HtmlWriter:
                     yield from self._write_drawing(choose_alternative(child), words)
                 case _:
                     yield from self._write_drawing(child, words)
+
+
+def _continues(paragraph: Any) -> bool:
+    """Return whether a paragraph goes on in the next one, as a large initial or with a deleted end."""
+    frame = paragraph.find("{*}pPr/{*}framePr")
+    if frame is not None and get_attribute(frame, "dropCap") in _INITIALS:
+        return True
+    return any(paragraph.find(f"{{*}}pPr/{{*}}rPr/{{*}}{mark}") is not None for mark in ("del", "moveFrom"))
 
 
 def _iter_children(parent: Any, *names: str) -> Iterator[Any]:

@@ -361,6 +361,21 @@ def test_a_large_initial_letter_is_part_of_the_first_word(place: str) -> None:
     assert _convert(initial, write("nce upon a time"), initial) == "Once upon a time\n\nO\n"
 
 
+@pytest.mark.parametrize("mark", ["del", "moveFrom"])
+def test_a_paragraph_whose_end_is_deleted_goes_on_in_the_next(mark: str) -> None:
+    end = f"<w:rPr><w:{mark} w:id='1'/></w:rPr></w:pPr>"
+    gone = f"<w:{mark}><w:r><w:delText>old</w:delText></w:r></w:{mark}>"
+    item = _numbered("first", 1)
+    text = _convert(
+        f"<w:p><w:pPr>{end}{_run('Six we')}</w:p>",
+        write("eks"),
+        item.replace("</w:pPr>", end).replace(_run("first"), gone),
+        item,
+        numbering=_list(1, ("decimal", "%1.")),
+    )
+    assert text == "Six weeks\n\n1. first\n"
+
+
 def test_text_boxes_follow_their_paragraph_and_are_there_once() -> None:
     box = f"<w:txbxContent>{write('In the box')}</w:txbxContent>"
     alternatives = (
