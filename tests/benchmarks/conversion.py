@@ -134,7 +134,7 @@ def count_moved(reader: Sequence[str], own: Sequence[str]) -> int:
 
 def compare_texts(markdown: str, texts: Sequence[str], package: Counter[str]) -> Comparison:
     """Compare Markdown with what an independent reader reads, in one order or several; the least count is moved."""
-    own_text = read_by_pandoc(markdown.encode(), "gfm-emoji")
+    own_text = read_by_pandoc(markdown.encode(), "gfm-emoji-tex_math_dollars")
     own = list_words(own_text)
     additions = Counter(list_words("\n".join(match[0] for match in _ADDITION.finditer(markdown))))
     allowed = Counter(list_words(texts[0])) | package
