@@ -86,9 +86,8 @@ def _describe_meaning(options: RetrievalOptions) -> str:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:
         model = embedder.files.label if isinstance(embedder, LocalEmbedder) else embedder.name
-        when = "the app while nobody types" if embedder.is_local else "the app once you agree"
-        compared = f"what {when}, or `roamtui index`, has embedded"
-        return f"search compares words, and the meaning of {compared} with {sanitise_line(model)}"
+        compared = "the meaning of all sections that are embedded so far; `roamtui index` embeds all"
+        return f"search compares words, and with {sanitise_line(model)} {compared}"
     return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`" + (
         ", or `roamtui doctor --fetch-model`" if has_packages() else ""
     )

@@ -135,6 +135,13 @@ def test_a_changed_document_loses_only_the_vectors_of_changed_text(place: Place)
     assert embedder.asked[count:] == ["bicycle", "Club > Tea\nCold."]
 
 
+def test_a_document_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(place: Place) -> None:
+    searcher = place.open(HashedEmbedder(), needs_all_vectors=True)
+    changed = make_library(LIBRARY.root.text + "## Roses\n\nWater them.\n")
+    searcher.prepare(lambda *_: searcher.refresh(changed))
+    assert searcher.coverage == Coverage(TOTAL + 1, TOTAL + 1)
+
+
 def test_a_server_embeds_nothing_unasked(place: Place) -> None:
     embedder = HashedEmbedder(is_local=False)
     searcher = place.open(embedder)
