@@ -161,7 +161,7 @@ class Numbering:
         return index, ListLevel(
             kind=self._read_kind(element),
             pattern=get_child_value(element, "lvlText"),
-            start=read_number(get_child_value(element, "start"), 1),
+            start=read_number(get_child_value(element, "start")),
             restart_level=min(index, restart),
             is_legal=is_on(element, "isLgl"),
         )

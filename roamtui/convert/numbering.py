@@ -175,7 +175,7 @@ class ListLevel(Struct, frozen=True, kw_only=True):
     restart_level: int = 9
     """The level restarts after an item of the levels above it, up to this many of them."""
     is_legal: bool = False
-    """Whether the numbers of all levels are written as decimals."""
+    """Whether the numbers of all levels are written in figures."""
 
 
 class ListCounter(Struct):
@@ -190,6 +190,8 @@ class ListCounter(Struct):
     def count_item(self, level: int, levels: Mapping[int, ListLevel]) -> str:
         """Count an item, and return its number as a person sees it: empty if the level has none."""
         shape = levels.get(level, ListLevel())
+        for higher in range(level):  # one without an item counts as if it had one
+            self._numbers.setdefault(higher, levels.get(higher, ListLevel()).start)
         self._numbers[level] = self._numbers.get(level, shape.start - 1) + 1
         for deeper in [each for each in self._numbers if each > level]:
             if level < levels.get(deeper, shape).restart_level:
@@ -199,7 +201,7 @@ class ListCounter(Struct):
             index = int(match[1]) - 1
             above = levels.get(index, ListLevel())
             number = self._numbers.setdefault(index, above.start)
-            is_decimal = shape.is_legal and above.kind not in ("none", "bullet")
+            is_decimal = shape.is_legal and above.kind not in ("none", "bullet", "decimalZero")
             return format_number(number, "decimal" if is_decimal else above.kind)
 
         return re.sub("%([1-9])", format_level, shape.pattern)

@@ -14,10 +14,17 @@ _WINGDINGS = (
 )
 """The code of a sign and the sign."""
 _WINGDINGS_2 = "4F✗ 50✓ 51☒ 52☑ 53☒ 54☒ A3☐"
+_CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿"
 _SIGNS_BY_FONT = {
     "symbol": dict(zip(_SYMBOL_CODES, _SYMBOL_SIGNS, strict=True)),
-    "wingdings": {int(each[:2], 16): each[2:] for each in _WINGDINGS.split()},
-    "wingdings 2": {int(each[:2], 16): each[2:] for each in _WINGDINGS_2.split()},
+    "wingdings": {
+        **dict(enumerate(_CIRCLED, start=0x80)),
+        **{int(each[:2], 16): each[2:] for each in _WINGDINGS.split()},
+    },
+    "wingdings 2": {
+        **dict(enumerate(_CIRCLED, start=0x69)),
+        **{int(each[:2], 16): each[2:] for each in _WINGDINGS_2.split()},
+    },
 }
 _PRIVATE = range(0xF000, 0xF100)
 """Characters of such a font in the files of Word and PowerPoint."""

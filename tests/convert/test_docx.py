@@ -44,10 +44,13 @@ def _numbered(text: str, number_id: int, level: int = 0) -> str:
     return f"<w:p><w:pPr>{numbers}</w:pPr>{_run(text)}</w:p>"
 
 
+_START = '<w:start w:val="1"/>'
+
+
 def _list(number_id: int, *levels: tuple[str, str], more: str = "") -> str:
     """Return a list; `more` is what its last level has, too."""
     shapes = "".join(
-        f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/>'
+        f'<w:lvl w:ilvl="{level}">{_START}<w:numFmt w:val="{kind}"/><w:lvlText w:val="{pattern}"/>'
         f"{more if level == len(levels) - 1 else ''}</w:lvl>"
         for level, (kind, pattern) in enumerate(levels)
     )
@@ -96,6 +99,7 @@ _SUM = (
         (f"{_run('shown')}{_run(' hidden', '<w:vanish/>')}", "shown"),
         ('<w:r><w:sym w:font="Symbol" w:char="F0B3"/><w:t>5 </w:t></w:r>' + _run("mg", ""), "≥5 mg"),
         (_run("m", '<w:rFonts w:ascii="Symbol"/>') + _run("g"), "μg"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F08D"/><w:sym w:font="Wingdings 2" w:char="F06C"/></w:r>', "❷③"),
         (
             f"<w:r><w:ruby><w:rt>{_run('かんじ')}</w:rt><w:rubyBase>{_run('漢字')}</w:rubyBase></w:ruby></w:r>",
             "漢字(かんじ)",
@@ -154,8 +158,8 @@ def test_lines_in_bold_are_headings_if_no_style_makes_one() -> None:
 def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
     heads = (
         '<w:abstractNum w:abstractNumId="7">'
-        '<w:lvl w:ilvl="0"><w:pStyle w:val="H1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Part %1"/></w:lvl>'
-        '<w:lvl w:ilvl="1"><w:pStyle w:val="H2"/><w:isLgl/><w:lvlText w:val="%1.%2"/></w:lvl>'
+        f'<w:lvl w:ilvl="0">{_START}<w:pStyle w:val="H1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Part %1"/>'
+        f'</w:lvl><w:lvl w:ilvl="1">{_START}<w:pStyle w:val="H2"/><w:isLgl/><w:lvlText w:val="%1.%2"/></w:lvl>'
         '</w:abstractNum><w:num w:numId="7"><w:abstractNumId w:val="7"/></w:num>'
     )
     numbers = '<w:pPr><w:outlineLvl w:val="{}"/><w:numPr><w:numId w:val="7"/></w:numPr></w:pPr>'
@@ -176,6 +180,16 @@ def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
         "# Part I Fees\n\n## 1.1 Late fees\n\n1. first\n\n   (a) inner\n2. second\n\n"
         "# Part II Berths\n\n## 2.1 Deposits\n\n- a bullet\n"
     )
+
+
+def test_a_list_without_a_start_counts_from_0() -> None:
+    numbering = _list(1, ("decimal", "(%1)")).replace(_START, "")
+    assert _convert(_numbered("a", 1), _numbered("b", 1), numbering=numbering) == "(0) a\n\n(1) b\n"
+
+
+def test_a_level_above_the_first_item_counts_as_if_it_had_one() -> None:
+    numbering = _list(1, ("decimal", "(%1)"), ("lowerLetter", "(%2)"))
+    assert _convert(_numbered("x", 1, 1), _numbered("y", 1), numbering=numbering) == "(a) x\n\n(2) y\n"
 
 
 def test_a_list_restarts_where_word_restarts_it() -> None:
