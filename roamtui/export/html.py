@@ -168,7 +168,6 @@ class _ReplayPage:
         return render_below(library.root_id)
 
     def _render_text(self, section_id: str) -> str:
-        """Render the text of a section with its quotes marked."""
         text = self._library.text_at(self._library.node(section_id).own_span)
         position = 0
         parts: list[str] = []
@@ -250,7 +249,6 @@ def _render_emphasis(words: Words) -> str:
 
 
 def _render_sentence(surroundings: Surroundings | None) -> str:
-    """Render what the document says around a quote, with the quote's words marked."""
     html = ""
     for part in surroundings.list_parts() if surroundings is not None else ():
         words = escape(part.text)

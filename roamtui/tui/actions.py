@@ -90,13 +90,16 @@ DIGITS = tuple("1234567890")
 """Keys that select a quote by its number."""
 
 
-def _row(verb: str, keys: str, label: str, sentence: str, call: str = "", **flags: bool) -> Action:
-    """Make an action that calls the method of its name, unless `call` names another."""
-    return Action(verb, tuple(keys.split()), label, sentence, call or verb, **flags)
+def _row(verb: str, keys: str, label: str, sentence: str, call: str = "{}", **flags: bool) -> Action:
+    """Make an action. In `call`, braces stand for `verb`."""
+    return Action(verb, tuple(keys.split()), label, sentence, call.format(verb), **flags)
 
 
 _hinted = partial(_row, is_hinted=True)
 _unlisted = partial(_row, in_palette=False)
+_in_app = partial(_row, call="app.{}")
+_on_screen = partial(_row, call="screen.{}")
+_on_section = partial(_row, call="screen.apply('{}')")
 _priority = partial(_row, in_palette=False, is_priority=True)
 """An action that gets its key before the focused widget. If it moves the focus, the next keys go there."""
 _ROWS: Mapping[Scope, Sequence[Action]] = {
@@ -119,18 +122,10 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         ),
         _row("notes", "f6", "Notes", "List your notes on this document."),
         _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
-        _row("open_document", "ctrl+o", "Open", "Open another document.", "app.open_document"),
+        _in_app("open_document", "ctrl+o", "Open", "Open another document."),
         _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
-        _row(
-            "next_document", "ctrl+t", "Next document", "Go to the next open document.", "app.next_document"
-        ),
-        _row(
-            "close_document",
-            "",
-            "Close document",
-            "Close the document. Its conversation is saved.",
-            "app.close_document",
-        ),
+        _in_app("next_document", "ctrl+t", "Next document", "Go to the next open document."),
+        _in_app("close_document", "", "Close document", "Close the document. Its conversation is saved."),
         _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
         _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
         _row("go_question", "q", "Ask", "Go to the question box.", "go('input')"),
@@ -139,11 +134,9 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
         _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
         _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
-        _row("choose_theme", "f3", "Theme", "Choose a theme, dark or light.", "app.choose_theme"),
+        _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
         _hinted("help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"),
-        _row(
-            "commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean.", "app.commands"
-        ),
+        _in_app("commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean."),
         _row(
             "suspend",
             "ctrl+z",
@@ -151,7 +144,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "Go to the shell, not on Windows or in a browser; fg returns. In a text field: undo typing.",
             "app.suspend_process",
         ),
-        _row("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", "app.quit", is_hinted=True, is_priority=True),
+        _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
     ),
     Scope.MOVE: (
         _unlisted("down", "j down", "", "Move down.", "move(1)"),
@@ -192,25 +185,15 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.TREE: (
         _hinted("fold", "space", "fold", "Fold or unfold the section."),
         _hinted("read", "enter", "read", "Show the section in the reader. The second time, go there."),
-        _row(
-            "unfold_all",
-            "",
-            "unfold all",
-            "Unfold everything below the section.",
-            "screen.apply('unfold_all')",
-        ),
+        _on_section("unfold_all", "", "unfold all", "Unfold everything below the section."),
         _row("undo", "u", "undo", "Undo the last opening, closing or pinning, yours or the model's."),
     ),
     Scope.SECTION: (
-        _hinted("open", "a", "open", "Open the section: the model gets its text.", "screen.apply('open')"),
-        _hinted(
-            "close",
-            "x",
-            "close",
-            "Close the section: the model no longer gets its text.",
-            "screen.apply('close')",
+        _on_section("open", "a", "open", "Open the section: the model gets its text.", is_hinted=True),
+        _on_section(
+            "close", "x", "close", "Close the section: the model no longer gets its text.", is_hinted=True
         ),
-        _hinted("pin", "p", "pin", "Pin the section: the model cannot close it.", "screen.apply('pin')"),
+        _on_section("pin", "p", "pin", "Pin the section: the model cannot close it.", is_hinted=True),
         _hinted("note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     ),
@@ -226,12 +209,11 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."),
         _hinted("retry", "r", "ask again", "Ask the last question again. The app asks first."),
-        _row(
+        _on_screen(
             "open_and_ask",
             "ctrl+r",
             "read and ask",
             "Anywhere: open what search found and the model did not read, and ask again.",
-            "screen.open_and_ask",
         ),
         _hinted("edit", "e", "edit question", "Edit the last question and ask it again."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
@@ -244,12 +226,8 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
         _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
         _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-        _hinted(
-            "focus_mode",
-            "Z",
-            "focus",
-            "In any pane: show only the reader, as one column.",
-            "screen.focus_mode",
+        _on_screen(
+            "focus_mode", "Z", "focus", "In any pane: show only the reader, as one column.", is_hinted=True
         ),
         _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     ),
@@ -413,7 +391,6 @@ def _is_key(key: str) -> bool:
 
 
 def _is_printable(key: str) -> bool:
-    """Return whether a key types a character into a text field."""
     character = key if len(key) == 1 else key_to_character(key)
     return key in KEY_NAME_REPLACEMENTS.values() or (character is not None and character.isprintable())
 

@@ -223,25 +223,24 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
-        """Close a model, unless it still answers about a document."""
         if all(screen.agent.model is not event.model for screen in self.documents.values()):
             await event.model.close()
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        main = self.main_screen
         origin = self._pages[self.current_mode].origin
         if origin in self._pages and self._pages[origin].folder:  # a cell of this table led to the document
             self._switch_to(origin)
         else:
-            opened = await asyncio.to_thread(self._options.services.open_table, main.app_context.source_names)
-            self._show_table(*opened, main.questions.table_question)
+            names = self.main_screen.app_context.source_names
+            opened = await asyncio.to_thread(self._options.services.open_table, names)
+            self._show_table(*opened)
 
-    def _show_table(self, table: Table, plan: TablePlan, question: str = "") -> None:
+    def _show_table(self, table: Table, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         mode = next((mode for mode, page in self._pages.items() if page.folder == table.folder), "")
-        mode = mode or self._add_page(TableScreen(table, plan, self._keys, question), table.folder)
+        mode = mode or self._add_page(TableScreen(table, plan, self._keys), table.folder)
         self._switch_to(mode, can_return=True)
 
     @on(DocumentRequested)

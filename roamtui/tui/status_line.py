@@ -233,7 +233,6 @@ class HeaderLine(ClickableLine):
         return left + " " * (width - left.cell_length - hints.cell_length) + hints
 
     def _draw_tabs(self, width: int) -> Content:
-        """Return the tabs, each cut so that all fit."""
         line = Content.styled("◆", "bold $accent")
         room = max(4, (width - 1) // len(self.titles) - len("   "))
         for index, title in enumerate(self.titles):

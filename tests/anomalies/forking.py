@@ -17,12 +17,12 @@ _write = os.write
 
 
 def serve(jobs: IO[str], results: IO[str]) -> None:
-    """Fork for each job of a line, wait for all of them, and write their statuses."""
+    """Fork for the job of each line, wait for it, and write its status."""
     for name in ("bootstrap", "headless.ask", "agent.offline", "search.keyword"):
         import_module(f"roamtui.{name}")
     for line in jobs:
-        children = [_fork(job) for job in json.loads(line)]
-        results.write(json.dumps([os.waitpid(child, 0)[1] for child in children]) + "\n")
+        child = _fork(json.loads(line))
+        results.write(f"{os.waitpid(child, 0)[1]}\n")
         results.flush()
 
 

@@ -45,30 +45,15 @@ class MortalPrograms:
         )
 
     def run(self, *arguments: str, home: Path, **given: object) -> MortalRun:
-        """Run the program to its end, whichever comes first.
-
-        Args:
-            arguments: As on the command line.
-            home: Where it keeps its files.
-            given: `kill_at_write`, `umask`.
-        """
-        return self.run_together((arguments,), home=home, **given)[0]
-
-    def run_together(self, runs: tuple[tuple[str, ...], ...], *, home: Path, **given: object) -> list[MortalRun]:
-        """Run the program several times at once."""
+        """Run the program in a home until it ends or is killed; `given` may have `kill_at_write` and `umask`."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None
-        outs = [self._folder / f"{self._count + index}" for index in range(len(runs))]
-        self._count += len(runs)
-        jobs = [
-            {"arguments": arguments, "home": str(home), "out": str(out), **given}
-            for arguments, out in zip(runs, outs, strict=True)
-        ]
-        self._server.stdin.write(json.dumps(jobs) + "\n")
+        self._count += 1
+        out = self._folder / f"{self._count}"
+        job = {"arguments": arguments, "home": str(home), "out": str(out), **given}
+        self._server.stdin.write(json.dumps(job) + "\n")
         self._server.stdin.flush()
-        return [
-            _read(out, status) for out, status in zip(outs, json.loads(self._server.stdout.readline()), strict=True)
-        ]
+        return _read(out, int(self._server.stdout.readline()))
 
     def close(self) -> None:
         assert self._server.stdin is not None

@@ -6,9 +6,7 @@ from functools import partial
 
 import pytest
 
-from roamtui.quotes import likely_places
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.recheck import recheck
 from tests.anomalies.readers import PIECES, READERS, measure_reading
 from tests.search.libraries import make_library
@@ -46,36 +44,6 @@ def _count_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return calls
-
-
-def test_for_many_quotes_a_long_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths: list[int] = []
-    show_words = likely_places._show_words
-
-    def show(text: str) -> str:
-        lengths.append(len(text))
-        return show_words(text)
-
-    monkeypatch.setattr(likely_places, "_SMALL", 100)
-    monkeypatch.setattr(likely_places, "_show_words", show)
-    text = " ".join(f"Fee {number} is due each month." for number in range(500))
-    assert all(find_quote(f"Fee {number} is due", text) for number in range(500))
-    assert sum(lengths) <= 2 * len(text)
-
-
-def test_for_a_long_quote_a_text_is_not_read_at_each_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths: list[int] = []
-
-    def read(_runs: object, text: str) -> bool:
-        lengths.append(len(text))
-        return True
-
-    monkeypatch.setattr(likely_places, "_SMALL", 100)
-    monkeypatch.setattr(likely_places, "_has_all", read)
-    words = "fee is due " * 500
-    text = f"a {words} fee"
-    assert find_quote(f"fee {words} is", text) is None
-    assert sum(lengths) <= 3 * len(text)
 
 
 def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:

@@ -37,25 +37,18 @@ class Opener:
         self.store = store
         self.opened: list[tuple[str, str | None]] = []
         self.models: list[Model | None] = []
-        self.kept: list[tuple[str, str]] = []
-        self.gate = Event()
-        self.gate.set()
         self.pages_read = Event()
 
     def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> AppContext:
         """Return a document of one section that is called as its source."""
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
-        if conversation_id is not None and self.store is not None:
-            session = Conversation(library, saved_id=conversation_id, store=self.store)
-        else:
-            session = Conversation(library, store=self.store)
-        agent = Agent(session, model or ScriptedModel())
-        return context_of(agent)
+        saved_id = conversation_id if self.store is not None else None
+        session = Conversation(library, saved_id=saved_id or "", store=self.store)
+        return context_of(Agent(session, model or ScriptedModel()))
 
     def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
         self.opened.append((source, conversation_id))
         self.models.append(model)
-        self.gate.wait(30)
         if source.endswith(".pdf"):
             self._convert(report)
         if "bad" in source:
@@ -76,7 +69,7 @@ class Opener:
         return make_options(
             list_offers=lambda: OFFERS,
             open_source=self.open,
-            save_settings=lambda values: self.kept.extend(values.items()),
+            save_settings=lambda _values: None,
         )
 
     def make_app(self, first: str | None = None, theme: str | None = None) -> RoamApp:

@@ -1,6 +1,5 @@
 """The table of actions is whole: each does something, no key means two things; help, docs and palette follow."""
 
-import asyncio
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
-from roamtui.tui.screens.lists import PickerItem, filter_items
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.picture import PictureScreen, ShownFile
 from roamtui.tui.screens.table import TableScreen
@@ -124,14 +122,6 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     assert keys.first_keys["input.send"] == "enter"
 
 
-def test_the_best_match_comes_first() -> None:
-    names = (("a", "Pin"), ("a", "Unpin"), ("b", "Spin"), ("b", "A pin"), ("c", "pinned"), ("c", "Note"))
-    choices = [PickerItem(value=name, label=name, group=group) for group, name in names]
-    assert [choice.value for choice in filter_items(choices, "PIN")] == ["Pin", "pinned", "A pin", "Unpin", "Spin"]
-    assert filter_items(choices, "") == tuple(choices)
-    assert filter_items(choices, "pin x") == ()
-
-
 @pytest.mark.parametrize("pane", [Scope.TREE, Scope.CHAT, Scope.READER])
 async def test_help_at_the_foot_of_a_pane_has_all_its_keys_and_those_of_its_sections(pane: Scope) -> None:
     async with running(make_app(), (150, 35)) as ui:
@@ -159,14 +149,3 @@ async def test_help_is_filtered_as_typed() -> None:
         await ui.press("escape")
         await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
         assert "esc step out" not in ui.text
-
-
-async def test_the_help_is_drawn_whole_or_not_at_all() -> None:
-    async with running(make_app(), (120, 35)) as ui:
-        ui.type_at_once("ctrl+p")
-        for _ in range(10_000):
-            if "Insert a line break." in ui.text:
-                break
-            assert "Insert" not in ui.text
-            await asyncio.sleep(0)
-        assert "Insert a line break." in ui.text

@@ -11,7 +11,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import TEXT, RunningApp, expand, find_id, make_app, running
+from tests.tui.driving import RunningApp, expand, find_id, make_app, running
 
 SIZE = (120, 35)
 _TAG = "Only in Ovens › Deck oven · esc for all"
@@ -205,19 +205,6 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert _TAG not in ui.text
         ui.chat.reload()
         await ui.wait_until("  in Ovens › Deck oven")
-
-
-@pytest.mark.parametrize(
-    ("width", "text"), [(44, TEXT), (56, "# 书\n\n## 第一章关于面包的书\n\n### Deck oven\n\nText.\n")], ids=["", "wide"]
-)
-async def test_on_a_narrow_screen_the_path_gives_way_to_how_to_leave_the_section(width: int, text: str) -> None:
-    async with running(make_app(text=text), (width, 24)) as ui:
-        await ui.go_to(ui.find_id("Deck oven"))
-        await ui.focus(Scope.TREE).press_until("Only in Deck oven · esc for all", "i")
-        await ui.pilot.resize_terminal(120, 24)
-        await ui.wait_until("› Deck oven · esc for all")
-        await ui.pilot.resize_terminal(width, 24)
-        await ui.wait_until("Only in Deck oven · esc for all")
 
 
 async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_with() -> None:

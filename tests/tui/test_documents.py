@@ -16,7 +16,6 @@ from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.messages import DocumentRequested, LinkTarget
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -207,19 +206,6 @@ async def test_no_letter_of_a_text_that_is_being_typed_allows_a_site(
         await ui.wait_until(ConfirmDialog)
         await ui.press("y", "right", "enter")
         assert isinstance(ui.app.screen, ConfirmDialog), "the person may not have seen it yet"
-
-
-async def test_keys_that_type_no_text_do_not_put_off_a_question_about_a_site(
-    site: FakeSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with running(make_app(site.origin), (120, 30)) as ui:
-        ui.model.add_replies(expand(ui.find_id("Elsewhere")), "Not found.")
-        ui.focus(Scope.TREE)
-        monkeypatch.setattr("roamtui.tui.app.TYPING_SECONDS", 600.0)
-        ui.app.key_queue.typed_at -= 600.0
-        await ui.press("j", "k")
-        ui.main.question_box.post_message(QuestionBox.Submitted("What is elsewhere?"))
-        await ui.wait_until(ConfirmDialog)
 
 
 @pytest.fixture

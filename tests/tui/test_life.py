@@ -1,7 +1,6 @@
 """From the first paint to the end: what is shown first, started, kept, and told when it fails."""
 
 import errno
-import gc
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,20 +8,18 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
-from weakref import ref
 
 import pytest
 from rich.console import RenderableType
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.agent.loop import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.events import QuoteState, StopReason, Usage
 from roamtui.conversation.notices import Severity
-from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.conversation.state import OFFLINE
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
@@ -45,7 +42,7 @@ from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over
-from tests.tui.driving import TEXT, RunningApp, expand, make_app, make_context, running, screen_text
+from tests.tui.driving import TEXT, RunningApp, make_app, make_context, running, screen_text
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,23 +155,6 @@ async def test_the_editor_gets_the_file_and_the_line_and_may_fail_to_start(
     line = TEXT.splitlines().index("### Starter") + 1
     # the reader counts the lines of the text that a page was converted to
     assert called == [["vim", *([f"+{line}"] if suffix == ".md" else []), str(file)]]
-
-
-async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:
-    async with running(make_app(), (100, 30)) as ui:
-        answer = 'Steamed for "eight minutes".'
-        await ui.ask("How long is steam let in?", expand(ui.find_id("Steam")), answer)
-        view = ref(ui.last)
-        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
-        await ui.wait_until(lambda: all(worker.is_finished for worker in ui.app.workers if worker.group != "keys"))
-        await ui.pause()
-        ui.model.requests.clear()
-        gc.collect()
-        assert view() is None
-        exchanges = [held for held in gc.get_objects() if type(held) is Exchange]
-        assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
-        lines = [held.text for held in gc.get_objects() if type(held) is Strip]
-        assert [line for line in lines if "Steamed for" in line] == []
 
 
 async def test_the_first_paint_shows_all_panes_that_fit() -> None:

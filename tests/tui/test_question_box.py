@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from textual import events
-from textual.app import App
-from textual.widgets import TextArea
 
 from roamtui.errors import ModelError
 from tests.fakes.scripted_model import ScriptedReply
@@ -46,25 +44,6 @@ async def test_undo_of_a_long_paste_keeps_the_app_and_what_is_typed_next() -> No
         await ui.press_until(lambda: not ui.box.text, "ctrl+z")
         await ui.press_until(lambda: ui.box.text == "x", "ctrl+z", "x")
         await ui.press_until(lambda: not ui.box.text, "ctrl+z")
-
-
-class BareApp(App[None]):
-    """A text area of Textual that grows with its text, as the question box does."""
-
-    CSS = "TextArea { height: auto; max-height: 6; }"
-
-    def on_mount(self) -> None:
-        self.mount(TextArea())
-
-
-async def test_textual_needs_the_guard_of_the_question_box() -> None:
-    """If this fails, Textual undoes by itself: remove `QuestionBox.scroll_cursor_visible`, and this test."""
-    async with BareApp().run_test() as pilot:
-        area = pilot.app.query_one(TextArea)
-        area.insert(TEN_LINES)
-        await pilot.pause()
-        with pytest.raises(ValueError, match="line index 1 is out of bounds"):
-            area.undo()
 
 
 FIRST, SECOND = "How many loaves?", "And the deck oven?"

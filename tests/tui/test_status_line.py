@@ -68,13 +68,6 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await ui.wait_until(lambda: ui.app.screen is ui.main)
 
 
-async def test_a_long_name_of_a_model_is_cut_on_a_narrow_screen() -> None:
-    async with running(make_app(), (30, 20)) as ui:
-        line = ui.main.status_line
-        line.model, line.message = "openrouter/anthropic/claude-sonnet-4.5", "Redid 1 section"
-        assert str(line.render()) == "openrouter/anthropic/claude…"
-
-
 @pytest.mark.parametrize(("tokens", "window"), [(8_192, "8k window"), (128_000, "128k window")])
 async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in_the_list_of_models(
     tokens: int, window: str

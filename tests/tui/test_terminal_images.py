@@ -1,22 +1,10 @@
 """kitty's protocol, byte by byte, and the terminals that are known to have it."""
 
-from base64 import b64decode
-
 import pytest
 from rich.cells import cell_len
 
-from roamtui.tui.pictures import CELLS_MAX, encode_image, has_images, make_placeholders
+from roamtui.tui.pictures import CELLS_MAX, has_images, make_placeholders
 from tests.case_files import read_rows
-
-
-def test_a_large_image_is_sent_in_parts_of_4096_bytes() -> None:
-    data = bytes(range(256)) * 30
-    parts = encode_image(9, data, 1, 1).split("\x1b\\")
-    assert parts.pop() == ""
-    heads, payloads = zip(*(part.removeprefix("\x1b_G").split(";") for part in parts), strict=True)
-    assert heads == ("a=T,U=1,q=2,f=100,i=9,c=1,r=1,m=1", "q=2,m=1", "q=2,m=0")
-    assert [len(payload) for payload in payloads] == [4_096, 4_096, 2_048]
-    assert b64decode("".join(payloads)) == data
 
 
 def test_each_placeholder_names_its_row_and_column() -> None:

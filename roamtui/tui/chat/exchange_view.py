@@ -352,7 +352,6 @@ class ExchangeView(ContentView):
 def _draw_surroundings(
     surroundings: Surroundings, width: int, indent: int, *, is_whole: bool
 ) -> list[Content]:
-    """Draw what stands around a quote: on one line, or whole."""
     parts = surroundings.list_parts() if is_whole else surroundings.cut(width - indent)
     opening, closing = find_isolates(surroundings.sentence)
     lines = wrap(draw_parts(parts), width - indent)

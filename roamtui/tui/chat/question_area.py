@@ -1,6 +1,5 @@
 """`QuestionArea`: the question box and the questions that were sent and wait for their turn."""
 
-import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,8 +31,6 @@ _FRAME_WIDTH = 6
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
-_ABOUT_EACH = re.compile(r"(which of|compare|((for|in) )?(each|every|all))\b", re.IGNORECASE)
-"""Matches the start of a question that is asked of each document."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum selected characters in a question. The model receives the whole section with it."""
 
@@ -171,8 +168,6 @@ class QuestionArea(Container):
         """The questions that are not part of the conversation yet, oldest first."""
         self._is_first_received = False
         """Whether it is the turn of the first of them, so that the conversation shows it."""
-        self.table_question = ""
-        """The last question, if a table would answer it for each document."""
 
     @property
     def is_asking(self) -> bool:
@@ -224,18 +219,11 @@ class QuestionArea(Container):
         self._is_first_received = True
         self._show_waiting()
 
-    def note_asked(self, question: str) -> None:
-        """Note that a question has become part of the conversation."""
+    def note_asked(self) -> None:
+        """Note that the first question has become part of the conversation."""
         if self._sent:
             self._worker = self._sent[0].worker
             self._remove(self._sent[0])
-        library = self._conversation.state.library
-        has_several = library.root.columns.has_files or len(library.sources) > 1
-        self.table_question = question if has_several and _ABOUT_EACH.match(question) else ""
-        if self.table_question:
-            key = self._keys.first_keys["global.table"]
-            words = f"Press {key} to ask every document and see the answers in a table"
-            self.post_message(StatusMessage(words))
 
     def _remove(self, sent: _SentQuestion) -> None:
         if sent is self._sent[0]:

@@ -185,7 +185,6 @@ class PaneSwitcher(Horizontal):
         self.focus_scope(find_adjacent(self.scope, direction, self._list_empty()))
 
     def _list_empty(self) -> set[Scope]:
-        """List the panes that have nothing to show, which the tab key skips."""
         filled = {Scope.CHAT: self._log_view.is_selectable, Scope.READER: self._reader.section_id is not None}
         return {scope for scope, is_filled in filled.items() if not is_filled}
 
@@ -256,8 +255,8 @@ class PaneSwitcher(Horizontal):
             case QuestionReceived():
                 self._questions.note_received()
                 self.show_chat()
-            case QuestionAsked(question=question):
-                self._questions.note_asked(question)
+            case QuestionAsked():
+                self._questions.note_asked()
                 self.show_chat()
             case QuestionAnswered():
                 self.show()

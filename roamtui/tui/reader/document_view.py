@@ -113,7 +113,6 @@ def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> li
 
 
 def _split_at_blank_lines(text: str, start: int, end: int) -> Iterator[TextChunk]:
-    """Yield the chunks of a span without headings."""
     fence = ""
     chunk_start = start
     for match in _FENCE_OR_BLANK.finditer(text[start:end]):

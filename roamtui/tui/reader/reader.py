@@ -172,7 +172,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._jump_to(heading_y if fits else max(y - _JUMP_MARGIN, heading_y))
 
     def _show_match(self) -> None:
-        """Scroll to the current match if it is out of view."""
         if self._highlights.current_match is not None and self.lines.chunks:
             y = self.lines.get_y(self._highlights.current_match)
             if y not in self._view_range:
@@ -268,7 +267,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return self.lines.get_top(chunk) + line
 
     def _update_virtual_size(self) -> None:
-        """Set the scrollable size to the lines laid out so far and the estimated ones."""
         width = max(self.view_size.width, self.lines.text_width) if self.lines.chunks else 0
         self.virtual_size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
 
@@ -294,7 +292,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _offset_in_view(self) -> int:
-        """Offset of the first block with text in the view."""
         lines = self._list_lines_in_view()
         first = next((line for line in lines if line.has_content), lines[0] if lines else None)
         return first.block_start if first is not None else self._jump_offset
@@ -400,7 +397,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _jump_to(self, y: int) -> None:
-        """Scroll line `y` to the top of the view."""
         lines = self.lines
         height = self.view_size.height
         if lines.chunks:

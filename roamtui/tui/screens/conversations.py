@@ -74,7 +74,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         return item.id
 
     def _draw(self, summary: ConversationSummary) -> Content:
-        """Return a conversation's title, and in a second line its size, last change, model and document."""
         count = format_count(summary.questions, "question")
         model = sanitise_line(summary.model)
         cost = format_cost(summary.usage)

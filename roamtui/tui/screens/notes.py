@@ -70,7 +70,6 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         return item.note.id
 
     def _draw(self, located: LocatedNote) -> Content:
-        """Return a note as lines: section, quote, comment, and what has changed since it was saved."""
         width = self.list.line_width
         path = PATH_STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"
         position = format_location(located.current_citation, "").rpartition(" · ")[2]

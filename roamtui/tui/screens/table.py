@@ -152,13 +152,12 @@ class TableScreen(Screen[None]):
         Binding("escape", "leave", "Close"),
     ]
 
-    def __init__(self, table: Table, plan: TablePlan, keys: Keymap, question: str = "") -> None:
-        """Show a table, and offer to ask a question. `plan` is for filling its cells."""
+    def __init__(self, table: Table, plan: TablePlan, keys: Keymap) -> None:
+        """Show a table. `plan` is for filling its cells."""
         super().__init__()
         self._table = table
         self._plan = plan
         self._keys = keys
-        self._question = question
         self._head = Static(classes="head")
         self._grid = TableGrid(table)
         self._proof = Static(classes="proof")
@@ -173,11 +172,10 @@ class TableScreen(Screen[None]):
         yield make_key_hints(self._keys, Scope.TABLE)
 
     def on_mount(self) -> None:
-        """Offer to add the question that led here."""
+        """Ask for the first question of a table that has none."""
         self._show_head()
-        asked = {"", *(column.question for column in self._table.columns)}
-        if self._question not in asked or not self._table.columns:
-            self.action_add_column(self._question)
+        if not self._table.columns:
+            self.action_add_column()
 
     def _show_head(self) -> None:
         rows = format_count(len(self._table.rows), "row")
@@ -258,8 +256,8 @@ class TableScreen(Screen[None]):
             self._show_message("No conversation yet.")
 
     @work(group="typing", exclusive=True, exit_on_error=False)
-    async def action_add_column(self, question: str = "") -> None:
-        prompt = PromptDialog("Ask a question about each row", question, foot=_TYPES_FOOT)
+    async def action_add_column(self) -> None:
+        prompt = PromptDialog("Ask a question about each row", "", foot=_TYPES_FOOT)
         if typed := await self.app.push_screen_wait(prompt):
             self._table.columns = drop_repeated_columns((*self._table.columns, parse_question(typed)))
             self._grid.show()

@@ -48,16 +48,6 @@ async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None
         assert (lines[0], lines[-2:]) == ("Where?", ["• Deck.", "• Stone."])
 
 
-async def test_an_answer_that_is_not_drawn_yet_names_no_question_above() -> None:
-    async with running(make_app(), (80, 24)) as ui:
-        await answer(ui, "\n\n".join(["A line."] * 40))
-        view = ui.last
-        view.part_starts = [0]
-        ui.chat.scroll_to(y=20, animate=False, immediate=True)
-        ui.chat._keep_place()
-        assert not any(map(str.strip, map(str, ui.chat.question_line.lines)))
-
-
 async def test_a_click_below_the_thumb_of_the_scrollbar_leads_to_the_end() -> None:
     async with running(make_app(), (80, 24)) as ui:
         await answer(ui, "\n\n".join(["A line."] * 40))

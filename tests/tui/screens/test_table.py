@@ -224,18 +224,3 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         assert ui.field.value == "crw"
         await ui.press_until(TableScreen, "escape")
         await ui.press_until(PromptDialog, "ctrl+l")
-
-
-async def test_a_question_about_each_document_offers_the_table_and_is_asked_there(tables: Tables) -> None:
-    options = make_options(open_table=tables.open_table)
-    context = tables.open_source(str(tables.leases), None, None, lambda *_: None)
-    async with running(app_over(replace(context, options=options)), (100, 30)) as ui:
-        await ui.ask("How long?")
-        assert "as a table" not in ui.text
-        await ui.ask("Compare the rents.")
-        await ui.wait_until("Press ctrl+l to ask every document and see")
-        await ui.press_until(PromptDialog, "ctrl+l")
-        assert ui.field.value == "Compare the rents."
-        await ui.press_until(TableScreen, "escape")
-        await ui.press_until("No conversation yet.", "c")
-        await ui.press_until(MainScreen, "escape")
