@@ -109,7 +109,7 @@ FORMATS = (
         package="lxml",
         left_out=_OFFICE_LOSS,
         holds_pictures=True,
-        version=2,
+        version=3,
     ),
     Format(
         "PPTX",
@@ -128,7 +128,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=2,
+        version=3,
     ),
     Format(
         "spreadsheet",
