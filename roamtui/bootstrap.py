@@ -128,7 +128,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         library = self._add_summaries(library)
         if loader is not None:
             cost = estimate_load_cost(file.path for file in loader.files.values())
-            if load_all or cost <= _LOADED_AT_START_BYTES:
+            if load_all or (loader.files and cost <= _LOADED_AT_START_BYTES):
                 library = load_files(library, loader)
         return library, loader
 

@@ -186,6 +186,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     sources: tuple[LibrarySource, ...] = ()
     """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
     listing of the documents of all sources."""
+    is_small_site: bool = False
+    """Whether it is the outline of a site whose pages are read like the files of a folder."""
 
     @cached_property
     def _nodes(self) -> dict[str, Node]:
@@ -269,9 +271,10 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def unloaded_files(self) -> tuple[str, ...]:
-        """The files of the folder that have not been read yet, in order."""
+        """The files of the folder, or the pages of a small site, that have not been read yet, in order."""
         kinds = self.root.columns.kinds
-        rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
+        read_kind = NodeKind.LINK if self.is_small_site else NodeKind.FILE
+        rows = (row for row, kind in enumerate(kinds) if kind is read_kind)
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
 
     def children(self, section_id: str) -> tuple[str, ...]:

@@ -280,7 +280,7 @@ def open_sources(
     if len(names) == 1 and is_url(names[0]):
         url = normalise_url(names[0])
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
-        fetch = partial(loader.fetch, allowed=loader.make_allowed_origins(), follows_public=True)
+        fetch = partial(loader.fetch, allowed=loader.make_allowed_origins())
         report = on_progress or (lambda *_: None)
         return open_web_source(url, fetch, report, options.listing_seconds_max), loader
     try:

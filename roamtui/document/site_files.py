@@ -15,7 +15,7 @@ class SiteFiles:
     def __init__(
         self, fetch: Callable[..., FetchedPage], url: str, on_progress: PageReport, seconds_max: float
     ) -> None:
-        """`fetch` takes a URL and `seconds_max`. The time of the site at `url` starts now."""
+        """`fetch` takes a URL, `seconds_max` and `follows_public`. The time of the site starts now."""
         self._fetch = fetch
         self._host = urlsplit(url).netloc
         self._on_progress = on_progress
@@ -25,8 +25,8 @@ class SiteFiles:
         self.is_cut = False
         """Whether something was left out because the time was over."""
 
-    def fetch(self, url: str) -> FetchedPage:
-        """Fetch a file.
+    def fetch(self, url: str, *, follows_public: bool = True) -> FetchedPage:
+        """Fetch a file. With `follows_public`, redirects to other public origins are followed too.
 
         Raises:
             SourceError: It cannot be fetched, or the time is over.
@@ -36,7 +36,8 @@ class SiteFiles:
         self._count += 1
         self._on_progress(self._count, 0)
         try:
-            return self._fetch(url, seconds_max=self._ends_at - time.monotonic())
+            seconds_max = self._ends_at - time.monotonic()
+            return self._fetch(url, seconds_max=seconds_max, follows_public=follows_public)
         except SourceError:
             self.check_time()
             raise

@@ -1,26 +1,37 @@
-"""Outline a site that has no llms.txt: list its home page and the pages in its sitemap.
+"""Outline a site that has no llms.txt: list its home page, and the pages in its sitemap or navigation.
 
-The list has the shape of an llms.txt, so its pages can be opened one by one. None of them is fetched here.
+The list has the shape of an llms.txt, so its pages can be opened one by one.
 """
 
 import html
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from functools import partial
+from itertools import accumulate, islice, zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
 
+from msgspec.structs import replace
+
+from roamtui.convert.conversion import detect_format
+from roamtui.convert.formats import HTML
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.sources.read import RawText
+from roamtui.web.navigation import DEPTH_MAX, NavigationEntry, count_pages, read_navigation
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import BYTES_MAX, Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
+_FOLLOWED_MAX = 40
+"""Maximum number of pages that are fetched for the lists in their texts."""
+_FRAMES_MAX = 4
+_PARALLEL_FETCHES_MAX = 8
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
@@ -44,8 +55,8 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _TITLE_LENGTH_MAX = 200
 
 
-def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | None:
-    """Return the outline of a site as an llms.txt, or None if it has no sitemap.
+def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> Document | None:
+    """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
     Pages that robots.txt disallows are left out.
     """
@@ -55,7 +66,7 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | N
 
     def is_page(url: str) -> bool:
         is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
-        is_other = url != home.final_url and covers_origin(origin, origin_of(url))
+        is_other = url not in (home.url, home.final_url) and covers_origin(origin, origin_of(url))
         return is_text and is_other and robots.allows(url)
 
     sitemap_urls = (resolve_href(robots_url, href) for href in robots.sitemaps)
@@ -67,38 +78,132 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> RawText | N
             break
         if is_page(url):
             urls[url] = None
+    left_out: list[str] = []
+    entries = _group_by_folder(urls)
     if not urls:
+        entries, is_followed = _find_navigation(files, home, is_page)
+        if not is_followed:
+            left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
+    found = count_pages(entries)
+    if not found:
         return None
-    shown = [*urls][:_PAGES_MAX]
-    is_part = len(shown) < len(urls) or files.is_cut
-    count = f"the first {format_count(len(shown), 'page')}" if is_part else format_count(len(urls), "page")
-    folders: dict[tuple[str, ...], list[str]] = {(): [_format_link("Home", home.url)]}
-    for url in shown:
-        parts = urlsplit(url)
-        *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
-        folders.setdefault(tuple(folder), []).append(_format_link(_make_title(name), url))
-    lines = [f"# {escape_signs(title)}", "", f"> {count}", ""]
-    for path, links_of_folder in folders.items():
-        heading = f"## {escape_signs(' / '.join(map(_make_title, path)))}"
-        lines += ["", heading, "", *links_of_folder] if path else links_of_folder
+    shown = min(found, _PAGES_MAX)
+    count = format_count(shown, "page")
+    if shown < found or files.is_cut:
+        count = f"the first {count}"
+    lister = "sitemap" if urls else "navigation"
     note = (
-        f"{home.url} has no llms.txt, so this outline of {count} comes from its sitemap. "
+        f"{home.url} has no llms.txt, so this outline of {count} comes from its {lister}. "
         "Pages are fetched when you open them."
     )
     notes = [note]
-    left_out = [f"all pages after {count}"] if len(shown) < len(urls) else []
+    if shown < found:
+        left_out.append(f"all pages after {count}")
     if files.is_cut:
         notes.append(files.explain_cut("some may be missing"))
         left_out.append("pages that the site listed too slowly")
     if robots.is_cut:
         notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
-    return RawText(
-        text="\n".join(lines) + "\n",
-        source=sitemaps[0],
-        name="llms.txt",
+    page_numbers = accumulate(entry.url is not None for entry in entries)
+    shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
+    text, rows = _write_list(title, count, (NavigationEntry(0, "Home", home.url), *shown_entries))
+    return Document(
+        key="",
+        title=title,
+        text=text,
+        columns=build_columns(rows, len(text)),
+        url=sitemaps[0] if urls else robots_url,
         notes=tuple(notes),
         left_out=tuple(left_out),
     )
+
+
+def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
+    """List pages below the paths of their folders, those at the top first."""
+    folders: dict[tuple[str, ...], list[NavigationEntry]] = {(): []}
+    for url in urls:
+        parts = urlsplit(url)
+        *folder, name = [part for part in unquote(parts.path).split("/") if part] or [parts.query or url]
+        page = NavigationEntry(bool(folder), _make_title(name), url)
+        folders.setdefault(tuple(folder), []).append(page)
+    entries: list[NavigationEntry] = []
+    for path, pages in folders.items():
+        heading = [NavigationEntry(0, " / ".join(map(_make_title, path)), None)] if path else []
+        entries += [*heading, *pages]
+    return tuple(entries)
+
+
+def _find_navigation(
+    files: SiteFiles, home: FetchedPage, is_page: Callable[[str], bool]
+) -> tuple[tuple[NavigationEntry, ...], bool]:
+    """Find the navigation of a site, and return whether it is whole.
+
+    It is the longest one of the home page and its frames. If the home page's own text lists as many pages,
+    each page may list in its text the pages below it, so the pages are fetched and their lists followed.
+    """
+    navigation = read_navigation(home, is_page)
+    site = navigation.site
+    for url in navigation.frames[:_FRAMES_MAX]:
+        if is_page(url) and (frame := _fetch_page(files, url)) is not None:
+            site = max(site, read_navigation(frame, is_page, is_frame=True).site, key=count_pages)
+    if count_pages(site) > count_pages(navigation.own):
+        return site, True
+    below: dict[str, tuple[NavigationEntry, ...]] = {}
+    known = {entry.url for entry in navigation.own}
+
+    def is_new(url: str) -> bool:
+        return url not in known and is_page(url)
+
+    pending = [entry.url for entry in navigation.own if entry.url]
+    while pending and len(below) < _FOLLOWED_MAX and not files.check_time():
+        urls = pending[: _FOLLOWED_MAX - len(below)]
+        pending = pending[len(urls) :]
+        pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
+        for url, page in zip(urls, pages, strict=True):
+            own = read_navigation(page, is_new).own if page else ()
+            below[url] = own
+            known.update(entry.url for entry in own)
+            pending += [entry.url for entry in own if entry.url]
+    return tuple(_insert_below(navigation.own, below, 0)), not pending
+
+
+def _insert_below(
+    entries: Sequence[NavigationEntry], below: Mapping[str, Sequence[NavigationEntry]], depth: int
+) -> Iterator[NavigationEntry]:
+    """Yield entries, each with those that its page lists below it."""
+    for entry in entries:
+        own_depth = min(entry.depth + depth, DEPTH_MAX)
+        yield replace(entry, depth=own_depth)
+        yield from _insert_below(below.get(entry.url or "", ()), below, own_depth + 1)
+
+
+def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:
+    """Fetch an HTML page of the site, or return None if there is none."""
+    with suppress(SourceError):
+        page = files.fetch(url, follows_public=False)
+        return page if detect_format(page.body, "", page.media_type) is HTML else None
+    return None
+
+
+def _write_list(title: str, count: str, entries: Sequence[NavigationEntry]) -> tuple[str, list[NodeRow]]:
+    """Write a list of links as Markdown, and return it with its rows.
+
+    A page with pages below it becomes a section, which begins with the page itself.
+    """
+    text = f"# {escape_signs(title)}\n\n> {count}\n\n"
+    rows = [NodeRow(NodeKind.SECTION, 1, title, 0)]
+    for entry, after in zip_longest(entries, entries[1:]):
+        level = entry.depth + 2
+        name = shorten(sanitise_line(entry.title), _TITLE_LENGTH_MAX)
+        if after is not None and after.depth > entry.depth:
+            text += "\n"
+            rows.append(NodeRow(NodeKind.SECTION, level, name, len(text)))
+            text += f"{'#' * level} {escape_signs(name)}\n\n"
+            level += 1
+        if entry.url is not None:
+            rows.append(NodeRow(NodeKind.LINK, level, name, len(text), entry.url))
+            text += f"- [{escape_signs(name)}](<{entry.url}>)\n"
+    return text, rows
 
 
 def _fetch_body(files: SiteFiles, url: str) -> bytes:
@@ -133,7 +238,3 @@ def _make_title(name: str) -> str:
     stem = _PAGE_SUFFIX.sub("", name)
     words = shorten(sanitise_line(re.sub(r"[-_+]+", " ", stem)).strip(), _TITLE_LENGTH_MAX) or name
     return words[:1].upper() + words[1:]
-
-
-def _format_link(title: str, url: str) -> str:
-    return f"- [{escape_signs(title)}](<{url}>)"

@@ -21,7 +21,7 @@ from roamtui.sources.conversion_cache import convert_cached
 from roamtui.sources.read import RawText, has_headings
 from roamtui.web.head import find_markdown_link
 from roamtui.web.page import FetchedPage, UnreachableError
-from roamtui.web.urls import origin_of
+from roamtui.web.urls import covers_origin, origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
@@ -29,6 +29,8 @@ _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 _HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
 _LINK = re.compile(rb"\]\(|https?://")
 """What every list of pages has, and what tells it from the words "not found"."""
+_SMALL_SITE_PAGES_MAX = 40
+"""Maximum number of pages of a site that is read whole at the first question."""
 _TWIN_SUFFIXES = (".html.md", ".md")
 """Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 
@@ -170,7 +172,7 @@ def open_web_source(
     lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_site)
     page = next(filter(None, lists), None)
     if page is None:
-        page = fetch(url)
+        page = fetch(url, follows_public=True)
         if is_site and detect_page_format(page) is HTML:
             if (library := _open_outline(files, url, page)) is not None:
                 return library
@@ -196,6 +198,8 @@ def _open_outline(files: SiteFiles, url: str, home: FetchedPage) -> Library | No
     outline = outline_site(files, home, title)
     if outline is None:
         return None
-    library = Library(source=url, root=parse_source_text(outline, url=outline.source))
+    is_own = covers_origin(origin_of(url), origin_of(home.final_url))
+    is_small_site = is_own and outline.columns.kinds.count(NodeKind.LINK) <= _SMALL_SITE_PAGES_MAX
+    library = Library(source=url, root=outline, is_small_site=is_small_site)
     home_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({home_id: page})

@@ -309,7 +309,8 @@ def test_pages_that_were_listed_before_the_time_was_over_are_outlined() -> None:
     }
     asked: list[str] = []
 
-    def fetch(url: str, seconds_max: float) -> FetchedPage:
+    def fetch(url: str, seconds_max: float, *, follows_public: bool) -> FetchedPage:
+        assert follows_public
         path = urlsplit(url).path
         asked.append(path)
         if path not in bodies:

@@ -1,0 +1,136 @@
+"""A site without a list of its pages is outlined by its navigation, in the order and nesting of the links."""
+
+import pytest
+
+from roamtui.conversation.conversation import Conversation
+from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
+from roamtui.document.loader import open_sources
+from tests.fakes.site import FakeSite, SitePage
+
+PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
+PATHS = ["/a.html", "/b/", "/b/c.html", "/b/d.html", "/e.html"]
+NESTED = ["Home /", "A /a.html", "B", "  B /b/", "  C /b/c.html", "  D /b/d.html", "E /e.html"]
+TREE = (
+    '<{0}><li><a href="#top">Top</a></li><li><a href="a.html">A</a><ul><li><a href="a.html#x">X</a></li></ul></li>'
+    '<li><a href="b/">B</a><{0}><li><a href="b/c.html">C</a></li><li><a href="b/d.html">D</a></li></{0}></li>'
+    '<li><a href="e.html">E</a></li></{0}>'
+)
+MENU = (
+    '<ul><li><a href="/">T</a></li><li><a href="/a.html">A</a></li><li><a href="#">B</a><ul><li><a href="/b/">B</a>'
+    '</li><li><a href="/b/c.html">C</a></li><li><a href="/b/d.html">D</a></li></ul></li>'
+    '<li><a href="/e.html">E</a></li></ul>'
+)
+SECTIONS = (
+    '<nav><div><section><p><a href="/a.html">A</a></p></section><section><h2>B</h2><div><p><a href="/b/">B</a></p>'
+    '<p><a href="/b/c.html">C</a></p><p><a href="/b/d.html">D</a></p></div></section><section>'
+    '<a href="/e.html">E</a></section></div></nav>'
+)
+CAPTIONS = (
+    '<nav><ul><li><a href="/a.html">A</a></li></ul><p>B</p><ul><li><a href="/b/">B</a></li><li>'
+    '<a href="/b/c.html">C</a></li><li><a href="/b/d.html">D</a></li></ul>'
+    '<ul><li><a href="/e.html">E</a></li></ul></nav>'
+)
+FRAME = '<nav><noscript><iframe src="toc.html"></iframe></noscript></nav>'
+
+
+def make_pages(navigation: str, text: str = "") -> dict[str, SitePage | str]:
+    pages = {path: PAGE.format("", path, "") for path in PATHS}
+    return {"/": PAGE.format(navigation, "Start", text), "/toc.html": f"<body>{TREE.format('ol')}", **pages}
+
+
+def open_site(site: FakeSite) -> Library:
+    return open_sources([site.origin])[0]
+
+
+def list_pages(library: Library, site: FakeSite) -> list[str]:
+    """List the pages of an outline, and the titles above them, indented by their depth."""
+    nodes = [library.node(node_id) for node_id in library.walk() if library.node(node_id).document is library.root]
+    lines = ("  " * (len(node.ancestors) - 1) + node.title for node in nodes[1:])
+    urls = (node.link_url.replace(site.origin, " ") for node in nodes[1:])
+    return [line + url for line, url in zip(lines, urls, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "navigation",
+    [
+        f"<nav>{TREE.format('ul')}</nav>",
+        f"<div role=navigation>{TREE.format('ol')}</div>",
+        f"<aside><div>{TREE.format('ul')}</div></aside><nav><a href=/a.html>A</a></nav>",
+        f"<div>{MENU}</div>",
+        SECTIONS,
+        CAPTIONS,
+        FRAME,
+    ],
+)
+def test_pages_are_listed_as_the_navigation_nests_them_and_not_fetched(navigation: str) -> None:
+    with FakeSite(make_pages(navigation)) as site:
+        library = open_site(site)
+        assert list_pages(library, site) == NESTED
+        assert "comes from its navigation" in library.notes[0]
+        assert set(PATHS).isdisjoint(site.counts.paths)
+
+
+def test_pages_that_other_pages_list_in_their_texts_are_found_below_these() -> None:
+    links = "<ul><li><a href=/a.html>A</a></li><li><a href=/b/>B</a></li><li><a href=/e.html>E</a></li></ul>"
+    below = '<ul><li><a href="c.html">C</a></li><li><a href="../b/./../b/d.html">D</a></li><li><a href="../">T</a></ul>'
+    back = "<ul><li><a href=/b/>B</a></li><li><a href=/a.html>A</a></li></ul>"
+    with FakeSite(make_pages(f"<nav>{links}</nav>", links)) as site:
+        site.pages |= {"/b/": PAGE.format("", "B", below), "/b/d.html": PAGE.format("", "D", back)}
+        assert list_pages(open_site(site), site) == NESTED
+        assert len(site.counts.paths) == len(set(site.counts.paths))
+
+
+def test_links_that_lead_nowhere_on_the_site_are_no_pages() -> None:
+    hrefs = [
+        "",
+        "#x",
+        "/",
+        "./",
+        "https://other.example/a.html",
+        "mailto:a@b.example",
+        "javascript:x()",
+        "x.png",
+        "//[",
+        "../..//a.html",
+    ]
+    items = "".join(f'<li><a href="{href}">L</a></li>' for href in hrefs)
+    with FakeSite(make_pages(f"<nav><ul>{items}<li><a href=/private/x>X</a></li></ul></nav>")) as site:
+        site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"
+        assert list_pages(open_site(site), site) == ["Home /", "L /a.html"]
+        site.pages["/"] = PAGE.format(
+            '<base href="https://other.example/"><nav><a href="a.html">A</a></nav>', "Start", ""
+        )
+        assert open_site(site).root.title == "Start"
+
+
+def test_links_are_resolved_against_the_base_of_the_page() -> None:
+    with FakeSite(make_pages('<base href="/b/"><nav><a href="c.html">C</a> <a href="../e.html">E</a></nav>')) as site:
+        assert list_pages(open_site(site), site) == ["Home /", "C /b/c.html", "E /e.html"]
+
+
+def test_a_huge_navigation_is_cut_and_that_is_said() -> None:
+    deep = "<ul><li><a href=/{0}>{0}</a>" * 300
+    items = "".join(f"<ul><li><a href=/p{number}>{number}</a>" for number in range(200))
+    items += "".join(f"<li><a href=/q{number}>{number}</a></li>" for number in range(10_000))
+    with FakeSite(make_pages(f"<nav>{deep}{items}</nav>")) as site:
+        library = open_site(site)
+        assert library.root.columns.kinds.count(NodeKind.LINK) == 501
+        assert library.root.left_out == ("all pages after the first 500 pages",)
+        assert max(library.root.columns.levels) <= 7
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(39, True), (40, False)])
+async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, is_read: bool) -> None:
+    paths = [f"/p{number}.html" for number in range(count)]
+    navigation = "".join(f"<a href={path}>{path}</a>" for path in paths)
+    pages = {path: PAGE.format("", path, "") for path in paths[1:]}
+    with FakeSite({"/": PAGE.format(f"<nav>{navigation}</nav>", "Start", ""), **pages}) as site:
+        library, loader = open_sources([site.origin])
+        site.forget()
+        conversation = Conversation(library, source_loader=loader)
+        for _ in range(2):
+            library = await conversation.library_loader.load_all()
+        assert {path for path in site.counts.paths if path in paths} == (set(paths) if is_read else set())
+        assert site.counts.paths.count(paths[0]) == is_read
+        assert any("/p0.html" in note for note in library.notes) is is_read
