@@ -30,7 +30,7 @@ from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.paste_parser import PasteParser
 from roamtui.tui.status_line import MessageLine
-from roamtui.tui.themes import derive_defaults, load_themes
+from roamtui.tui.themes import load_themes
 
 if TYPE_CHECKING:
     from roamtui.conversation.library_loader import ApprovalRequest
@@ -281,10 +281,6 @@ class RoamApp(App[None], inherit_bindings=False):
     def _tell_defect(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.notify(format_error(event.worker.error), severity="error", markup=False)
-
-    @override
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return derive_defaults(self.current_theme)
 
     @override
     async def on_event(self, event: events.Event) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 from textual.color import Color
-from textual.theme import BUILTIN_THEMES, Theme
+from textual.theme import Theme
 
 from roamtui.errors import RoamtuiError, format_nearest_name, format_reason
 from roamtui.paths import get_resource_dir
@@ -15,8 +15,6 @@ from roamtui.paths import get_resource_dir
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
-TEXTUAL_THEMES = {name: BUILTIN_THEMES[name] for name in ("ansi-dark", "ansi-light", "gruvbox", "nord")}
-"""Themes of Textual that look different from roamtui's. The first two have the colours of the terminal."""
 _MUTED_PERCENT_MIN = 10
 """Minimum percentage of background in the colour of muted text, even if text is hardly readable."""
 
@@ -52,7 +50,7 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
 
     A theme in `folders` replaces roamtui's own theme, or one of an earlier folder, with the same name.
     """
-    own: dict[str, Theme] = {}
+    themes: dict[str, Theme] = {}
     problems = []
     for folder in (get_resource_dir("themes"), *folders):
         for file in sorted(folder.glob("*.toml")):
@@ -61,8 +59,7 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
             except ThemeError as error:
                 problems.append(str(error))
             else:
-                own[theme.name] = theme
-    themes = {**TEXTUAL_THEMES, **own}
+                themes[theme.name] = theme
     if name is not None and name not in themes:
         nearest = format_nearest_name(name, themes)
         problems.append(f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.')
@@ -120,17 +117,6 @@ def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
         "scrollbar-background": colours["background"],
         "button-focus-text-style": "bold",
     }
-
-
-def derive_defaults(theme: Theme) -> dict[str, str]:
-    """Compute roamtui's own variables for a theme of Textual. Themes of roamtui have them already."""
-    if "muted" in theme.variables:
-        return {}
-    colours = theme.to_color_system().generate()
-    if theme.ansi:  # the terminal's own colours cannot be blended
-        return {"muted": colours["text-muted"], "faint": colours["border-blurred"]}
-    derived = derive_variables(colours)
-    return {name: derived[name] for name in ("muted", "faint")}
 
 
 def contrast(first: Color, second: Color) -> float:

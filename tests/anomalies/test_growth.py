@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -54,9 +53,3 @@ def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:
         return _count_calls(lambda: [recheck(claim, library) for claim in others])
 
     assert check_quotes(1_600) < 2 * check_quotes(200)
-
-
-@pytest.mark.parametrize("piece", ["a\n", "word\n", "**a** `b` ", "漢字 *a* "])
-def test_laying_out_a_paragraph_takes_calls_by_its_length_not_by_its_square(piece: str) -> None:
-    short, long = (_count_calls(partial(READERS["layout"], piece * count)) for count in (400, 3_200))
-    assert long < 10 * short

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from textual import events
 from textual.app import App
@@ -43,6 +43,8 @@ RYE = read_case("mill.md")
 """One word in many sections, to go from match to match and read on."""
 
 Scene = Callable[["RunningApp"], Awaitable[None]]
+Compare = Callable[..., bool]
+"""The fixture of pytest-textual-snapshot."""
 Until = str | type[Screen[Any]] | Callable[[], object]
 _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
@@ -50,14 +52,6 @@ _ROUNDS_MAX = 3_000
 _SLOW_ROUND_SECONDS = 0.02
 Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first screen may take longer than Textual waits
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
-
-
-class Compare(Protocol):
-    """The fixture of pytest-textual-snapshot."""
-
-    def __call__(self, app: RoamApp, *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
-        """Return whether the picture of an app is the one that was kept."""
-        ...
 
 
 def make_context(

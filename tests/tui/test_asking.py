@@ -126,17 +126,6 @@ async def test_the_steps_of_an_answer_fold_to_a_line_and_unfold_by_a_key() -> No
             await ui.wait_until(f"{sign} opened nothing new")
 
 
-async def test_a_selected_step_that_folds_with_the_answer_is_no_longer_selected() -> None:
-    gate = asyncio.Event()
-    async with running(make_app(), SIZE) as ui:
-        deck = ui.find_id("Deck oven")
-        ui.model.add_replies(expand(deck), ScriptedReply(text=f"Ninety [{deck}].", gate=gate))
-        await ui.send(QUESTION, "Opened 1 section: Deck oven")
-        await ui.focus(Scope.CHAT).press("j")
-        await ui.open_gate(gate)
-        await ui.reach("Deck oven", "enter")
-
-
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
     gate = asyncio.Event()
     app = make_app([ScriptedReply(text="Forty loaves, and then", chunk_size=6, gate=gate, gate_after=2)])

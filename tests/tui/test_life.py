@@ -294,61 +294,42 @@ def test_a_defect_ends_the_app_with_a_sentence(
     assert "ZeroDivisionError" not in told
 
 
-@pytest.mark.parametrize("shown", ["asked", "demo", "other"])
-def test_the_last_line_names_the_conversation_on_the_screen_if_it_is_saved(
-    shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("case", ["asked", "demo", "other", "not saved", "removed"])
+def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_of_it(
+    case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.md"
     other.write_text("# Other\n", "utf-8")
-    model = RecordedModel(seconds_per_word=0) if shown == "demo" else None
+    model = RecordedModel(seconds_per_word=0) if case == "demo" else None
     context = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
-    app = app_over(context)
-
-    async def use(pilot: Pilot[Any]) -> None:
-        ui = RunningApp(app, pilot)
-        conversation = context.conversation
-        if shown == "demo":
-            await ui.wait_until(lambda: conversation.state.exchanges and not ui.main.is_asking)
-        else:
-            await ui.ask("When does the main counter open on Saturday?")
-        if shown == "other":
-            ui.app.post_message(DocumentRequested(str(other)))
-            await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
-        ui.app.exit()
-
-    monkeypatch.setattr(app, "run", partial(app.run, headless=True, auto_pilot=use))
-    assert run_until_exit(app) == 0
-    named = f"To continue this conversation: roamtui --conversation {context.conversation.state.id}\n"
-    assert capsys.readouterr().err == (named if shown == "asked" else "")
-
-
-@pytest.mark.parametrize("change", ["not saved", "removed"])
-def test_the_last_line_says_what_became_of_a_conversation_that_something_else_changed(
-    change: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    context = AppServices(Bootstrap()).open((str(EXAMPLE),))
-    app = app_over(context)
-    conversation = context.conversation
-    first_id = conversation.state.id
+    app, conversation = app_over(context), context.conversation
+    log = conversations_path() / f"{conversation.state.id}.jsonl"
     disk = FaultyDisk(monkeypatch, conversations_path())
 
     async def use(pilot: Pilot[Any]) -> None:
         ui = RunningApp(app, pilot)
-        await ui.ask("When does the main counter open on Saturday?")
-        if change == "removed":
-            (conversations_path() / f"{first_id}.jsonl").unlink()
+        if case == "demo":
+            await ui.wait_until(lambda: conversation.state.exchanges and not ui.main.is_asking)
         else:
+            await ui.ask("When does the main counter open on Saturday?")
+        if case == "other":
+            ui.app.post_message(DocumentRequested(str(other)))
+            await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
+        elif case == "removed":
+            log.unlink()
+        elif case == "not saved":
             disk.passes, disk.faults, disk.error = 0, math.inf, errno.ENOSPC
             await ui.ask("And on Sunday?")
         ui.app.exit()
 
     monkeypatch.setattr(app, "run", partial(app.run, headless=True, auto_pilot=use))
     assert run_until_exit(app) == 0
+    named = f"To continue this conversation: roamtui --conversation {conversation.state.id}"
+    told = {
+        "asked": [named],
+        "removed": ["so this conversation is now a copy.", named],
+        "not saved": ["roamtui: Could not save the conversation: No space left on device"],
+    }
     lines = capsys.readouterr().err.splitlines()
-    if change == "removed":
-        assert "so this conversation is now a copy." in lines[0]
-        assert lines[1:] == [f"To continue this conversation: roamtui --conversation {conversation.state.id}"]
-        assert conversation.state.id != first_id
-    else:
-        (line,) = lines
-        assert line.startswith("roamtui: Could not save the conversation: No space left on device")
+    assert all(words in line for words, line in zip(told.get(case, ()), lines, strict=True))
+    assert (conversation.state.id == log.stem) is (case != "removed")

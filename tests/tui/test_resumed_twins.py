@@ -1,10 +1,11 @@
 """A conversation comes back from its log alone: the same lines in the same colours, the same export and request."""
 
+import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
+from textual.strip import Strip
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
@@ -26,16 +27,8 @@ from tests.tui.driving import TEXT, RunningApp, expand, running
 
 _SIZE = (100, 120)
 _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
-
-
-@pytest.fixture
-def stores(tmp_path: Path) -> tuple[ConversationStore, ConversationStore]:
-    return ConversationStore(tmp_path / "conversations"), ConversationStore(tmp_path / "copy")
-
-
 _LIBRARY = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
 _IDS = {_LIBRARY.node(section_id).title: section_id for section_id in _LIBRARY.walk()}
-
 _QUOTES = {
     "Ovens": "There are two ovens, and both are lit at three.",
     "Stone oven": "The stone oven takes forty loaves.",
@@ -49,40 +42,28 @@ def _answer(title: str, lead: str = "So:") -> ScriptedReply:
     return ScriptedReply(text=f"{lead} “{_QUOTES[title]}” [{_IDS[title]}]", usage=_PRICE)
 
 
-class _Twins:
-    """A conversation in an app, and the same one taken up again in another, where there is but its log."""
+def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
+    searcher = KeywordSearcher(session.state.library)
+    return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
-    def __init__(
-        self, stores: tuple[ConversationStore, ConversationStore], keep: OpenSectionOptions | None = None
-    ) -> None:
-        self._store, self._other = stores
-        self._keep = keep
 
-    @asynccontextmanager
-    async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[RunningApp]:
-        """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
-        session = Conversation(_LIBRARY, store=self._store, options=self._keep)
-        live = self._make_app(session, replies, options)
-        async with running(live, _SIZE) as ui:
-            yield ui
-            await _unfold_steps(ui)
-            shown, status = _picture(live), _count_status(live)
-        log = f"{session.state.id}.jsonl"
-        self._other._folder.mkdir()
-        (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
-        again = Conversation(_LIBRARY, saved_id=session.state.id, store=self._other, options=self._keep)
-        twin = self._make_app(again, (), options)
-        async with running(twin, _SIZE) as ui:
-            await ui.wait_until(lambda: twin.main_screen.chat_log.current is not None)
-            await _unfold_steps(ui)
-            assert _picture(twin) == shown
-            assert _count_status(twin) == status
-        assert _export(again) == _export(session)
-        assert await _ask_next(again) == await _ask_next(session)
-
-    def _make_app(self, session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
-        searcher = KeywordSearcher(session.state.library)
-        return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
+@asynccontextmanager
+async def _play(
+    folder: Path, *replies: Reply, options: AgentOptions | None = None, keep: OpenSectionOptions | None = None
+) -> AsyncIterator[RunningApp]:
+    """Run an app; when this ends, assert that another one, which has but its log, shows, exports and asks the same."""
+    session = Conversation(_LIBRARY, store=ConversationStore(folder / "conversations"), options=keep)
+    async with running(_make_app(session, replies, options), _SIZE) as ui:
+        yield ui
+        seen = await _look(ui)
+    shutil.copytree(folder / "conversations", folder / "copy")
+    store = ConversationStore(folder / "copy")
+    again = Conversation(_LIBRARY, saved_id=session.state.id, store=store, options=keep)
+    async with running(_make_app(again, (), options), _SIZE) as ui:
+        await ui.wait_until(lambda: ui.chat.current is not None)
+        assert await _look(ui) == seen
+    assert _export(again) == _export(session)
+    assert await _ask_next(again) == await _ask_next(session)
 
 
 def _export(session: Conversation) -> tuple[str, str]:
@@ -98,48 +79,34 @@ async def _ask_next(session: Conversation) -> ModelRequest:
     return model.requests[0]
 
 
-def _picture(app: RoamApp) -> list[str]:
-    chat = app.main_screen.chat_log
-    app.screen.set_focus(None)
-    lines = app.screen._compositor.render_strips()
-    region = chat.region
-    strips = [lines[y].crop(region.x, region.right) for y in range(region.y, region.bottom)]
-    return [" ".join(f"{part.text!r}{part.style}" for part in strip.simplify()) for strip in strips]
-
-
-def _words(ui: RunningApp) -> str:
-    """Return what the chat says, as if it had one line."""
-    app = ui.app
-    lines = app.screen._compositor.render_strips()
-    region = app.main_screen.chat_log.region
-    return " ".join(" ".join(line.crop(region.x, region.right).text.split()) for line in lines)
-
-
-async def _unfold_steps(ui: RunningApp) -> None:
-    for view in ui.app.screen.query(ExchangeView):
+async def _draw(ui: RunningApp) -> list[Strip]:
+    """Return the lines of the conversation, with all steps unfolded."""
+    for view in ui.main.query(ExchangeView):
         if view._is_folded:
             view.fold_steps()
     await ui.pause()
+    region = ui.chat.region
+    lines = ui.app.screen._compositor.render_strips()
+    return [line.crop(region.x, region.right) for line in lines[region.y : region.bottom]]
+
+
+async def _look(ui: RunningApp) -> tuple[object, ...]:
+    """Return all that the conversation shows, with its colours, what is open, and what it cost."""
+    ui.app.screen.set_focus(None)
+    lines = [[(part.text, str(part.style)) for part in line.simplify()] for line in await _draw(ui)]
+    return lines, [*ui.state.open_sections], ui.state.unfolded, sum((e.usage for e in ui.exchanges), Usage())
 
 
 async def _check_words(ui: RunningApp, *expected: str) -> None:
-    await _unfold_steps(ui)
-    words = _words(ui)
+    words = " ".join(" ".join(line.text.split()) for line in await _draw(ui))
     assert [text for text in expected if text not in words] == []
-
-
-def _count_status(app: RoamApp) -> tuple[object, ...]:
-    state = app.main_screen.conversation.state
-    return tuple(state.open_sections), state.unfolded, sum((e.usage for e in state.exchanges), Usage())
 
 
 def _search(query: str) -> ScriptedReply:
     return ScriptedReply(text=f"Let me search for {query}.", calls=(("search_sections", {"query": query}),))
 
 
-async def test_what_the_agent_did_and_what_its_quotes_are_worth(
-    stores: tuple[ConversationStore, ConversationStore],
-) -> None:
+async def test_what_the_agent_did_and_what_its_quotes_are_worth(tmp_path: Path) -> None:
     stone, steam = _IDS["Stone oven"], _IDS["Steam"]
     quotes = (
         f"“The stone oven takes forty loaves.” [{stone}] “It must rest for *one* hour” [{stone}] "
@@ -158,7 +125,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         expand(_IDS["Deck oven"]),
         ScriptedReply(text="Out of steps.", calls=(("expand_sections", {"section_ids": [steam]}),)),
     )
-    async with _Twins(stores).play(*replies, options=AgentOptions(steps_max=4)) as ui:
+    async with _play(tmp_path, *replies, options=AgentOptions(steps_max=4)) as ui:
         for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
             await ui.ask(question)
         await _check_words(
@@ -169,9 +136,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(
         )
 
 
-async def test_retried_and_edited_questions_an_undone_batch_and_closings(
-    stores: tuple[ConversationStore, ConversationStore],
-) -> None:
+async def test_retried_and_edited_questions_an_undone_batch_and_closings(tmp_path: Path) -> None:
     replies = (
         expand(_IDS["Ovens"], _IDS["Dough"]),
         _answer("Ovens"),
@@ -182,20 +147,13 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(
         expand(_IDS["Stone oven"]),
         _answer("Stone oven", "Otherwise:"),
     )
-    async with _Twins(stores, OpenSectionOptions(budget_tokens=30)).play(*replies) as ui:
-        main = ui.app.main_screen
+    async with _play(tmp_path, *replies, keep=OpenSectionOptions(budget_tokens=30)) as ui:
         await ui.ask("First?")
         await ui.ask("Second?")
         await _check_words(ui, "to make room for others", "$0.0123")
         await ui.ask_again()
-        await ui.wait_until(lambda: main.conversation.state.exchanges[-1].answer.startswith("Again:"))
-        await ui.wait_until(lambda: not main.is_asking)
-        before = tuple(main.conversation.state.open_sections)
-        ui.focus(Scope.TREE)
-        await ui.press_until(lambda: tuple(main.conversation.state.open_sections) != before, "u")
-        main.chat_log.action_edit()
-        await ui.pause()
-        main.question_box.fill("Third?")
-        main.question_box.focus()
-        await ui.press_until(lambda: main.conversation.state.exchanges[-1].answer.startswith("Otherwise:"), "enter")
-        await ui.wait_until(lambda: not main.is_asking)
+        await ui.wait_until(lambda: ui.exchanges[-1].answer.startswith("Again:") and not ui.main.is_asking)
+        before = tuple(ui.state.open_sections)
+        await ui.focus(Scope.TREE).press_until(lambda: tuple(ui.state.open_sections) != before, "u")
+        await ui.focus(Scope.CHAT).press("e")
+        await ui.send("Third?", lambda: ui.exchanges[-1].answer.startswith("Otherwise:") and not ui.main.is_asking)

@@ -6,10 +6,8 @@ import pytest
 from textual.color import Color
 
 from roamtui.paths import get_resource_dir
-from roamtui.tui.themes import CONTRAST_MIN, TEXTUAL_THEMES, ThemeError, contrast, read_theme
+from roamtui.tui.themes import CONTRAST_MIN, ThemeError, contrast, read_theme
 from tests.case_files import read_case, read_rows
-from tests.fakes.services import make_options
-from tests.tui.driving import make_app, running
 
 BUNDLED = sorted(get_resource_dir("themes").glob("*.toml"))
 GROUNDS = ("background", "surface", "panel")
@@ -27,17 +25,6 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
     for part in ("block-cursor", "input-cursor", "screen-selection"):
         cursor, letter = (Color.parse(variables[f"{part}-{side}"]) for side in ("background", "foreground"))
         assert contrast(letter, cursor) >= CONTRAST_MIN, part
-
-
-@pytest.mark.parametrize("name", [name for name, theme in TEXTUAL_THEMES.items() if not theme.ansi])
-async def test_muted_text_of_textuals_themes_is_softer_than_the_text_and_can_be_read(name: str) -> None:
-    async with running(make_app(options=make_options(theme=name))) as ui:
-        colours = {key: Color.parse(ui.app.theme_variables[key]) for key in (*GROUNDS, "foreground", "muted", "faint")}
-    for ground in (colours[key] for key in GROUNDS):
-        text, muted = contrast(colours["foreground"], ground), contrast(colours["muted"], ground)
-        assert muted < text
-        assert muted >= min(CONTRAST_MIN, 0.75 * text)
-    assert contrast(colours["faint"], colours["background"]) < contrast(colours["muted"], colours["background"])
 
 
 def test_muted_text_is_softer_than_the_text_of_a_persons_theme_that_is_hard_to_read(tmp_path: Path) -> None:

@@ -145,8 +145,8 @@ class ReaderPane(TitledPane):
     def show_note(self) -> None:
         """Show what is in view."""
         reader = self.ensure_reader()
-        parts = [reader.breadcrumb]
-        self.title_line.note = " · ".join(filter(None, [*parts, reader.page_place, reader.match_label]))
+        parts = (reader.breadcrumb, reader.page_place, reader.match_label)
+        self.title_line.note = " · ".join(filter(None, parts))
 
     def on_document_reader_opened(self) -> None:
         """Show the reader instead of the hint."""

@@ -20,7 +20,6 @@ from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
-from roamtui.tui.themes import TEXTUAL_THEMES
 
 _OTHER_MODEL = "Other model…"
 _QUICK_SECONDS = 1.0
@@ -64,16 +63,9 @@ class ThemePicker(PickerDialog):
     def __init__(self, app: App[None], services: Services) -> None:
         """List the themes of `app`."""
         self._original = app.theme
-        themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
-        themes.sort(key=lambda theme: (theme.name in TEXTUAL_THEMES, theme.name))
         choices = [
-            _make_choice(
-                theme.name,
-                "dark" if theme.dark else "light",
-                "From Textual" if theme.name in TEXTUAL_THEMES else "roamtui",
-                "●" if theme.name == self._original else "",
-            )
-            for theme in themes
+            _make_choice(name, "dark" if theme.dark else "light", "", "●" if name == self._original else "")
+            for name, theme in sorted(app.available_themes.items())
         ]
         super().__init__("Theme", choices, self._original, services)
 

@@ -91,8 +91,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         content = self.draw_line(line, width)
         if line == self.cursor_line:
             # A focused cursor covers all colours: only its own is sure to be readable on its background.
-            blurred = "on ansi_bright_black" if self.app.current_theme.ansi else "on $foreground 15%"
-            content = content.stylize(_CURSOR_STYLE if self.has_focus else blurred)
+            content = content.stylize(_CURSOR_STYLE if self.has_focus else "on $foreground 15%")
         return Strip(content.render_segments(self.visual_style)).adjust_cell_length(width)
 
     def draw_line(self, line: int, width: int) -> Content:

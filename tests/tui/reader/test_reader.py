@@ -121,15 +121,6 @@ async def test_the_last_words_of_a_document_are_shown_although_its_lines_were_on
         assert "Very last words." in shown
 
 
-async def test_a_key_may_come_before_a_new_document_is_drawn() -> None:
-    async with _run(make_library("# Note\n\nShort.\n")) as (_, reader, pilot):
-        book = make_library(_BOOK)
-        reader.show_section(book, next(book.walk()))
-        reader.action_last()
-        await pilot.pause()
-        assert "Sentence 399" in "\n".join(list_lines(reader))
-
-
 _HTML = read_case("details.md")
 
 
@@ -187,24 +178,6 @@ async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code
         assert app.clipboard == log
         app.screen.selections = {reader: Selection(Offset(0, 0), Offset(20, 1))}
         assert reader.get_selected_or_section_text().startswith("10:00 ERROR lost\n  at frame 1\n\n(")
-
-
-async def test_a_quote_has_a_bar_at_its_edge_and_code_in_it_keeps_its_ground() -> None:
-    quote = f"one\n\n```\nx = {'1 + ' * 30}1\n```\n\ntwo"
-    text = f"# A\n\nzero\n\nhalf {quote}\n\nthree\n"
-    start = text.index(quote)
-    library = make_library(text)
-    async with _run(library, "A") as (_, reader, pilot):
-        reader.show_section(library, id_of(library, "A"), highlight=Span(doc="", start=start, end=start + len(quote)))
-        await pilot.press("right", "right", "right")
-        await pilot.pause()
-        assert reader.scroll_offset.x > 0
-        barred = [strip.text[0] for strip in reader.render_lines(reader.size.region)]
-        shown = [line.line.text for y in range(len(barred)) if (line := reader.lines.get_line(y))]
-        rows = [row for row, edge in enumerate(barred) if edge == "▌"]
-        assert rows == [*range(shown.index("half one"), shown.index("two") + 1)]
-        code = reader.render_line(next(row for row, line in enumerate(shown) if "1 + 1" in line))
-        assert len({part.style.bgcolor for part in code if part.style is not None and "1" in part.text}) == 1
 
 
 async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_their_own() -> None:

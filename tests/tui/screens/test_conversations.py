@@ -1,10 +1,8 @@
 """The list of saved conversations: going on, beginning anew, branching off, renaming, deleting, exporting."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Event
 
 import pytest
 from textual.widgets import OptionList
@@ -15,7 +13,6 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.fakes.scripted_model import SlowModel
 from tests.fakes.services import app_over
 from tests.tui.driving import RunningApp, expand, make_context, running
 
@@ -196,39 +193,3 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await ui.wait_until(ConversationsScreen)
         assert ("Saved" in ui.text) is (key == "y")
     assert (file.read_text("utf-8") == "mine") is (key == "n")
-
-
-@pytest.mark.parametrize("is_asked_again", [False, True])
-async def test_a_question_sent_while_another_conversation_opens_is_asked_there_or_goes_back_into_the_box(
-    app: RoamApp, store: ConversationStore, monkeypatch: pytest.MonkeyPatch, *, is_asked_again: bool
-) -> None:
-    open_at_once, may_open = store.open, Event()
-
-    def open_later(chosen_id: str) -> object:
-        assert may_open.wait(20)
-        return open_at_once(chosen_id)
-
-    monkeypatch.setattr(store, "open", open_later)
-    async with running(app, (120, 35)) as ui:
-        await make_two(ui)
-        second_id = ui.state.id
-        first_id = next(summary.id for summary in store.list() if summary.id != second_id)
-        await talk(ui, "And who feeds it?", "Starter")
-        gate = asyncio.Event()
-        ui.main.agent.model = SlowModel(["Yes."] * 2, gate=gate)
-        ui.main.run_worker(ui.conversation.open(first_id))
-        if is_asked_again:
-            await ui.ask_again()
-        else:
-            await ui.send("Is it hot?")
-        may_open.set()
-        await ui.wait_until(lambda: ui.state.id == first_id)
-        await ui.open_gate(gate)
-        await ui.pause()
-        questions = {s.id: [e.question for e in store.load(s.id).exchanges] for s in store.list()}
-        assert ui.box.text == ("And who feeds it?" if is_asked_again else "")
-        assert ui.text.count("Is it hot?") == (not is_asked_again)
-    assert questions == {
-        first_id: ["What of steam?", *([] if is_asked_again else ["Is it hot?"])],
-        second_id: ["What of the starter?", "And who feeds it?"],
-    }

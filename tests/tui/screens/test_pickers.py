@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -57,27 +56,6 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert "openai/[b]other" in ui.text
         await ui.ask("Who?")
         assert ui.exchanges[-1].answer == "Other."
-
-
-async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
-    replies = [f"Other {number}." for number in range(3)]
-    other = ScriptedModel(replies, name="local")
-    offers = (ModelOffer(name="local", note="on this machine"),)
-    app = make_app(["First."], options=make_options(list_models=lambda: offers, make_model=lambda *_: other))
-    async with running(app, (100, 30)) as ui:
-        await ui.ask("One?")
-        await ui.press_until("Make this model the default?", "f2", "down", "enter")
-        await ui.press_until(lambda: ui.main.status_line.model == "local", "n")
-        assert ui.app.screen is ui.main, "nobody else gets the text, so nobody is asked"
-        for question in ("Two?", "Three?", "Four?"):
-            await ui.ask(question)
-        exchanges = ui.exchanges
-    assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
-    sent = [request.messages for request in other.requests]
-    assert len(sent) == 3
-    assert "First." in [message.text for message in sent[0]]
-    for before, after in pairwise(sent):
-        assert after[: len(before)] == before, "after one rebuild each request begins with the one before"
 
 
 async def test_while_a_server_takes_its_time_the_list_says_that_it_is_still_asked(

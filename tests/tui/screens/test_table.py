@@ -86,34 +86,6 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         assert "2 not found" in ui.text, "a long head takes a second line"
 
 
-async def test_a_row_grows_into_free_space_and_ends_with_an_ellipsis(tables: Tables) -> None:
-    def answer_at_length(request: ModelRequest) -> ScriptedReply:
-        is_anna = "Lease of Anna" in "".join(message.text for message in request.messages)
-        return ScriptedReply(text=", ".join(f"tenant {number} pays" for number in range(50 if is_anna else 5)))
-
-    tables.model = ScriptedModel([answer_at_length] * 20)
-    tables.questions = [PERIOD, "Who pays?"]
-    async with showing(tables) as ui:
-        grid = ui.app.screen.query_one(TableGrid)
-        assert [row.height for row in grid.ordered_rows] == [1, 1]
-        await ui.press_until(lambda: "4 of 4 cells" in ui.text and "asking:" not in ui.text, "r")
-        text = ui.text
-        assert "3 pays, tenant 4 pays" in text, "a value that needs two lines has them"
-        assert "…" in text.partition("bert.md")[0], "a value that is too long is cut"
-        assert grid.ordered_rows[1].height == 2 < grid.ordered_rows[0].height
-        assert grid.max_scroll_y == 0
-        assert "earlier run" not in text
-        await ui.press("+")
-        await _answer_prompt(ui, "Who else?")
-        await ui.wait_until(lambda: "6 of 6 cells" in ui.text and "asking:" not in ui.text)
-        assert "earlier run" not in ui.text, "the first answers are of this run of the app"
-        await ui.pilot.resize_terminal(100, 14)
-        await ui.wait_until(lambda: [row.height for row in grid.ordered_rows] == [1, 1])
-        await ui.pilot.resize_terminal(100, 15)
-        await ui.wait_until(lambda: [row.height for row in grid.ordered_rows] == [2, 2])
-        assert grid.max_scroll_y == 0
-
-
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     gate = asyncio.Event()

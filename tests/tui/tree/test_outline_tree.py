@@ -124,7 +124,7 @@ async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
 
 async def test_the_cursor_is_seen_in_every_theme_with_and_without_the_focus() -> None:
     async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
-        for theme in ("nord", "ansi-dark"):
+        for theme in ("nord", "textual-light"):
             app.theme = theme
             await pilot.pause()
             for focus in (tree.focus, tree.blur):
