@@ -150,7 +150,9 @@ def run_recheck(
         raise SourceError(
             f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}" if targets else _NO_QUOTES
         )
-    listed = [quote for quote in quotes if replaces_source or not _is_unremarkable(quote)]
+    listed = quotes
+    if not replaces_source:
+        listed = [quote for quote in quotes if quote.is_found_now or quote.status is not ClaimStatus.SAME]
     if only_changes:
         listed = [quote for quote in quotes if not quote.is_as_then]
     if as_json:
@@ -171,10 +173,6 @@ def run_recheck(
     write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
     faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
     return int(any(quote.status in faults for quote in quotes))
-
-
-def _is_unremarkable(quote: _CheckedQuote) -> bool:
-    return quote.status is ClaimStatus.SAME and not quote.is_found_now
 
 
 def read_claims_of_file(path: Path, name: str, source: Library | str | None) -> Sequence[Claim]:

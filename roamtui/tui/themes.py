@@ -15,8 +15,6 @@ from roamtui.paths import get_resource_dir
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
-_MUTED_PERCENT_MIN = 10
-"""Minimum percentage of background in the colour of muted text, even if text is hardly readable."""
 
 _Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
@@ -88,7 +86,7 @@ def read_theme(file: Path) -> Theme:
 def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
     """Compute the colours that derive from a theme's own colours.
 
-    `muted` is the softest text colour that is readable on every background, and always softer than the text.
+    `muted` is the softest text colour that is readable on every background.
     `faint` is only for lines, never for text.
     """
     names = ("foreground", "background", "surface", "panel", "accent")
@@ -98,8 +96,7 @@ def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:
     muted = foreground
     for percent in range(5, 60, 5):
         softer = foreground.blend(background, percent / 100)
-        lowest = min(contrast(softer, parsed[name]) for name in ("background", "surface", "panel"))
-        if percent > _MUTED_PERCENT_MIN and lowest < CONTRAST_MIN:
+        if min(contrast(softer, parsed[name]) for name in ("background", "surface", "panel")) < CONTRAST_MIN:
             break
         muted = softer
     selection = parsed["panel"].blend(parsed["accent"], 0.35).hex

@@ -66,10 +66,7 @@ def _find_open(run: MortalRun) -> set[str]:
 def kill_at_writes(programs: MortalPrograms, home: Path, *, is_first: bool) -> int:
     """Kill a run in its first write to a log, the next one in its second, and so on; return how many were killed.
 
-    Args:
-        programs: Runs the program.
-        home: Where it keeps its files.
-        is_first: Whether each run begins a conversation, and the first of them the file; else it goes on with one.
+    With `is_first`, each run begins a conversation; else most go on with the one before.
     """
     promises = Promises(home)
     if not is_first:

@@ -27,17 +27,6 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
         assert contrast(letter, cursor) >= CONTRAST_MIN, part
 
 
-def test_muted_text_is_softer_than_the_text_of_a_persons_theme_that_is_hard_to_read(tmp_path: Path) -> None:
-    file = tmp_path / "plum.toml"
-    file.write_text(GOOD.replace('foreground = "#f0f0f0"', 'foreground = "#707070"'), "utf-8")
-    theme = read_theme(file)
-    text, muted = (
-        contrast(Color.parse(colour), Color.parse(str(theme.background)))
-        for colour in (str(theme.foreground), theme.variables["muted"])
-    )
-    assert muted < text < CONTRAST_MIN
-
-
 @pytest.mark.parametrize(("before", "after", "told"), read_rows("tui/themes", "broken"))
 def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, after: str, told: str) -> None:
     file = tmp_path / "plum.toml"
