@@ -19,11 +19,10 @@ from roamtui.web.urls import resolve_href
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_NAVIGATION = "self::nav or self::aside or @role='navigation'"
-_MAIN = "self::main or self::article or @role='main'"
 _LISTS = ("ul", "ol")
-_LIST = "self::ul or self::ol"
 _NO_WORDS = frozenset({"button", "footer", "form", "script", "select", "style", "svg", "template"})
+_LENGTH_MAX = 1_000_000
+"""Bytes of a page that are read. It takes seconds to parse a page that nests more elements than this has."""
 _ENTRIES_MAX = 5_000
 DEPTH_MAX = 4
 """Maximum depth of a line that is kept. Deeper ones get this depth."""
@@ -61,28 +60,52 @@ def read_navigation(
     """
     from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few sites need it
 
-    text = replace_surrogates(decode_html(page.body, page.charset)[0])
-    root = fromstring(f"<html>{text}".encode(), HTMLParser(encoding="utf-8", huge_tree=True))
+    text = replace_surrogates(decode_html(page.body[:_LENGTH_MAX], page.charset)[0])
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    root = fromstring(f"<html>{text}".encode(), parser)
+    base = urljoin(page.final_url, next((each.get("href", "") for each in root.iter("base")), ""))
+    areas, lists = _find_areas(root)
+    holders = [root] if is_frame else areas
+    frames = [*root.iter("frame"), *(frame for area in areas for frame in area.iter("iframe"))]
 
     def is_other(url: str) -> bool:
         return url != page.final_url and is_page(url)
 
-    base = urljoin(page.final_url, next(iter(root.xpath("//base/@href")), ""))
-    outside = f"not(ancestor::*[{_NAVIGATION} or {_LIST} or {_MAIN} or self::footer])"
-    outer = root.xpath(f"//*[({_NAVIGATION}) and {outside}] | //*[({_LIST}) and {outside}]")
-    sources = root.xpath(f"//frame/@src | //iframe[ancestor::*[{_NAVIGATION}]]/@src")
-    lists = root.xpath(f"//*[{_MAIN}]//*[({_LIST}) and not(ancestor::ul or ancestor::ol)]")
-    own = (entry for area in lists if _is_list_of_links(area) for entry in _iter_entries(area, base))
-    areas = (
-        _keep_pages(_iter_entries(area, base), is_other)
-        for area in ([root] if is_frame else outer)
-        if area.tag not in _LISTS or _is_list_of_links(area)
-    )
+    own = (entry for each in lists for entry in _iter_entries(each, base))
     return Navigation(
-        site=max(areas, key=count_pages, default=()),
+        site=max(
+            (_keep_pages(_iter_entries(each, base), is_other) for each in holders),
+            key=count_pages,
+            default=(),
+        ),
         own=_keep_pages(own, is_other),
-        frames=tuple(filter(None, (resolve_href(base, source) for source in sources))),
+        frames=tuple(filter(None, (resolve_href(base, frame.get("src", "")) for frame in frames))),
     )
+
+
+def _find_areas(root: "_Element") -> tuple[list["_Element"], list["_Element"]]:
+    """Find the navigations of a page, and the lists of links in its main text."""
+    from lxml.etree import iterwalk  # noqa: PLC0415 - few sites need it
+
+    areas: list[_Element] = []
+    lists: list[_Element] = []
+    main_depth = 0
+    walker = iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        role = element.get("role")
+        is_main = element.tag in ("main", "article") or role == "main"
+        main_depth += is_main * (1 if event == "start" else -1)
+        if event == "end":
+            continue
+        is_navigation = element.tag in ("nav", "aside") or role == "navigation"
+        is_list = element.tag in _LISTS and _is_list_of_links(element)
+        if is_navigation or (is_list and not main_depth):
+            areas.append(element)
+        elif is_list:
+            lists.append(element)
+        if is_navigation or element.tag in (*_LISTS, "footer"):
+            walker.skip_subtree()
+    return areas, lists
 
 
 def count_pages(entries: tuple[NavigationEntry, ...]) -> int:
@@ -139,7 +162,7 @@ def _iter_entries(area: "_Element", base: str) -> Iterator[NavigationEntry]:
             depth += len(outer) > 1 or bool(label)
         elif tag == "section":
             outer.append((depth, True))
-        if is_link or tag in _NO_WORDS or not isinstance(tag, str):
+        if is_link or tag in _NO_WORDS:
             walker.skip_subtree()
             continue
         if tag in (*_LISTS, "li", "section"):
