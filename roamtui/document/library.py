@@ -46,6 +46,8 @@ _PAGE_LENGTH_MIN = 1_500
 _CACHED_NODES_MAX = 1_000
 _CACHED_TEXTS_MAX = 32
 """Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
+_SMALL_SITE_PAGES_MAX = 40
+"""Maximum number of pages of a site that is read whole at the first question."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
@@ -186,8 +188,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     sources: tuple[LibrarySource, ...] = ()
     """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
     listing of the documents of all sources."""
-    is_small_site: bool = False
-    """Whether it is the outline of a site whose pages are read like the files of a folder."""
+    is_site: bool = False
+    """Whether its root lists the pages of a site. Those of a small site are read like files of a folder."""
 
     @cached_property
     def _nodes(self) -> dict[str, Node]:
@@ -273,7 +275,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def unloaded_files(self) -> tuple[str, ...]:
         """The files of the folder, or the pages of a small site, that have not been read yet, in order."""
         kinds = self.root.columns.kinds
-        read_kind = NodeKind.LINK if self.is_small_site else NodeKind.FILE
+        is_small_site = self.is_site and kinds.count(NodeKind.LINK) <= _SMALL_SITE_PAGES_MAX
+        read_kind = NodeKind.LINK if is_small_site else NodeKind.FILE
         rows = (row for row, kind in enumerate(kinds) if kind is read_kind)
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
 

@@ -147,7 +147,8 @@ class Loader:
             if url in library.documents_by_key and not library.documents_by_key[url].problem:
                 return library.documents_by_key[url]
             try:
-                document = parse_page(self._twins.prefer(fetch, fetch(url)), key=url)
+                page = self._twins.prefer(fetch, fetch(url))
+                document = parse_page(page, key=url, has_links=not library.is_site)
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:

@@ -29,8 +29,6 @@ _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 _HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
 _LINK = re.compile(rb"\]\(|https?://")
 """What every list of pages has, and what tells it from the words "not found"."""
-_SMALL_SITE_PAGES_MAX = 40
-"""Maximum number of pages of a site that is read whole at the first question."""
 _TWIN_SUFFIXES = (".html.md", ".md")
 """Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 
@@ -199,7 +197,6 @@ def _open_outline(files: SiteFiles, url: str, home: FetchedPage) -> Library | No
     if outline is None:
         return None
     is_own = covers_origin(origin_of(url), origin_of(home.final_url))
-    is_small_site = is_own and outline.columns.kinds.count(NodeKind.LINK) <= _SMALL_SITE_PAGES_MAX
-    library = Library(source=url, root=outline, is_small_site=is_small_site)
+    library = Library(source=url, root=outline, is_site=is_own)
     home_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({home_id: page})
