@@ -128,8 +128,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Whether search results are sent with a question."""
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
-    needs_certainty: bool = False
-    """Whether to reject doubtful passages when no model answers, as in a cell of a table."""
     question_note: str = ""
     """Text to send before each question. It is no part of it, so its words are not searched for."""
     policy: RetrievalPolicy = DEFAULT_POLICY
@@ -205,7 +203,11 @@ class Agent:
                     conversation.publish(QuestionDropped())
                 raise
             exchange = conversation.state.exchanges[-1]
-            self._has_failed = exchange.stopped not in (StopReason.ANSWERED, StopReason.NOT_FOUND)
+            self._has_failed = exchange.stopped not in (
+                StopReason.ANSWERED,
+                StopReason.NEAREST,
+                StopReason.NOT_FOUND,
+            )
             return exchange
 
     async def _prepare(self, options: AskOptions) -> None:
@@ -297,12 +299,10 @@ class Agent:
         try:
             await self._begin(run, question, within)
             if self.model.name == OFFLINE:
-                needs_certainty = self.options.needs_certainty
-                answer, run.citations = await read_offline(
-                    conversation, self.searcher, needs_certainty=needs_certainty
+                answer, run.citations, run.stopped = await read_offline(
+                    conversation, self.searcher, self.options.policy
                 )
                 run.step = Step(text=answer, uses=())
-                run.stopped = StopReason.ANSWERED
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)

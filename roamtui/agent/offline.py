@@ -1,7 +1,7 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. Their paragraphs are ranked by the words of the question, its synonyms and
-corrections. If no passage holds enough of the question, the answer is "Not found", with the nearest passages.
+Search proposes sections. One score of their passages decides between three outcomes: an answer, the nearest
+passages, which are not said to answer, and "Not found", without a passage.
 """
 
 import asyncio
@@ -22,9 +22,11 @@ from roamtui.conversation.events import (
     QuoteState,
     Step,
     StepRecorded,
+    StopReason,
     ToolCall,
     ToolUse,
 )
+from roamtui.conversation.not_found import UNCERTAIN
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -35,24 +37,26 @@ from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, list_titles
 from roamtui.outline.references import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.answers import FoundPassage, choose_passages, find_statement
-from roamtui.retrieval.choose import complete_follow_up, search_question
-from roamtui.retrieval.missing import format_quoted, list_missing, state_missing
+from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
+from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
+from roamtui.retrieval.missing import list_missing, state_missing
+from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.terms import TermMatcher, extract_query_terms
+from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_pages
 
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
-_HITS_MAX = 8
+_HITS_MAX = 10
 _PAGES_MAX = 3
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
+_NEAREST = f"{UNCERTAIN} These passages are the nearest."
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
 async def read_offline(
-    conversation: Conversation, searcher: Searcher | None, *, needs_certainty: bool
-) -> tuple[str, tuple[Citation, ...]]:
+    conversation: Conversation, searcher: Searcher | None, policy: RetrievalPolicy
+) -> tuple[str, tuple[Citation, ...], StopReason]:
     """Answer the current question without a model.
 
     Open the sections of the best passages, by the calls of a model, and quote these.
@@ -60,44 +64,44 @@ async def read_offline(
     Args:
         conversation: The conversation with the question.
         searcher: Proposes sections. Without one, and if it fails, the answer says that nothing was searched.
-        needs_certainty: Whether a doubtful passage is no answer, as in a cell of a table.
+        policy: How many passages to choose, and how well they must match.
 
     Returns:
-        The answer, and a citation of each passage.
+        The answer, a citation of each passage, and whether the passages answer.
     """
-    question = complete_follow_up([exchange.question for exchange in conversation.state.exchanges])
+    questions = [exchange.question for exchange in conversation.state.exchanges]
+    completed = complete_follow_up(questions)
+    question = questions[-1] if asks_itself(questions[-1]) else completed
     error = "" if searcher is not None else _NO_SEARCH
-    is_answer = False
-    passages: Sequence[FoundPassage] = ()
+    choice = PassageChoice()
     for number, may_load in enumerate((True, False), start=1):
         state = conversation.state
         if searcher is not None:
             searcher.refresh(state.library)
         try:
-            hits, passages, is_answer = await asyncio.to_thread(
-                _find_passages, state, question, searcher, needs_certainty=needs_certainty
-            )
+            hits, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
         except RoamtuiError as failure:
             error = str(failure)
             break
         if hits:
-            conversation.apply_unsaved(make_search_event(state.library, question, hits))
+            conversation.apply_unsaved(make_search_event(state.library, completed, hits))
         pages: tuple[str, ...] = ()
         if may_load:
             pages = await asyncio.to_thread(
-                _list_unread_pages, state.library, question, hits, is_answer=is_answer
+                _list_unread_pages, state.library, question, hits, is_answer=choice.is_answer
             )
-        if opened := pages or _list_openable(state.library, passages):
+        if opened := pages or _list_openable(state.library, choice.passages):
             await _open_sections(conversation, searcher, opened, call_id=f"offline_{number}")
         if not pages:
             break
     if error:
         lead = f"Not found: nothing was searched. {error}"
     else:
-        lead = await asyncio.to_thread(_write_lead, question, conversation.state, is_answer=is_answer)
-    answer, citations = _write_passages(question, passages, conversation.state.library, lead)
+        lead = await asyncio.to_thread(_write_lead, conversation.state, choice)
+    answer, citations = _write_passages(question, choice.passages, conversation.state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
-    return answer, citations
+    is_nearest = bool(choice.passages) and not choice.is_answer
+    return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
 
 
 async def _open_sections(
@@ -113,33 +117,28 @@ async def _open_sections(
     await conversation.apply((StepRecorded(step=step),))
 
 
-def _write_lead(question: str, state: ConversationState, *, is_answer: bool) -> str:
-    """Say why the passages are no answer, or which names stand nowhere. It may be empty."""
+def _write_lead(state: ConversationState, choice: PassageChoice) -> str:
+    """Say what the passages are worth, and which names stand nowhere. For an answer, it may be empty."""
     library = state.library
     exchange = state.exchanges[-1]
-    if is_answer:
-        missing = state_missing(list_missing(exchange.question, library))
-        return write_absence(measure_coverage(library), *missing) if missing else ""
-    matcher = TermMatcher.for_question(question)
-    if not matcher.terms:
-        return "Not found: the question has no words to look for."
-    spellings = {term: question[start:end] for start, end, term in reversed(matcher.locate(question))}
-    looked = format_quoted([spellings.get(term, term) for term in matcher.terms])
-    reason = f"no passage has enough of {looked}"
-    missing = state_missing(list_missing(question, library))
-    return f"Not found: {write_absence(measure_coverage(library, exchange.within), reason, *missing)}"
+    missing = state_missing(list_missing(exchange.question, library))
+    if choice.passages:
+        absence = write_absence(measure_coverage(library), *missing) if missing else ""
+        return absence if choice.is_answer else f"{_NEAREST} {absence}".rstrip()
+    coverage = measure_coverage(library, exchange.within)
+    return f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
 
 
 def _find_passages(
-    state: ConversationState, question: str, searcher: Searcher | None, *, needs_certainty: bool
-) -> tuple[tuple[Hit, ...], Sequence[FoundPassage], bool]:
-    """Return the hits of a search for a question, their best passages, and whether these answer it.
+    state: ConversationState, question: str, searcher: Searcher | None, policy: RetrievalPolicy
+) -> tuple[tuple[Hit, ...], PassageChoice]:
+    """Return the hits of a search for a question, and their best passages.
 
     Raises:
         RoamtuiError: The search failed.
     """
     if searcher is None or not extract_query_terms(question):
-        return (), (), False
+        return (), PassageChoice()
     hits = search_question(
         searcher,
         [exchange.question for exchange in state.exchanges],
@@ -147,7 +146,7 @@ def _find_passages(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    return hits, *choose_passages(state.library, question, hits, needs_certainty=needs_certainty)
+    return hits, choose_passages(state.library, question, hits, policy)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -182,7 +181,7 @@ def _write_passages(
     blocks = [lead] if lead else []
     citations: list[Citation] = []
     for section_id, group in groupby(passages, key=attrgetter("section_id")):
-        spans = sorted((passage.span for passage in group), key=attrgetter("start"))
+        spans = [passage.span for passage in group]
         own = library.node(section_id).own_content_span
         own_text = library.clean_text(own)
         texts: list[str] = []

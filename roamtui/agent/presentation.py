@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
+from roamtui.agent.reading import format_reading
 from roamtui.conversation.events import (
     Citation,
     QuoteState,
@@ -10,7 +10,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
-from roamtui.outline.labels import format_path
 from roamtui.plain import format_count
 from roamtui.quotes.verdicts import AnswerProof, make_proof
 from roamtui.quotes.wording import (
@@ -42,23 +41,16 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
 
 
 def format_read(exchange: Exchange, library: Library) -> str:
-    """Say what the model read and did not read.
-
-    Without a model, name the nearest sections if there are no passages.
-    """
-    if exchange.reading is None:
+    """Say what the model read and did not read; empty without a model."""
+    if exchange.reading is None or replies_with_passages(exchange):
         return ""
-    if not replies_with_passages(exchange):
-        return format_reading(exchange.reading, library)
-    nearest = () if exchange.citations else list_unread(exchange, library)[:UNREAD_NAMED_MAX]
-    places = "; ".join(f"{format_path(library, section_id)} [{section_id}]" for section_id in nearest)
-    return f"Nearest sections: {places}" if places else ""
+    return format_reading(exchange.reading, library)
 
 
 def get_lead(exchange: Exchange) -> str:
     """Return the sentence above passages, which says that none answers, or what the document lacks."""
     lead, _, _ = exchange.answer.partition("\n\n")
-    return "" if exchange.stopped is not StopReason.NOT_FOUND and lead.startswith("**") else lead
+    return "" if exchange.stopped is StopReason.ANSWERED and lead.startswith("**") else lead
 
 
 def format_proof(exchange: Exchange) -> str:

@@ -1,7 +1,4 @@
-"""The events of a conversation, whether the agent or the person caused them, and the values in them.
-
-Applying all events in order gives the state of the conversation.
-"""
+"""The events of a conversation, whose order gives its state, and the values in them."""
 
 from __future__ import annotations
 
@@ -39,6 +36,8 @@ class StopReason(StrEnum):
     """Why an exchange ended."""
 
     ANSWERED = "answered"
+    NEAREST = "nearest"
+    """Without a model, no passage answers for certain, and the nearest are shown."""
     NOT_FOUND = "not_found"
     STEP_LIMIT = "step_limit"
     CANCELLED = "cancelled"

@@ -1,5 +1,7 @@
 """How a model says that the text does not answer a question."""
 
+UNCERTAIN = "No sentence answers this for certain."
+"""What is said above the nearest passages, without a claim that the text has no answer."""
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""
 _NOT_FOUND_STARTS = (

@@ -35,6 +35,7 @@ from roamtui.text import format_token_count, format_tokens
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""
 _STOP_TEXTS = {
+    StopReason.NEAREST: "nearest passages",
     StopReason.NOT_FOUND: "not found",
     StopReason.STEP_LIMIT: "stopped at the step limit",
     StopReason.CANCELLED: "stopped",

@@ -158,11 +158,8 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:
-    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
-
-    If there is none, write the nearest sections.
-    """
-    lines = [*filter(None, (get_lead(exchange), format_read(exchange, library)))]
+    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads."""
+    lines = [lead] if (lead := get_lead(exchange)) else []
     for passage in exchange.citations:
         text = passage.quote or ""
         sentence = find_statement(exchange.question, [text]) or read_visible_line(text)

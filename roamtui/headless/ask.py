@@ -170,7 +170,8 @@ class AskReport:
             write_answer(state.exchanges[-1], state.library, self._agent.model.name, self._write_laid_out)
         if final.error:
             warn(final.error)
-        if final.error or final.stopped in (StopReason.ERROR, StopReason.COST, StopReason.NOT_FOUND):
+        failures = (StopReason.ERROR, StopReason.COST, StopReason.NEAREST, StopReason.NOT_FOUND)
+        if final.error or final.stopped in failures:
             return 1
         return EXIT_CANCELLED if final.stopped is StopReason.CANCELLED else 0
 

@@ -77,6 +77,12 @@ def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAU
     return question if full == question else f"{full} {question}".strip()
 
 
+def asks_itself(question: str, policy: RetrievalPolicy = DEFAULT_POLICY) -> bool:
+    """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
+    words = tokenise(_FOLLOW_UP.sub("", question, count=1))
+    return len(words) >= policy.asking_words_min and words[0] in _ASKING
+
+
 def search_question(
     searcher: Searcher,
     questions: Sequence[str],
@@ -101,8 +107,7 @@ def search_question(
     last = questions[-1]
     completed = complete_follow_up(questions, policy)
     search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
-    words = tokenise(_FOLLOW_UP.sub("", last, count=1))
-    is_asking = completed != last and len(words) >= policy.asking_words_min and words[0] in _ASKING
+    is_asking = completed != last and asks_itself(last, policy)
     own = search(last)[: policy.own_hits_max] if is_asking else ()
     own_ids = {hit.section_id for hit in own}
     return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]

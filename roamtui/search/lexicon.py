@@ -117,15 +117,3 @@ def get_implied_words(question: str) -> tuple[str, ...]:
     """Return words that an answer may contain, such as ``age`` for "how old". ``_`` joins a phrase."""
     implied = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
     return tuple(" ".join(implied).split())
-
-
-_ANSWER_KINDS = ("number", "time", "name", "choice")
-"""What a question may ask for. A choice is yes or no."""
-
-
-def find_answer_pattern(question: str) -> re.Pattern[str] | None:
-    """Return what an answer has in it, such as a number for "how many"; None for anything."""
-    for kind in _ANSWER_KINDS:
-        if re.search(make_pattern(f"asks {kind}"), question, re.IGNORECASE):
-            return re.compile(make_pattern(f"answers {kind}"), re.IGNORECASE)
-    return None

@@ -14,10 +14,7 @@ from roamtui.plain import sanitise_line, shorten
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 
-_EARLY_BONUS = 0.15
 _HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
-# Factors of the score of sentences that answer less often than their terms promise.
-_KIND_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
 _RANKED_TEXTS_MAX = 200
@@ -99,7 +96,6 @@ def _rank_sentences(
         for number, terms in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
             score = sum(weights[term] for term in dict.fromkeys(located for *_, located in terms)) / total
-            score = score * _KIND_FACTORS.get(unit.kind, 1.0) + _EARLY_BONUS / (1 + index + number)
             ranked.setdefault(text[start:end], RankedSentence(start, end, score))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start)))
 

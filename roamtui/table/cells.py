@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import Citation, StopReason, Usage
+from roamtui.conversation.not_found import UNCERTAIN
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
@@ -95,8 +96,9 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     The value must have the type of `column`. If there is no answer, `exchange` says why, and `coverage` what
     was not read.
     """
-    if exchange.stopped is StopReason.NOT_FOUND:
-        reason = exchange.answer.partition("\n\n")[0]
+    if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
+        is_nearest = exchange.stopped is StopReason.NEAREST
+        reason = UNCERTAIN if is_nearest else exchange.answer.partition("\n\n")[0]
         gaps = coverage.gaps if coverage.gaps not in reason else ""
         return replace(cell, state=CellState.NOT_FOUND, note=sanitise_line(f"{reason} {gaps}"))
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):

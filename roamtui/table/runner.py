@@ -158,7 +158,9 @@ class _Filler:
         self._slots = asyncio.Semaphore(plan.jobs)
         self._conversations = ConversationStore(table.conversations)
         self._spending = SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True)
-        self._options = replace(plan.agent_options, instructions=CELL_INSTRUCTIONS, needs_certainty=True)
+        options = plan.agent_options
+        policy = replace(options.policy, answer_min=options.policy.cell_min)
+        self._options = replace(options, instructions=CELL_INSTRUCTIONS, policy=policy)
         for cell in chain.from_iterable(map(table.list_cells, table.rows)):
             run.pending += self._must_ask(cell)
             if cell is not None:

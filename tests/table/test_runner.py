@@ -219,11 +219,10 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
 
 
 async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, folder: Path) -> None:
-    (leases / "bert.md").write_text("# B\n\n| **Notice** | period |\n|---|---|\n| three | months |\n", "utf-8")
     (leases / "carl.md").write_text("# C\n\nRent is due on Mondays. The **notice period** is a week.\n", "utf-8")
     _, table = await fill(define(folder, leases, PERIOD, "Who won the 1998 cup?"), NoModel())
     assert list_states(table)[0] == ["passage", "not_found"]
-    values = ["The notice period is 60 days.", "Notice period three months", "The notice period is a week."]
+    values = ["The notice period is 60 days.", "The notice period is three months.", "The notice period is a week."]
     assert [row[0] for row in list_values(table)] == values
 
 

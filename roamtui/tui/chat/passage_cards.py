@@ -9,9 +9,8 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import get_lead, list_passages, list_unread
-from roamtui.agent.reading import UNREAD_NAMED_MAX
-from roamtui.conversation.events import Citation, StopReason
+from roamtui.agent.presentation import format_proof, get_lead, list_passages
+from roamtui.conversation.events import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
@@ -19,14 +18,13 @@ from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.markdown.passages import is_in_code
 from roamtui.outline.labels import PATH_STEP, fit_path
-from roamtui.plain import format_count, sanitise_text
+from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source, list_path_titles
 from roamtui.retrieval.answers import find_statement
 from roamtui.search.sentences import find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.labels import list_full_path
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import render_line
@@ -64,15 +62,15 @@ class _Card(Struct, frozen=True, kw_only=True):
 class PassageCards:
     """A numbered card for each section: path, place and likeliest statement, above the passage.
 
-    The words of the question are in bold. A sentence above them says that none answers, or which of these
-    words the document lacks.
+    The words of the question are in bold. A sentence above them says whether they answer for certain, and
+    which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
-        """Show passages or the nearest sections. `ask_key` asks a model. `above` is the exchange above."""
+        """Show passages, if any. `ask_key` asks a model. `above` is the exchange above."""
         self._ask_key = ask_key
         self._lead = get_lead(exchange)
-        self._is_answer = exchange.stopped is not StopReason.NOT_FOUND
+        self._proof = format_proof(exchange) or "no model has looked"
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
         passages = list_passages(exchange)
@@ -82,9 +80,6 @@ class PassageCards:
             _make_card([*citations], exchange.question, library, shown)
             for _, citations in groupby(passages, key=lambda passage: passage.section_id)
         ]
-        for near_id in () if passages else list_unread(exchange, library)[:UNREAD_NAMED_MAX]:
-            path = list_full_path(library, near_id)
-            self._cards.append(_Card(path=path, place="", target=SectionTarget(near_id)))
         self.targets = tuple(card.target for card in self._cards)
 
     def fold(self, *cards: int) -> bool:
@@ -131,21 +126,8 @@ class PassageCards:
     def _draw_lead(self) -> Content:
         ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
         ask = Content.styled("in this pane, ", "$muted") + ask
-        if self._is_answer:
-            count = format_count(len(self._cards), "passage")
-            them = "it" if len(self._cards) == 1 else "them"
-            return Content.assemble(
-                (sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning"),
-                (count, "bold $muted"),
-                (f" · no model has read {them} · ", "$muted"),
-                ask,
-            )
-        kind, colon, reason = self._lead.partition(":")
-        lead = Content.assemble((f"{kind}{colon}", "bold $text-warning"), sanitise_text(reason))
-        nearest = "Nearest sections" if self._cards else "No section is near it"
-        return Content.assemble(
-            lead, ("\n" + nearest, "bold $muted"), (" · no model has looked · ", "$muted"), ask
-        )
+        lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
+        return Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask)
 
 
 def _name_texts(passages: Sequence[Citation]) -> set[tuple[str, str | None]]:

@@ -1,7 +1,5 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-import pytest
-
 from roamtui.conversation.events import Origin
 from roamtui.document.loader import build_library
 from roamtui.models.discovery import ModelOffer
@@ -62,10 +60,10 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
             "│ Summer │ 30 crowns",
             "│ Winter │ 20 crowns",
         ]
-        assert "1 passage · no model has read it · " in ui.text
+        assert " · no model has read " in ui.text
         assert not any(words in ui.text for words in ("“", "found in the text", "Sources", "does not reason"))
         await ui.press_until(lambda: bool(ui.app.clipboard), "y")
-    assert not {*"“”✓"} & {*ui.app.clipboard}
+    assert "✓" not in ui.app.clipboard
     assert "(passage)" in ui.app.clipboard
 
 
@@ -74,7 +72,7 @@ async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_un
         await show_cards(ui, "What is the fee for tiny bicycles in Norway?")
         assert "“Norway” does not occur in the document." in ui.text
         folded = list_lines(ui)
-        start = folded.index("1 Tickets › Bicycles · lines 16-22")
+        start = folded.index("1 Tickets › Bicycles · line 16")
         assert folded[start + 1 :][:2] == ["│ A bicycle costs 2 crowns.", "│ ▸ whole passage"]
         await ui.press("space")
         (whole,) = [line for line in list_lines(ui) if "A bicycle costs 2 crowns" in line]
@@ -93,7 +91,7 @@ async def test_a_passage_that_stands_in_the_answer_above_is_shown_again_only_if_
         await ui.ask("And a car?")
         await ui.wait_until(lambda: ui.last is not first and ui.last.passages)
         lines = list_lines(ui)
-        start = lines.index("1 Tickets › Bicycles · lines 16-22")
+        start = lines.index("1 Tickets › Bicycles · line 16")
         assert lines[start + 1 : start + 4] == ["│ ▸ stands above", "", "2 Tickets › Cars · lines 7-12"]
         await ui.focus(Scope.CHAT).press_until(
             lambda: "│ A bicycle costs 2 crowns. It stands on the lower deck." in list_lines(ui), "space"
@@ -155,23 +153,11 @@ async def test_i_on_a_selected_passage_asks_about_its_section() -> None:
         await ui.wait_until("Bicycles · esc for all")
 
 
-@pytest.mark.parametrize(
-    ("question", "card"),
-    [
-        ("Which zebra plays the xylophone on a boat at midnight?", "1 Weather"),
-        ("Which captain of the club flies the red flag at midnight?", "│ The red flag means that no boat leaves."),
-    ],
-    ids=["titles", "passages"],
-)
-async def test_what_is_not_found_is_said_plainly_with_the_nearest_sections_to_enter(question: str, card: str) -> None:
+async def test_what_is_not_found_is_said_plainly_without_a_passage() -> None:
     async with running(make_offline_app(), LARGE) as ui:
-        await show_cards(ui, question)
-        lines = list_lines(ui)
-        assert "Not found: no passage has enough of “" in " ".join(lines)
-        assert any(line.startswith("Nearest sections") for line in lines)
-        assert card in lines
-        assert "\nnot found" not in ui.text
-        await ui.reach("Weather", "1", "enter")
+        await show_cards(ui, "Which zebra plays the xylophone on a boat at midnight?")
+        assert "Not found: nothing near the question was found in the document." in list_lines(ui)
+        assert not any(line.startswith("│") for line in list_lines(ui))
 
 
 async def test_a_click_on_a_card_reads_its_section() -> None:
