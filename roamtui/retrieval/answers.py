@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -141,7 +142,7 @@ def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) 
     for passage in passages:
         text = library.clean_text(passage.span)
         content = (library.node(passage.section_id).title, " ".join(text.split()))
-        others = by_section.get(passage.section_id, [])
+        others = chain.from_iterable(by_section.values())
         is_new = content not in known and not any(passage.span.overlaps(other.span) for other in others)
         own_title = content[0].casefold().strip(_BESIDE_TITLE)
         if is_new and not all(_names_section(unit, titles - {own_title}) for unit in find_units(text)):
