@@ -350,7 +350,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         services = self.make_search_services(meter, needs_all_vectors=needs_all_vectors)
         location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
-        return partial(make_searcher, options=self.retrieval, services=services, location=location)
+        return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
     def make_search_services(
         self, meter: UsageMeter | None = None, *, needs_all_vectors: bool = False

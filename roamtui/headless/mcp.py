@@ -5,6 +5,7 @@ call gets all that it asks for.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -56,8 +57,8 @@ class McpSession:
         self._library: Library | None = None
         """The library with the files that were loaded. None before the first call."""
         self._searcher: Searcher | None = None
-        self._checked_at = 0.0
-        """When the files were last looked at for changes."""
+        self._checked_at = -math.inf
+        """When a call last looked at the files for changes."""
         self._calling = asyncio.Lock()
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
@@ -102,12 +103,14 @@ class McpSession:
         return sanitise_text("\n\n".join([outcome.text, *([_CHANGED_NOTE] if has_changed else [])]))
 
     def _refresh(self) -> tuple[Library, Loader | None, bool]:
-        """Return the library and its loader, read again if its files have changed, and whether they have."""
+        """Return the library and its loader, and whether they were read again after the call before."""
         has_changed = False
-        if self._library is not None and time.monotonic() - self._checked_at >= _CHECK_SECONDS:
+        was_read = self._library is not None
+        if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
             has_changed = stamps != self._stamps
             self._stamps = stamps
+            self._checked_at = time.monotonic()
         if has_changed:
             self._opened = None
             self._library = None
@@ -116,5 +119,4 @@ class McpSession:
             library = opened if loader is None else load_files(opened, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
             self._library = library
-            self._checked_at = time.monotonic()
-        return self._library, loader, has_changed
+        return self._library, loader, has_changed and was_read

@@ -92,22 +92,23 @@ def _iter_lines() -> Iterator[bytes]:
 
 
 async def _answer_lines(session: Awaitable[McpSession], lines: asyncio.Queue[bytes]) -> None:
-    calls: dict[object, asyncio.Task[None]] = {}
+    calls: dict[str | int, asyncio.Task[None]] = {}
     while line := await lines.get():
         message = _parse(line)
         if message is None:
             continue
         call_id = message.get("id")
         if message.get("method") == "notifications/cancelled":
-            if (call := calls.get(message.get("params", {}).get("requestId"))) is not None:
-                call.cancel()
+            cancelled_id = message.get("params", {}).get("requestId")
+            if isinstance(cancelled_id, str | int) and cancelled_id in calls:
+                calls[cancelled_id].cancel()
         elif isinstance(call_id, str | int):
             calls[call_id] = asyncio.create_task(_answer(session, message))
             calls[call_id].add_done_callback(partial(_forget, calls, call_id))
     await asyncio.gather(*calls.values(), return_exceptions=True)
 
 
-def _forget(calls: dict[object, asyncio.Task[None]], call_id: object, call: asyncio.Task[None]) -> None:
+def _forget(calls: dict[str | int, asyncio.Task[None]], call_id: str | int, call: asyncio.Task[None]) -> None:
     calls.pop(call_id, None)
     if not call.cancelled():
         call.exception()  # a client that is gone is no fault, and stdin ends too
@@ -117,7 +118,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     """Return the request or notification on a line. Answer anything else with an error."""
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         _write({"id": None, "error": {"code": _NO_JSON, "message": "This line is no JSON."}})
         return None
     if isinstance(message, dict) and isinstance(message.get("method"), str):

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO
 
 from mcp import Client, StdioServerParameters, types
@@ -24,6 +25,7 @@ from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.stamps import FileStamps
 from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
@@ -147,6 +149,35 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     assert reads == 2
 
 
+async def test_what_changes_before_the_first_call_is_read_again(tmp_path: Path) -> None:
+    page = tmp_path / "one.md"
+    page.write_text("# One\n\nThe old words.\n", "utf-8")
+    served = McpSession(lambda: Bootstrap().open((str(page),)), KeywordSearcher, (str(page),))
+    await served.open()
+    page.write_text("# One\n\nSome newer words.\n", "utf-8")
+    found = await served.call("search_sections", {"query": "words"})
+    assert "Some newer words." in found
+    assert "has changed" not in found, "the client has read nothing yet"
+
+
+async def test_files_are_looked_at_once_in_an_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.md").write_text("# One\n\nWords.\n", "utf-8")
+    served = McpSession(lambda: Bootstrap().open((str(tmp_path),)), KeywordSearcher, (str(tmp_path),))
+    looks = 0
+    read = FileStamps.read
+
+    def count(stamps: FileStamps) -> object:
+        nonlocal looks
+        looks += 1
+        return read(stamps)
+
+    monkeypatch.setattr(FileStamps, "read", count)
+    for seconds in (0, 1, 60, 61, 61):
+        monkeypatch.setattr("roamtui.headless.mcp.time", SimpleNamespace(monotonic=lambda now=seconds: now))
+        await served.call("outline", {})
+    assert looks == 2
+
+
 async def test_what_fails_at_first_is_tried_again() -> None:
     problems = [RoamtuiError("The index cannot be written.")]
 
@@ -187,6 +218,7 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
 
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
+ODD = b'{"method": "notifications/cancelled", "params": {"requestId": []}}\n' + b"[" * 100_000 + b"\n"
 UNKNOWN = b'{"jsonrpc": "2.0", "id": 2, "method": "resources/list"}\n'
 
 
@@ -209,11 +241,11 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
     document = tmp_path / "broken.md"
     document.write_bytes(b"# Broken \xff text\n\nWords.\n")
     with start_server(document) as (process, stdin, stdout, stderr):
-        stdin.write(b"no json\n[]\n" + INITIALIZE + UNKNOWN)
+        stdin.write(b"no json\n[]\n" + ODD + INITIALIZE + UNKNOWN)
         stdin.flush()
-        replies = [json.loads(stdout.readline()) for _ in range(4)]
+        replies = [json.loads(stdout.readline()) for _ in range(5)]
         codes = {reply["id"] or -number: reply.get("error", {}).get("code") for number, reply in enumerate(replies)}
-        assert codes == {0: -32700, -1: -32600, 1: None, 2: -32601}
+        assert codes == {0: -32700, -1: -32600, -2: -32700, 1: None, 2: -32601}
         assert b"broken.md" in stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
