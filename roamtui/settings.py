@@ -14,9 +14,9 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import Meta
 
-from roamtui.conversation.state import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
-from roamtui.models.base import ModelOptions
+from roamtui.models.options import ModelOptions
 from roamtui.paths import config_path, make_private_folder, replace_file
 from roamtui.plain import sanitise_line
 from roamtui.search.base import RetrievalOptions

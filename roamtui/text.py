@@ -20,6 +20,8 @@ Bounds = tuple[int, int]
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
 PAGE_TOKENS = 4_000
+WHOLE_TOKENS_MAX = 3_000
+"""Maximum tokens of a subtree that a model gets whole when it opens a section."""
 _LINE_END = re.compile("\r\n?|\n")
 _SIGNS = re.compile(r"[\W_]+")
 _BLANK = re.compile(r"\s+")

@@ -27,8 +27,9 @@ from roamtui.agent.prompt import (
     SYSTEM,
     WHOLE_NOTE,
 )
+from roamtui.agent.specs import SEARCH
 from roamtui.agent.tool_calls import TOOL_NAME_LENGTH_MAX, make_tools, run_call
-from roamtui.agent.tools import ToolContext, search
+from roamtui.agent.tools import ToolContext
 from roamtui.conversation.budget import (
     RequestBudget,
     estimate_message_tokens,
@@ -544,12 +545,12 @@ class Agent:
     async def _run_calls(self, run: QuestionRun, *, is_before_last_step: bool) -> None:
         """Run the calls of a reply, searches last. Before the last step, tell the model to answer next."""
         # So that hits do not repeat opened sections.
-        uses = sorted(run.step.uses, key=lambda use: use.call.name == search.NAME)
+        uses = sorted(run.step.uses, key=lambda use: use.call.name == SEARCH.name)
         room = max(0, int(_STEP_SHARE * run.room_tokens))
         if self.model.window_tokens is not None:  # one page always fits, because older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
         search_room = self.options.policy.later_tokens_max
-        searches_left = sum(use.call.name == search.NAME for use in uses[:_CALLS_MAX])
+        searches_left = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
         for index, use in enumerate(uses):
             if index >= _CALLS_MAX:
                 uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
@@ -564,7 +565,7 @@ class Agent:
             result = await run_call(run, use.call, context)
             tokens = estimate_tokens(result.text)
             room = max(0, room - tokens)
-            if use.call.name == search.NAME:
+            if use.call.name == SEARCH.name:
                 search_room = max(0, search_room - tokens)
                 searches_left -= 1
             uses[index] = replace(use, result=result.text, excerpts=result.excerpts)

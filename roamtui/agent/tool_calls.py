@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.outcome import QuestionRun
 from roamtui.agent.prompt import REPEATED_CALL
+from roamtui.agent.specs import list_specs
 from roamtui.agent.tools import (
     Tool,
     ToolContext,
@@ -20,23 +21,17 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 
+TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand.TOOL, search.TOOL)}
 TOOL_NAME_LENGTH_MAX = 60
 _SAME_CALLS_MAX = 3
 """Number of the same calls in one question after which the model may call no more tools."""
 
 
-def make_tools(library: Library | None, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
-    """List the tools for a library, by name, or those for any library.
-
-    Only a library with several files needs a list of documents. Where there is room for all that a question
-    needs, the model closes nothing.
-    """
-    has_one_file = library is not None and library.root.columns.kinds.count(NodeKind.FILE) <= 1
-    tools = [expand.TOOL]
-    tools += [] if has_room else [collapse.TOOL]
-    tools += [search.TOOL] if has_search else []
-    tools += [] if has_one_file else [documents.TOOL]
-    return {tool.spec.name: tool for tool in tools}
+def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
+    """List the tools for a library, by name."""
+    has_one_file = library.root.columns.kinds.count(NodeKind.FILE) <= 1
+    specs = list_specs(has_search=has_search, has_room=has_room, has_one_file=has_one_file)
+    return {spec.name: TOOLS[spec.name] for spec in specs}
 
 
 async def run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:

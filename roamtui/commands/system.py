@@ -27,9 +27,14 @@ def _run_mcp(args: Namespace) -> None:
 
     if any(map(is_standard_input, args.sources)):
         raise UsageError("`roamtui mcp` cannot read a document from standard input. Name a file.")
+    from roamtui.agent.specs import list_served_specs
     from roamtui.headless.mcp_server import run_server
+    from roamtui.search.base import SearchMode
+    from roamtui.settings import list_overrides, load_settings
 
-    run_server(partial(_make_mcp_session, args))
+    settings = load_settings(list_overrides(vars(args)))
+    specs = list_served_specs(has_search=settings.retrieval.mode is not SearchMode.OFF)
+    run_server(specs, partial(_make_mcp_session, args))
 
 
 def _make_mcp_session(args: Namespace) -> McpSession:

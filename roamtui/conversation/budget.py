@@ -1,11 +1,17 @@
 """How the tokens of a model's context window are shared among the parts of a request."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from roamtui.conversation.events import Message
 from roamtui.text import PAGE_TOKENS, estimate_tokens
+
+if TYPE_CHECKING:  # the settings need no event
+    from roamtui.conversation.events import Message
 
 OPEN_TOKENS_DEFAULT = 32_000
 """Default budget for the section text that stays open between questions, and for what opens before one."""
@@ -25,6 +31,26 @@ _HISTORY_SHARE = 0.2
 """Earlier questions and answers that a rebuild of the transcript keeps."""
 _PAGE_SHARE = 1 / 6
 """One page of a section, so that a request holds several beside all else."""
+
+
+class KeepOpenMode(StrEnum):
+    """What happens to open sections between questions."""
+
+    KEEP = "keep"
+    """The least useful sections close, to stay within the budget."""
+    FRESH = "fresh"
+    """All sections of earlier questions close unless they are pinned."""
+
+
+class OpenSectionOptions(Struct, frozen=True, kw_only=True):
+    """Limits on what stays open between questions."""
+
+    mode: KeepOpenMode = KeepOpenMode.KEEP
+    budget_tokens: int = OPEN_TOKENS_DEFAULT
+    follows_window: bool = False
+    """Whether each model's context window sets the budget."""
+    page_tokens: int = PAGE_TOKENS
+    """Size of a page of a section. A small context window makes it smaller."""
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from roamtui.conversation.budget import RequestBudget
+from roamtui.conversation.budget import OpenSectionOptions, RequestBudget
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
@@ -22,14 +22,7 @@ from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.question_flow import has_exchange, plan_rewind
-from roamtui.conversation.state import (
-    RECORDED,
-    ConversationState,
-    Exchange,
-    OpenSectionOptions,
-    apply_events,
-    start_conversation,
-)
+from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
 from roamtui.conversation.update import (
     Command,
     ExpandSections,

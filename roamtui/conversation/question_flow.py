@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from roamtui.conversation.budget import estimate_message_tokens
+from roamtui.conversation.budget import KeepOpenMode, estimate_message_tokens
 from roamtui.conversation.events import (
     CloseReason,
     ExpandStatus,
@@ -18,7 +18,7 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     SectionsExpanded,
 )
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply_events
+from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.conversation.transcript import (
     PromptContext,
     list_remarks,

@@ -5,14 +5,13 @@ It imports little, because the first screen of the app has to wait for it.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from hashlib import blake2b
 from typing import assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.conversation.budget import OPEN_TOKENS_DEFAULT
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
@@ -56,7 +55,7 @@ from roamtui.conversation.reading import Reading
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.plain import sanitise_line, shorten
-from roamtui.text import PAGE_TOKENS, Bounds, Span, add_delivered, merge_bounds
+from roamtui.text import Bounds, Span, add_delivered, merge_bounds
 
 OFFLINE = "offline"
 """Name of the choice to use no model."""
@@ -70,26 +69,6 @@ _EXCERPT_QUESTIONS_MAX = 30
 
 A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
-
-
-class KeepOpenMode(StrEnum):
-    """What happens to open sections between questions."""
-
-    KEEP = "keep"
-    """The least useful sections close, to stay within the budget."""
-    FRESH = "fresh"
-    """All sections of earlier questions close unless they are pinned."""
-
-
-class OpenSectionOptions(Struct, frozen=True, kw_only=True):
-    """Limits on what stays open between questions."""
-
-    mode: KeepOpenMode = KeepOpenMode.KEEP
-    budget_tokens: int = OPEN_TOKENS_DEFAULT
-    follows_window: bool = False
-    """Whether each model's context window sets the budget."""
-    page_tokens: int = PAGE_TOKENS
-    """Size of a page of a section. A small context window makes it smaller."""
 
 
 class Exchange(Struct, frozen=True, kw_only=True):

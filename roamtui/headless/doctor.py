@@ -12,10 +12,10 @@ from pathlib import Path
 from roamtui.convert.converted import has_tesseract
 from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
-from roamtui.models.base import ModelOptions
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
 from roamtui.models.local_embedder import LocalEmbedder, has_packages
 from roamtui.models.local_servers import OLLAMA_URL
+from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, find_embedder
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path

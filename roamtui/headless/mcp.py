@@ -9,19 +9,20 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from roamtui.agent.tool_calls import make_tools
+from roamtui.agent.specs import list_served_specs
+from roamtui.agent.tool_calls import TOOLS
 from roamtui.agent.tools import ToolContext, outline, quotes
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
 from roamtui.errors import UsageError
-from roamtui.models.base import ToolSpec
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.search.base import Searcher
 from roamtui.sources.stamps import FileStamps
 
+_TOOLS = {**TOOLS, **{tool.spec.name: tool for tool in (outline.TOOL, quotes.TOOL)}}
 CALL_TOKENS_MAX = 20_000
 """Maximum tokens of section text per call, because some clients refuse results of over 25,000."""
 _CHANGED_NOTE = (
@@ -47,8 +48,8 @@ class McpSession:
 
         Without `make_searcher`, search is off. `sources` are the files and folders to look at for changes.
         """
-        tools = make_tools(None, has_search=make_searcher is not None, has_room=True)
-        self._tools = {outline.TOOL.spec.name: outline.TOOL, **tools, quotes.TOOL.spec.name: quotes.TOOL}
+        specs = list_served_specs(has_search=make_searcher is not None)
+        self._tools = {spec.name: _TOOLS[spec.name] for spec in specs}
         self._read = read
         self._make_searcher = make_searcher
         self._files = FileStamps(sources)
@@ -76,10 +77,6 @@ class McpSession:
             self._opened = self._read()
             write_notice(*self._opened[0].notes)
         return self._opened
-
-    def list_specs(self) -> list[ToolSpec]:
-        """Return the specifications of the tools, without opening the source."""
-        return [tool.spec for tool in self._tools.values()]
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool, and return its result for the client's model.

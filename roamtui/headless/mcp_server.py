@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from roamtui.plain import sanitise_text
 
 if TYPE_CHECKING:  # it imports much, and a client waits
     from roamtui.headless.mcp import McpSession
+    from roamtui.models.tool_spec import ToolSpec
 
 _VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol, newest first. What is said here is the same in all of them."""
@@ -41,20 +42,20 @@ _WRONG_PARAMS = -32602
 """Codes of JSON-RPC for errors."""
 
 
-def run_server(make_session: Callable[[], McpSession]) -> None:
-    """Serve a library to the client on stdin and stdout until it disconnects. Nothing else writes there.
+def run_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSession]) -> None:
+    """Serve the tools of a library to the client on stdin and stdout until it disconnects.
 
-    `make_session` runs in a thread while the client shakes hands, because it imports much. ctrl+c ends the
-    process immediately: there is nothing to save.
+    Nothing else writes there. `make_session` runs in a thread while the client shakes hands and lists the
+    tools, because it imports much. ctrl+c ends the process immediately: there is nothing to save.
 
     Raises:
         RoamtuiError: The source cannot be opened.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve(make_session))
+    asyncio.run(_serve([*map(_describe_tool, specs)], make_session))
 
 
-async def _serve(make_session: Callable[[], McpSession]) -> None:
+async def _serve(tools: list[dict[str, Any]], make_session: Callable[[], McpSession]) -> None:
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[bytes] = asyncio.Queue()
 
@@ -68,7 +69,7 @@ async def _serve(make_session: Callable[[], McpSession]) -> None:
     threading.Thread(target=read_lines, daemon=True).start()
     session = asyncio.ensure_future(asyncio.to_thread(make_session))
     opening = asyncio.create_task(open_source())
-    answering = asyncio.create_task(_answer_lines(session, lines))
+    answering = asyncio.create_task(_answer_lines(tools, session, lines))
     await asyncio.wait((opening, answering), return_when=asyncio.FIRST_COMPLETED)
     if opening.done():
         opening.result()
@@ -91,7 +92,9 @@ def _iter_lines() -> Iterator[bytes]:
     yield b""
 
 
-async def _answer_lines(session: Awaitable[McpSession], lines: asyncio.Queue[bytes]) -> None:
+async def _answer_lines(
+    tools: list[dict[str, Any]], session: Awaitable[McpSession], lines: asyncio.Queue[bytes]
+) -> None:
     calls: dict[str | int, asyncio.Task[None]] = {}
     while line := await lines.get():
         message = _parse(line)
@@ -103,7 +106,7 @@ async def _answer_lines(session: Awaitable[McpSession], lines: asyncio.Queue[byt
             if isinstance(cancelled_id, str | int) and cancelled_id in calls:
                 calls[cancelled_id].cancel()
         elif isinstance(call_id, str | int):
-            calls[call_id] = asyncio.create_task(_answer(session, message))
+            calls[call_id] = asyncio.create_task(_answer(tools, session, message))
             calls[call_id].add_done_callback(partial(_forget, calls, call_id))
     await asyncio.gather(*calls.values(), return_exceptions=True)
 
@@ -131,7 +134,9 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return None  # roamtui asks the client for nothing, so a response answers no request
 
 
-async def _answer(session: Awaitable[McpSession], message: Mapping[str, Any]) -> None:
+async def _answer(
+    tools: list[dict[str, Any]], session: Awaitable[McpSession], message: Mapping[str, Any]
+) -> None:
     params = message.get("params", {})
     result: dict[str, Any]
     match message["method"]:
@@ -146,7 +151,7 @@ async def _answer(session: Awaitable[McpSession], message: Mapping[str, Any]) ->
         case "ping":
             result = {}
         case "tools/list":
-            result = {"tools": _list_tools(await session)}
+            result = {"tools": tools}
         case "tools/call":
             result = await _call_tool(await session, params)
         case method:
@@ -156,17 +161,13 @@ async def _answer(session: Awaitable[McpSession], message: Mapping[str, Any]) ->
     _write({"id": message["id"], "result": result})
 
 
-def _list_tools(session: McpSession) -> list[dict[str, Any]]:
-    hints = {"readOnlyHint": True, "openWorldHint": False}
-    return [
-        {
-            "name": spec.name,
-            "description": spec.description,
-            "inputSchema": dict(spec.parameters),
-            "annotations": hints,
-        }
-        for spec in session.list_specs()
-    ]
+def _describe_tool(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "inputSchema": dict(spec.parameters),
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    }
 
 
 async def _call_tool(session: McpSession, params: Mapping[str, Any]) -> dict[str, Any]:

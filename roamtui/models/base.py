@@ -1,11 +1,12 @@
-"""The model port: one method that takes a request and yields events, and the options of providers' models."""
+"""The model port: one method that takes a request and yields events."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Literal
 
 from msgspec import Struct
 
 from roamtui.conversation.events import Message, ToolCall, Usage
+from roamtui.models.tool_spec import ToolSpec
 from roamtui.text import format_tokens
 
 TOOL_TOKENS = 80
@@ -17,25 +18,6 @@ TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
 ARGUMENTS_LENGTH_MAX = 65_536
 """Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""
-_FIRST_TOKEN_SECONDS = 120.0
-_LOCAL_FIRST_TOKEN_SECONDS = 900.0
-"""A server of one's own may need minutes to read a long request before its first word."""
-
-
-class ToolSpec(Struct, frozen=True, kw_only=True):
-    """A tool as it is described to a model."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, object]
-    """JSON schema of the arguments."""
-
-    def list_bare_parameters(self) -> dict[str, object]:
-        """Return the schema without limits, which tools check anyway, because each request pays for them."""
-        properties = self.parameters.get("properties")
-        named = properties.items() if isinstance(properties, dict) else ()
-        bare = {name: {key: value[key] for key in ("type", "items") if key in value} for name, value in named}
-        return {**self.parameters, "properties": bare}
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):
@@ -187,34 +169,3 @@ def replace_flags(words: str, *, model: str, server: str) -> str:
     Errors name flags because they are saved with answers, which every front end may show.
     """
     return words.replace("--api-base", server).replace("--model", model)
-
-
-class ModelOptions(Struct, frozen=True, kw_only=True):
-    """Sizes, timeouts and retries of requests to a model."""
-
-    window_tokens: int | None = None
-    """Size of the context window, or None if the server or litellm's table says it."""
-    output_tokens: int | None = None
-    """Maximum tokens of a reply. If None, Anthropic models get 8,192: Anthropic requires a number."""
-    temperature: float | None = None
-    first_token_seconds: float | None = None
-    """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a person's own server."""
-    gap_seconds: float = 60.0
-    """Seconds to wait between two pieces of a reply."""
-    retries: int = 3
-    connect_seconds: float = 10.0
-    cancel_seconds: float = 0.08
-    """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less
-    than 100 ms."""
-    retry_wait_seconds: float = 1.0
-    """Wait before the first retry if the provider names no time. It doubles with each further retry."""
-    retry_wait_seconds_max: float = 60.0
-    """If the provider asks for a longer wait, there is no retry."""
-    has_spending_cap: bool = False
-    """Whether the person set a spending limit, so that an unknown price is worth a notice."""
-
-    def get_first_token_timeout(self, api_base: str | None) -> float:
-        """Return the timeout in seconds for the first piece of a server's reply, or the default."""
-        if self.first_token_seconds is not None:
-            return self.first_token_seconds
-        return _FIRST_TOKEN_SECONDS if api_base is None else _LOCAL_FIRST_TOKEN_SECONDS

@@ -14,11 +14,13 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Message, Role
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelOptions, ModelRequest, RetryPending, ToolSpec, format_window
+from roamtui.models.base import Model, ModelRequest, RetryPending, format_window
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
+from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.registry import is_model_name, make_model
+from roamtui.models.tool_spec import ToolSpec
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
 from roamtui.web.page import CertificateError, FetchOptions, UnreachableError

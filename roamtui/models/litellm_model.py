@@ -9,8 +9,9 @@ from typing_extensions import override
 
 from roamtui.conversation.budget import get_answer_tokens
 from roamtui.errors import ModelError
-from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, RetryPending
+from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending
 from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
 from roamtui.models.written_calls import remove_tools

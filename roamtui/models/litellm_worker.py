@@ -16,7 +16,6 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from roamtui.models.base import ModelOptions
 from roamtui.models.completion import compute_vectors, stream_completion
 from roamtui.models.failures import to_failure
 from roamtui.models.http_clients import ReceivedReply, current_reply, restrict_clients
@@ -29,6 +28,7 @@ from roamtui.models.local_servers import (
     find_server,
     is_loopback,
 )
+from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_protocol import (

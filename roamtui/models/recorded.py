@@ -11,7 +11,7 @@ from roamtui.conversation.events import Role, ToolCall
 from roamtui.conversation.state import RECORDED
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
-from roamtui.models.written_calls import READ_TOOL
+from roamtui.models.tool_spec import READ_TOOL
 from roamtui.paths import get_resource_dir
 
 

@@ -7,8 +7,9 @@ from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.base import Model, ModelEvent, ModelRequest
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.plain import sanitise_line, shorten

@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import Model, ModelOptions, replace_flags
+from roamtui.models.base import Model, replace_flags
 from roamtui.models.local_embedder import find_installed_embedder, open_embedder
+from roamtui.models.options import ModelOptions
 from roamtui.models.registry import check_server_url, is_model_name
 from roamtui.models.reply import complete_once
 from roamtui.models.usage import Prices, UsageMeter, add_cost

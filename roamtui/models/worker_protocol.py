@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from roamtui.conversation.events import Usage
-from roamtui.models.base import ModelEvent, ModelOptions, ModelRequest
+from roamtui.models.base import ModelEvent, ModelRequest
+from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS
 
 Frame = dict[str, Any]

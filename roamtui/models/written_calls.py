@@ -8,10 +8,9 @@ from contextlib import suppress
 from roamtui.conversation.events import Message, Role, ToolCall
 from roamtui.conversation.not_found import is_not_found
 from roamtui.models.base import ModelRequest
+from roamtui.models.tool_spec import READ_TOOL
 from roamtui.outline.ids import WORD, has_only_ids, list_ids
 
-READ_TOOL = "expand_sections"
-"""The tool that a line such as ``READ: a8a96034, b9e8ef5c`` calls."""
 READ_START = "READ:"
 """How a model without tools begins the line with the ids of the sections that it wants to read."""
 _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."

@@ -19,18 +19,13 @@ from msgspec.structs import replace
 from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.ids import Reference, parse_reference
-from roamtui.outline.labels import (
-    WHOLE_TOKENS_MAX,
-    format_library_title,
-    format_line_range,
-    format_node_title,
-    format_path,
-)
+from roamtui.outline.labels import format_library_title, format_line_range, format_node_title, format_path
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
 from roamtui.text import (
     PAGE_TOKENS,
+    WHOLE_TOKENS_MAX,
     Delivered,
     Span,
     add_delivered,

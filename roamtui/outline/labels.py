@@ -13,10 +13,15 @@ from roamtui.document.library import Library, Node
 from roamtui.markdown.inline import strip_tags
 from roamtui.outline.ids import disguise_marks
 from roamtui.plain import sanitise_line, shorten, strip_anchor
-from roamtui.text import Span, fold_letters, format_tokens, measure_front_matter, normalise_line_ends
+from roamtui.text import (
+    WHOLE_TOKENS_MAX,
+    Span,
+    fold_letters,
+    format_tokens,
+    measure_front_matter,
+    normalise_line_ends,
+)
 
-WHOLE_TOKENS_MAX = 3_000
-"""Maximum tokens of a subtree that a model gets whole when it opens a section."""
 TITLE_LENGTH_MAX = 120
 PATH_STEP = " › "
 """Separates the titles of a path for a person."""

@@ -3,9 +3,9 @@
 from collections.abc import Container, Sequence
 
 from roamtui.document.library import Library
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, format_node_title, format_size
+from roamtui.outline.labels import format_node_title, format_size
 from roamtui.outline.structure import list_outline_children, list_roots
-from roamtui.text import estimate_tokens
+from roamtui.text import WHOLE_TOKENS_MAX, estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
 _BESIDE_MAX = 3

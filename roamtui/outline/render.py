@@ -18,7 +18,6 @@ from roamtui.document.clauses import parse_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.labels import (
-    WHOLE_TOKENS_MAX,
     escape,
     extract_opening_words,
     format_library_title,
@@ -34,7 +33,7 @@ from roamtui.outline.structure import (
     make_entries,
 )
 from roamtui.plain import shorten
-from roamtui.text import estimate_tokens
+from roamtui.text import WHOLE_TOKENS_MAX, estimate_tokens
 
 OUTLINE_TOKENS = 700
 """Default budget. In a test, a longer outline led to the same answers and made each request more expensive.

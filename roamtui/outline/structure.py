@@ -10,15 +10,9 @@ from msgspec import Struct
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.outline.labels import (
-    PLAIN_PATH_STEP,
-    WHOLE_TOKENS_MAX,
-    format_node_and_heading,
-    format_node_title,
-    has_own_text,
-)
+from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
 from roamtui.plain import format_count
-from roamtui.text import format_tokens, measure_front_matter, normalise_line_ends
+from roamtui.text import WHOLE_TOKENS_MAX, format_tokens, measure_front_matter, normalise_line_ends
 
 LISTED_MAX = 250
 """Up to this many children of a range are listed one by one. With 64 ranges at each step, two calls lead to

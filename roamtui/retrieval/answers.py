@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage, is_in_code
 from roamtui.markdown.units import Unit, find_units, read_visible_line
-from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit
@@ -31,7 +30,7 @@ from roamtui.search.sentences import (
     rank_sentences,
 )
 from roamtui.search.terms import TermMatcher, is_unspaced
-from roamtui.text import Bounds, Span, estimate_tokens
+from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000

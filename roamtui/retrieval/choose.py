@@ -11,12 +11,11 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import list_words, make_pattern
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
-from roamtui.text import PAGE_TOKENS, Delivered
+from roamtui.text import PAGE_TOKENS, WHOLE_TOKENS_MAX, Delivered
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
 _ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))

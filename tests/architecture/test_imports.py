@@ -182,6 +182,17 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
     assert own == {"roamtui.cli", "roamtui.convert", "roamtui.convert.formats", "roamtui.errors"}
 
 
+def test_the_tools_of_a_server_are_listed_before_it_loads_the_program() -> None:
+    loaded = _list_loaded(
+        "from roamtui.cli import main; from roamtui.headless import mcp_server\n"
+        "mcp_server.run_server = lambda specs, _make_session: print(*(spec.name for spec in specs))\n"
+        "assert main(['mcp', 'examples/handbook.md']) == 0"
+    )
+    own = {name for name in loaded if name.startswith(("roamtui.agent.", "roamtui.document", "roamtui.conversation."))}
+    assert own == {"roamtui.agent.specs", "roamtui.conversation.budget"}
+    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_OUTLINE)) == []
+
+
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
         "from roamtui.launch import AppServices, Bootstrap; from roamtui.tui.app import RoamApp\n"

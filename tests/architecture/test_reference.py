@@ -15,7 +15,7 @@ from docs.write_reference import fill_blocks, list_pages
 from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
-from roamtui.models.base import ModelOptions
+from roamtui.models.options import ModelOptions
 from roamtui.settings import Settings, list_keys, load_settings
 from roamtui.tui.actions import ACTIONS, format_keys
 from roamtui.tui.themes import DEFAULT_THEME

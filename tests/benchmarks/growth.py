@@ -9,9 +9,10 @@ from functools import partial
 from time import thread_time
 
 from roamtui.agent.tools import ToolContext, expand
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
-from roamtui.conversation.state import OpenSectionOptions, start_conversation
+from roamtui.conversation.state import start_conversation
 from roamtui.conversation.update import ExpandSections, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

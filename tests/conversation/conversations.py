@@ -5,6 +5,7 @@ from typing import Self
 
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     Citation,
@@ -27,14 +28,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import begin_question, finish_question
-from roamtui.conversation.state import (
-    ConversationState,
-    Exchange,
-    KeepOpenMode,
-    OpenSectionOptions,
-    apply_events,
-    fold_events,
-)
+from roamtui.conversation.state import ConversationState, Exchange, apply_events, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library

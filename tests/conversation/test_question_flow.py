@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from roamtui.conversation.budget import RequestBudget
+from roamtui.conversation.budget import KeepOpenMode, RequestBudget
 from roamtui.conversation.events import OpenSection, Origin, StopReason
 from roamtui.conversation.question_flow import estimate_hits_room, select_sections_to_close
-from roamtui.conversation.state import ConversationState, Exchange, KeepOpenMode, apply_events
+from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
     PROMPT_CONTEXT,

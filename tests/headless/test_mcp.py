@@ -18,7 +18,7 @@ from typing import IO
 
 from mcp import Client, StdioServerParameters, types
 
-from roamtui.agent.tools import expand, search
+from roamtui.agent.specs import EXPAND, SEARCH
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
@@ -198,10 +198,10 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
     async with Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools)[:2] == ["outline", "expand_sections"]
-        for known in (expand.TOOL.spec, search.TOOL.spec):
+        for known in (EXPAND, SEARCH):
             assert tools[known.name].description == known.description
             assert tools[known.name].input_schema.keys() == known.parameters.keys()
-        assert tools["expand_sections"].input_schema == expand.TOOL.spec.parameters
+        assert tools["expand_sections"].input_schema == EXPAND.parameters
         assert not [name for name, tool in tools.items() if "question" in tool.model_dump_json()]
         assert "one document" in await call(client, "list_documents")
         outline = await call(client, "outline")
@@ -235,6 +235,19 @@ def start_server(document: Path) -> Iterator[tuple[subprocess.Popen[bytes], IO[b
             yield process, process.stdin, process.stdout, process.stderr
         finally:
             process.kill()
+
+
+def test_a_client_may_call_before_the_handshake_and_two_chats_get_the_same_text() -> None:
+    call = {"name": "expand_sections", "arguments": {"section_ids": ["Fees and deposits"]}}
+    requests = [{"id": number, "method": "tools/call", "params": call} for number in (2, 3)]
+    lines = [json.dumps(request).encode() + b"\n" for request in ({"id": 1, "method": "tools/list"}, *requests)]
+    with start_server(HANDBOOK) as (_, stdin, stdout, _):
+        stdin.write(b"".join(lines) + INITIALIZE.replace(b'"id": 1', b'"id": 4'))
+        stdin.flush()
+        replies = {reply["id"]: reply["result"] for reply in (json.loads(stdout.readline()) for _ in range(4))}
+    assert replies[1]["tools"][0]["name"] == "outline"
+    assert replies[4]["serverInfo"]["name"] == "roamtui"
+    assert all("Classes A, B, D and F" in replies[number]["content"][0]["text"] for number in (2, 3))
 
 
 def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from contextlib import aclosing
 
 from roamtui.conversation.events import Message, Role, ToolCall
-from roamtui.models.base import Model, ModelEvent, ModelOptions, ModelRequest, TextDelta, ToolCallReceived, ToolSpec
+from roamtui.models.base import Model, ModelEvent, ModelRequest, TextDelta, ToolCallReceived
+from roamtui.models.options import ModelOptions
+from roamtui.models.tool_spec import ToolSpec
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
 """No waits between retries; a slow machine is not a process that hangs."""

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.models.base import ModelOptions, ModelRequest
+from roamtui.models.base import ModelRequest
 from roamtui.models.completion import CallAssembler, build_arguments, read_usage
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker_protocol import Job, ResolvedModel
 from tests.models.asking import answer_calls, make_request
 

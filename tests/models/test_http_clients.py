@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelOptions
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from tests.case_files import read_rows

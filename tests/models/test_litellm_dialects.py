@@ -7,8 +7,9 @@ from contextlib import aclosing
 import pytest
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.models.base import ModelOptions, ReplyFinished, UsageReported
+from roamtui.models.base import ReplyFinished, UsageReported
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.options import ModelOptions
 from roamtui.models.reply import complete_once, read_reply
 from roamtui.models.usage import UsageMeter
 from roamtui.models.worker_process import WorkerProcess

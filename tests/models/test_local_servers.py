@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelOptions, format_window
+from roamtui.models.base import format_window
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
 from tests.fakes.model_servers import (

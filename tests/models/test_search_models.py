@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker, parse_choice
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs

@@ -21,7 +21,7 @@ from roamtui.agent.loop import Agent
 from roamtui.api import make_model, make_searcher, open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAsked, StopReason
-from roamtui.models.base import ModelOptions
+from roamtui.models.options import ModelOptions
 from roamtui.search.base import RetrievalOptions
 from tests.fakes.services import app_over, context_of
 from tests.real_documents import PROJECT_DIR

@@ -14,8 +14,9 @@ import pytest
 import pytest_asyncio
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, ModelOptions, ReplyFinished, RetryPending, TextDelta
+from roamtui.models.base import ModelEvent, ReplyFinished, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes import model_process
 from tests.models.asking import collect, collect_into, join_text, make_request

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, Origin
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import ConversationState, KeepOpenMode, OpenSectionOptions, fold_events
+from roamtui.conversation.state import ConversationState, fold_events
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections, ReadSection
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest

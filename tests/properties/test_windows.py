@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
-from roamtui.conversation.state import OpenSectionOptions
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher

@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
-from roamtui.conversation.state import ConversationState, Exchange, OpenSectionOptions, apply_events, start_conversation
+from roamtui.conversation.state import ConversationState, Exchange, apply_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim

@@ -8,10 +8,10 @@ from pathlib import Path
 from textual.strip import Strip
 
 from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import OpenSectionOptions
 from roamtui.document.loader import build_library
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown

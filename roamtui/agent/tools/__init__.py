@@ -12,7 +12,7 @@ from msgspec import Struct
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
-from roamtui.models.base import ToolSpec
+from roamtui.models.tool_spec import ToolSpec
 from roamtui.outline.ids import has_only_ids, list_ids
 from roamtui.outline.references import is_known, resolve_name
 from roamtui.retrieval.policy import DEFAULT_POLICY

@@ -3,12 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 
+from roamtui.agent.specs import COLLAPSE
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsClosed
 from roamtui.conversation.update import CloseSections
-from roamtui.models.base import ToolSpec
 
-NAME = "collapse_sections"
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
 
 
@@ -31,15 +30,4 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     return ToolResponse(text=text, section_ids=ids, results=results)
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description="Close sections of no further use.",
-        parameters={
-            "type": "object",
-            "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
-            "required": ["section_ids"],
-        },
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=COLLAPSE, run=_run)

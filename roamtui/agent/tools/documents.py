@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from roamtui.agent.specs import DOCUMENTS
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
 from roamtui.document.document import NodeKind
-from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
     PLAIN_PATH_STEP,
@@ -17,7 +17,6 @@ from roamtui.outline.labels import (
 from roamtui.outline.structure import get_canonical_id
 from roamtui.text import estimate_tokens
 
-NAME = "list_documents"
 LISTED_MAX = 50
 SUMMARY_LENGTH = 400
 """Maximum length of a document's summary, in characters."""
@@ -57,20 +56,10 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     end = start + len(shown)
     lines.insert(0, f"Documents {start + 1} to {end} of {len(file_ids)}:")
     if end < len(file_ids):
-        lines.append(f"({len(file_ids) - end} more: call {NAME} with offset {end}.)")
+        lines.append(f"({len(file_ids) - end} more: call {DOCUMENTS.name} with offset {end}.)")
     results = tuple((file_id, "listed") for file_id in shown)
     notice = f"Listed documents {start + 1} to {end} of {len(file_ids)}"
     return ToolResponse(text="\n".join(lines), results=results, notice=notice)
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description="List all documents.",
-        parameters={
-            "type": "object",
-            "properties": {"offset": {"type": "integer", "minimum": 0, "default": 0}},
-        },
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=DOCUMENTS, run=_run)

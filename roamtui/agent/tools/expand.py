@@ -3,23 +3,14 @@
 import asyncio
 from collections.abc import Mapping
 
+from roamtui.agent.specs import EXPAND, IDS_MAX
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
 from roamtui.conversation.events import Origin, SectionsExpanded
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
-from roamtui.models.base import ToolSpec
-from roamtui.models.written_calls import READ_TOOL
 from roamtui.outline.ids import parse_reference
-from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.outline.references import is_known, suggest_ids
-from roamtui.text import format_tokens
 
-IDS_MAX = 20
-NAME = READ_TOOL
-_DESCRIPTION = (
-    f"Read sections, several at once: up to {format_tokens(WHOLE_TOKENS_MAX)} tokens whole, a larger one as "
-    f"its own text and a list of what is below."
-)
 _NO_IDS = f"expand_sections needs section_ids: a list of 1 to {IDS_MAX} ids from the outline."
 
 
@@ -57,23 +48,4 @@ def _resolve_requested(
     return ids, left_out, nearest
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=_DESCRIPTION,
-        parameters={
-            "type": "object",
-            "properties": {
-                "section_ids": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 1,
-                    "maxItems": IDS_MAX,
-                    "description": "Ids, or what the text calls a section: a title, or a number such as 2.6.",
-                }
-            },
-            "required": ["section_ids"],
-        },
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=EXPAND, run=_run)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from roamtui.agent.specs import OUTLINE
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
-from roamtui.models.base import ToolSpec
 from roamtui.outline.render import render_outline
 
 
@@ -11,14 +11,4 @@ async def _run(_arguments: Mapping[str, object], context: ToolContext) -> ToolRe
     return ToolResponse(text=render_outline(context.conversation.state.library))
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name="outline",
-        description=(
-            "Read the outline: the headings, each with the id of a section that expand_sections opens, its "
-            "size and a hint of what it holds. Read it before anything else."
-        ),
-        parameters={"type": "object", "properties": {}},
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=OUTLINE, run=_run)

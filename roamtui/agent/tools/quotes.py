@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from roamtui.agent.specs import QUOTES, QUOTES_MAX
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.models.base import ToolSpec
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
@@ -20,8 +20,6 @@ from roamtui.quotes.recheck import ClaimStatus, Finding, recheck
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
 
-_QUOTES_MAX = 60
-"""Maximum number of quotes per call, so that a client does not wait too long."""
 _QUOTE_LENGTH = 300
 _VERDICTS = {ClaimStatus.SAME: "found", ClaimStatus.MOVED: "elsewhere"}
 _NOT_FOUND = "not_found"
@@ -45,7 +43,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
     claims = read_quotations(text, "", library)
     lines: list[str] = []
     counts: Counter[str] = Counter()
-    for number, claim in enumerate(claims[:_QUOTES_MAX], start=1):
+    for number, claim in enumerate(claims[:QUOTES_MAX], start=1):
         placed = replace(claim, section_id=claim.section_id or within)
         finding = recheck(placed, library, CITED_SIMILARITY_MIN)
         verdict = _VERDICTS.get(finding.status, _NOT_FOUND)
@@ -58,7 +56,7 @@ def _check_quotes(text: str, name: str, library: Library) -> ToolResponse:
         return ToolResponse(text=_NO_QUOTE)
     verdicts = (*_VERDICTS.values(), _NOT_FOUND)
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict])
-    left = len(claims) - _QUOTES_MAX
+    left = len(claims) - QUOTES_MAX
     note = ""
     if left > 0:
         note = f" {format_count(left, 'quote')} left out: check the rest of the text in another call."
@@ -83,26 +81,4 @@ def _format_place(finding: Finding, library: Library, *, is_found: bool) -> str:
     return f'nearest: "{words}" in {place}'
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name="check_quotes",
-        description=(
-            "Look up every quotation of a text, such as your answer: words in quotation marks, block "
-            "quotes. Each gets a verdict and its place: found; elsewhere (in another section than the one "
-            "whose [id] follows it); not_found, with the nearest words. "
-            f"At most {_QUOTES_MAX} a call."
-        ),
-        parameters={
-            "type": "object",
-            "properties": {
-                "text": {"type": "string"},
-                "document": {
-                    "type": "string",
-                    "description": "Path or id of the document that is quoted, if known.",
-                },
-            },
-            "required": ["text"],
-        },
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=QUOTES, run=_run)

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 
 from roamtui.agent.first_request import list_history_texts, make_search_event, make_view
+from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.library import Library
-from roamtui.models.base import ToolSpec
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
@@ -15,16 +15,7 @@ from roamtui.plain import sanitise_line
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit
 
-NAME = "search_sections"
-QUERIES_MAX = 4
-_DESCRIPTION = (
-    'Find sections by words or a "phrase": several wordings at once, also only `within` one section.'
-)
 _QUERY_LENGTH_MAX = 1_000
-_PROPERTIES = {
-    "queries": {"type": "array", "items": {"type": "string"}, "maxItems": QUERIES_MAX},
-    "within": {"type": "string", "description": "Id of a section."},
-}
 _QUERY_KEYS = ("queries", "query", "q", "keywords", "text", "_raw")
 _NO_QUERY = "search_sections needs queries: a list of wordings to search for."
 
@@ -98,11 +89,4 @@ def _list_similar_pages(library: Library, query: str) -> list[str]:
     return ["Pages that were not read:", *lines] if lines else []
 
 
-TOOL = Tool(
-    spec=ToolSpec(
-        name=NAME,
-        description=_DESCRIPTION,
-        parameters={"type": "object", "properties": _PROPERTIES, "required": ["queries"]},
-    ),
-    run=_run,
-)
+TOOL = Tool(spec=SEARCH, run=_run)
