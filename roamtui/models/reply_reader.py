@@ -2,8 +2,8 @@
 
 Many servers that people run themselves pass on what a model writes, with the marks of its training:
 ``<think>`` around thoughts, and ``<tool_call>`` before calls. A mark counts only at the start of a line,
-outside code, so that an answer may explain it. Calls end a reply: what may be one is held back to the end,
-and then parsed or given back. A call without a mark is found at the end, in a reply that cites nothing.
+outside code, so that an answer may explain it. `find_calls` finds calls at the end of the reply. A line that
+may begin one is held back until then, so that nobody sees it.
 
 What is read depends on the whole text only, never on how it is cut into pieces.
 """
@@ -24,8 +24,8 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import READ_START, find_calls, find_named_calls, parse_calls
-from roamtui.outline.ids import list_ids, starts_with_id
+from roamtui.models.written_calls import find_calls, is_quoted
+from roamtui.outline.ids import WORD
 
 # Marks are in lower case. None begins another one.
 _THOUGHT_STARTS = (
@@ -38,12 +38,7 @@ _THOUGHT_ENDS = (
 )
 _CHANNEL_STARTS = ("<|channel|>", "<|start|>assistant<|channel|>")
 _CHANNEL_ENDS = ("<|end|>", "<|return|>", "<|call|>")
-_CALL_STARTS = (
-    *("<tool_call>", "<tool_calls>", "<function_call>", "<function="),
-    *("<|python_tag|>", "<|tool_call|>", "[tool_calls]"),
-)
-_READ_STARTS = (READ_START.lower(),)
-_LINE_STARTS = (*_THOUGHT_STARTS, *_CHANNEL_STARTS, *_CALL_STARTS, *_READ_STARTS)
+_LINE_STARTS = (*_THOUGHT_STARTS, *_CHANNEL_STARTS)
 _MARK_LENGTH_MAX = 30
 _THOUGHTS_OVER = re.compile(
     rf"`?(?:{'|'.join(map(re.escape, (*_THOUGHT_ENDS, *_CHANNEL_ENDS)))}"
@@ -59,18 +54,18 @@ _CHANNEL_HEADER = re.compile(
 )
 _AHEAD = 120
 """Number of characters that decide whether a channel or JSON begins."""
-_MAY_BE_JSON = re.compile(r"\{|\[\s*(?:\{|\Z)|`{1,2}\Z|```")
-_CALL_IN_JSON = re.compile(
-    r'(?:```\w*\s*\n)?\s*\[?\s*\{\s*"(?:type|id|name|function|tool|tool_name|tool_calls?|arguments|parameters|args)"'
-)
+_BRACKETS = ("<", "{", "[", "`", "~")
+"""The start of a line that may be a call, or a block of code with one."""
+_CALL_MARK = re.compile(r"tool_call|<function|<\|python_tag|\"(?:arguments|parameters)\"", re.IGNORECASE)
+"""What stands in a call to any tool."""
+_CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
+"""An answer with citations may explain a call."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
 """The start of a line that may be a fence. In a quote or deep in a list, a fence does not count here."""
 _SPECIAL = re.compile(r"[\n<◁\[]")
 """Where a line or a mark may begin."""
-_LOOKS_LIKE_CALL = re.compile(r"<[^<>]+>\s*\Z|[<\[][^\]>]*[\]>]\s*[\w.-]*\s*[\[{<]|\S*\s*\{")
-_UNCLOSED_CALL = re.compile(r"^[ ]{0,3}<tool_call>.*\Z", re.DOTALL | re.MULTILINE)
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """For marks. `str.lower` may change the length of a text."""
 
@@ -79,6 +74,7 @@ class _Mode(Enum):
     ANSWER = auto()
     THOUGHTS = auto()
     CALL = auto()
+    """What may be a call, up to the end of the reply."""
 
 
 class _Decision(Enum):
@@ -112,8 +108,7 @@ class ReplyReader:
         self._is_in_channel = False
         self._thoughts = ""
         """The thoughts that were begun last."""
-        self._is_marked = False
-        """Whether the call begins with a mark, so that it cannot be an example."""
+        self._call_start = re.compile("|".join((_CALL_MARK.pattern, *map(re.escape, names))), re.IGNORECASE)
 
     def feed(self, text: str) -> list[ModelEvent]:
         """Add a piece of the reply."""
@@ -121,21 +116,22 @@ class ReplyReader:
         return self._read()
 
     def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
-        """Decide what is left at the end of the reply. If it is cut off, only calls with a mark count."""
+        """Decide what is left at the end of the reply. One that is cut off has no calls."""
         self._is_end = True
         events = self._read()
-        may_call = self._mode is _Mode.THOUGHTS and bool(self._names)
-        unclosed = _UNCLOSED_CALL.search(self._thoughts) if may_call else None
-        if unclosed is not None:  # some models call a tool before they close their thoughts
-            self._pending = unclosed[0]
-            self._is_marked = True
-            self._mode = _Mode.CALL
-        if self._mode is _Mode.CALL:
-            self._finish_calls()
-        calls = () if is_cut else find_calls(self._answer, self._names)
-        if calls:
+        held = self._pending
+        # some models call a tool before they close their thoughts
+        reply = self._thoughts if self._mode is _Mode.THOUGHTS else self._answer + held
+        calls = () if is_cut else find_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
+        is_broken = bool(held) and not calls and not _CITATION.search(reply)
+        if calls and not held and self._mode is _Mode.ANSWER:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
+        if calls:
             self._events += map(ToolCallReceived, calls)
+        elif is_broken:
+            self._events.append(CallUnreadable(held.strip()[:ARGUMENTS_LENGTH_MAX]))
+        else:
+            self._put(TextDelta(held))
         return [*events, *self._events]
 
     def _read(self) -> list[ModelEvent]:
@@ -167,7 +163,7 @@ class ReplyReader:
         may_follow = not self._is_end and any(mark.startswith(text) for mark in marks)
         return next((mark for mark in marks if text.startswith(mark)), None if may_follow else "")
 
-    def _read_line_start(self) -> _Decision:  # noqa: PLR0911 - one return a kind of mark
+    def _read_line_start(self) -> _Decision:
         mark = self._find_mark(_LINE_STARTS)
         head = self._pending[:_AHEAD]
         is_decidable = self._is_end or len(head) == _AHEAD
@@ -178,27 +174,13 @@ class ReplyReader:
         if mark in _CHANNEL_STARTS:
             is_whole = is_decidable or "<|message|>" in head
             return self._read_channel(mark) if is_whole else _Decision.OPEN
-        if not self._names:
-            return _Decision.TEXT
-        if mark in _CALL_STARTS:
-            return self._begin_call(is_marked=True)
-        if mark:  # a line with ids, which is the whole reply
-            if not is_decidable:
-                return _Decision.OPEN
-            is_call = starts_with_id(head[len(mark) :]) and not self._answer.strip()
-            return self._begin_call(is_marked=True) if is_call else _Decision.TEXT
-        if not _MAY_BE_JSON.match(head):
+        if not (self._names and head.startswith(_BRACKETS)):
             return _Decision.TEXT
         if not is_decidable:
             return _Decision.OPEN
-        # An answer with citations is an answer, and JSON in it is an example.
-        is_call = _CALL_IN_JSON.match(head) is not None and not list_ids(self._answer)
-        return self._begin_call(is_marked=False) if is_call else _Decision.TEXT
-
-    def _begin_call(self, *, is_marked: bool) -> _Decision:
-        self._mode = _Mode.CALL
-        self._is_marked = is_marked
-        return _Decision.MARK
+        if self._call_start.search(head):
+            self._mode = _Mode.CALL
+        return _Decision.MARK if self._mode is _Mode.CALL else _Decision.TEXT
 
     def _begin_thoughts(self, mark: str) -> _Decision:
         rest, newline, _ = self._pending[len(mark) :].partition("\n")
@@ -220,7 +202,8 @@ class ReplyReader:
         self._is_in_channel = True
         if header["tool"] and self._names:
             self._pending = f"{header['tool']}{body}"
-            return self._begin_call(is_marked=True)
+            self._mode = _Mode.CALL
+            return _Decision.MARK
         self._pending = body
         if header["name"].lower() != "final":
             self._mode = _Mode.THOUGHTS
@@ -237,8 +220,7 @@ class ReplyReader:
             return _Decision.OPEN
         if mark not in _CHANNEL_ENDS:
             stands_alone = not self._line.strip() or not after.strip()
-            is_quoted = self._line.count("`") % 2 == 1 or self._line.count('"') % 2 == 1
-            if is_quoted or not stands_alone or _NAMED_MARK.search(self._answer):
+            if is_quoted(self._line) or not stands_alone or _NAMED_MARK.search(self._answer):
                 return _Decision.TEXT
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
             self._answer = ""
@@ -290,19 +272,3 @@ class ReplyReader:
             self._events[-1] = replace(last, text=last.text + event.text)
         elif event.text:
             self._events.append(event)
-
-    def _finish_calls(self) -> None:
-        text = self._pending
-        self._pending = ""
-        calls, rest = parse_calls(text[:ARGUMENTS_LENGTH_MAX])
-        is_example = not self._is_marked and bool(calls) and bool(rest)
-        calls = calls or find_named_calls(text[:ARGUMENTS_LENGTH_MAX], self._names)
-        is_meant = bool(calls) or any(f'"{name}"' in text for name in self._names)
-        is_meant = is_meant or (self._is_marked and _LOOKS_LIKE_CALL.match(text) is not None)
-        if is_example or not is_meant:
-            self._answer += text
-            self._put(TextDelta(text))
-        elif calls and all(call.name in self._names for call in calls):
-            self._events += map(ToolCallReceived, calls)
-        else:
-            self._events.append(CallUnreadable(text.strip()[:ARGUMENTS_LENGTH_MAX]))

@@ -1,8 +1,8 @@
-"""Tool calls as text: parse those that a model writes, and write those that a model without tools made."""
+"""Tool calls as text: find those that a model writes, and write those that a model without tools made."""
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 
 from roamtui.conversation.events import Message, Role, ToolCall
@@ -18,23 +18,16 @@ _READ_REQUEST = (
     f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
     f"the sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
 )
-"""Added for a model without tools. `parse_calls` reads its reply."""
-_READ_LINE = re.compile(rf"\s*{READ_START}(?P<ids>[^\n]*)", re.IGNORECASE)
-_READ_IDS = re.compile(rf"(?:^[ \t>*`#-]*READ\b|\bREAD:)[\W_]*?(?={WORD})", re.MULTILINE)
-"""A request to read in the middle of a reply, or with markup."""
+"""Added for a model without tools. `find_calls` reads its reply."""
+_READ_IDS = re.compile(rf"\b(?:READ\b|(?i:read:))[\W_]*?(?={WORD})")
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
-_CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
-"""An answer with citations may explain a call."""
-_NAME_KEYS = ("name", "function", "tool", "tool_name")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args")
-_BETWEEN = re.compile(
-    r"(?:[\s,;]|```\w*|</?tool_calls?>|</?function_call>|\[/?TOOL_CALLS\]|<\|(?:python_tag|call|im_end|tool_call)\|>)*",
-    re.IGNORECASE,
+_FENCE = re.compile(
+    r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
-"""What may stand around calls."""
+_CODE_START = re.compile(r"\s*[<{\[]")
 _ARGUMENT = re.compile(
-    r"\b(?P<key>section_ids?|query|within|limit|offset)\\?[\"']?\s*(?:[=:>]|</arg_key>)"
+    r"\b(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
 )
 """An argument of one of our tools, as a keyword, in tags, or in JSON that cannot be read."""
@@ -43,68 +36,58 @@ _ARGUMENTS_AHEAD = 80
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def parse_calls(text: str) -> tuple[tuple[ToolCall, ...], str]:
-    """Parse a line of ids, or calls in JSON, at the start of a text.
-
-    Return the calls, without ids, and the text after them.
-    """
-    if read := _READ_LINE.match(text):
-        ids = list_ids(read["ids"])
-        named = ids if has_only_ids(read["ids"]) else [read["ids"].strip()]  # a title may have a number
-        calls = (_make_call(READ_TOOL, {"section_ids": named}),) if ids else ()
-        return calls, text[read.end() :]
-    decoded_calls: list[ToolCall] = []
-    position = _skip_between(text, 0)
-    while position < len(text):
-        try:
-            value, end = _DECODER.raw_decode(text, position)
-            decoded = [*_iter_calls(value)]
-        except (ValueError, RecursionError):
-            break
-        if not decoded:
-            break
-        decoded_calls += decoded
-        position = _skip_between(text, end)
-    return tuple(decoded_calls), text[position:]
-
-
 def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Find calls without a mark in a whole reply: a request to read, nothing but ids, or names of tools.
+    """Find the calls in a whole reply. They have no ids.
 
-    A line that begins with `READ_START` may name a section by its title, as calls may.
+    A reply of ids only asks for these sections, perhaps with `READ_START` or the name of the tool. So does
+    `READ_START` with ids in a reply without citations before. Elsewhere, the name of a tool is a call if its
+    arguments follow, except in quotes, in inline code, and in a block of code that is more than a call.
     """
     read = _READ_IDS.search(text)
-    if read is not None and _CITATION.search(text, 0, read.start()):
-        read = None  # the answer before it only explains how to read
-    ids = list_ids(text, read.end() if read is not None else 0)
-    line = text.strip()
-    named = line.removeprefix(READ_START).strip()
-    is_line = line.startswith(READ_START) and "\n" not in line and not _CITATION.search(line)
-    is_ids = has_only_ids(text) and not _NUMBERS.fullmatch(text)
-    if READ_TOOL in names and (read is not None or is_line or is_ids):
-        is_title = is_line and not has_only_ids(named)
-        return (_make_call(READ_TOOL, {"section_ids": [named] if is_title else ids}),)
-    if is_not_found(text) or _CITATION.search(text):
+    is_request = read is not None and not list_ids(text[: read.start()])
+    is_ids = has_only_ids(text.replace(READ_TOOL, "")) and not _NUMBERS.fullmatch(text)
+    if READ_TOOL in names and (is_request or is_ids):
+        return (_make_call(READ_TOOL, {"section_ids": list_ids(text)}),)
+    if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
-    return find_named_calls(text, names)
-
-
-def find_named_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Find calls in any form: the name of a tool, followed soon by its arguments."""
+    pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
+    text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
     calls: list[ToolCall] = []
-    found = [*re.finditer(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", text)] if names else []
+    found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
     for name, end in zip(found, ends, strict=False):
-        ahead = min(end, name.end() + _ARGUMENTS_AHEAD)
-        arguments: object = None
-        with suppress(ValueError, RecursionError):
-            arguments = _DECODER.raw_decode(text, text.index("{", name.end(), ahead))[0]
-        if not isinstance(arguments, dict) and _ARGUMENT.search(text, name.end(), ahead):
-            pairs = _ARGUMENT.finditer(text, name.end(), end)
-            arguments = {pair["key"]: _parse_value(pair["value"]) for pair in pairs}
-        if isinstance(arguments, dict):
-            calls.append(_make_call(name[0], arguments))
+        arguments = _read_arguments(text[name.end() : end])
+        before = text[text.rfind("\n", 0, name.start()) + 1 : name.start()]
+        if arguments is not None and not is_quoted(before):
+            calls.append(_make_call(name["name"], arguments))
     return tuple(calls)
+
+
+def is_quoted(before: str) -> bool:
+    """Return whether inline code or a quote is open at the end of a line's start."""
+    return before.count("`") % 2 == 1 or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+
+
+def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
+    return _CODE_START.match(code) is not None or names.match(code.lstrip()) is not None
+
+
+def _read_arguments(text: str) -> object:
+    """Return the arguments at the start of the text after a tool's name, or None if there are none."""
+    head = text[:_ARGUMENTS_AHEAD]
+    start = head.find("{")
+    if start > 0 and head[start - 1] == '"':  # an object in a string
+        start -= 1
+    with suppress(ValueError, RecursionError):
+        value = _DECODER.raw_decode(text, start)[0] if start >= 0 else None
+        if isinstance(value, dict | str):
+            return value
+    if _ARGUMENT.search(head):
+        return {pair["key"]: _parse_value(pair["value"]) for pair in _ARGUMENT.finditer(text)}
+    with suppress(ValueError, RecursionError):
+        value = _DECODER.raw_decode(text, head.index("["))[0]
+        return {"_raw": value}  # each tool knows what its list is
+    return None
 
 
 def remove_tools(request: ModelRequest) -> ModelRequest:
@@ -155,28 +138,6 @@ def split_arguments(arguments: str) -> list[str]:
     return [json.dumps(value, ensure_ascii=False) for value in values if value] or ["{}"]
 
 
-def _skip_between(text: str, position: int) -> int:
-    match = _BETWEEN.match(text, position)
-    return match.end() if match else position
-
-
-def _iter_calls(value: object) -> Iterator[ToolCall]:
-    """Yield the calls in a JSON value: one object, a list, or a wrapper around these."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _iter_calls(item)
-    elif isinstance(value, dict):
-        inner = value.get("tool_calls") or value.get("tool_call") or value.get("function")
-        if isinstance(inner, list | dict):
-            yield from _iter_calls(inner)
-            return
-        name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), "")
-        values = (value[key] for key in _ARGUMENT_KEYS if isinstance(value.get(key), dict | str))
-        arguments = next(values, None)
-        if name and arguments is not None:
-            yield _make_call(name, arguments)
-
-
 def _parse_value(text: str) -> object:
     try:
         return json.loads(text)
@@ -186,4 +147,4 @@ def _parse_value(text: str) -> object:
 
 def _make_call(name: str, arguments: object) -> ToolCall:
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return ToolCall(id="", name=name.rpartition(".")[2], arguments=text)
+    return ToolCall(id="", name=name, arguments=text)

@@ -3,7 +3,6 @@
 import pytest
 
 from roamtui.agent.tools import parse_section_ids
-from roamtui.models.written_calls import find_calls, parse_calls
 from roamtui.outline.ids import find_marks, strip_marks
 from roamtui.outline.references import resolve_reference
 from tests.search.libraries import id_of, make_library
@@ -57,11 +56,6 @@ def test_a_title_that_looks_like_an_id_is_found(named: str, title: str) -> None:
     assert reference.section_id == section_id
     for arguments in ({"section_ids": [named]}, {"ids": named}):
         assert parse_section_ids(arguments, LIBRARY) == ((section_id,), 0)
-    calls, rest = parse_calls(f"READ: {named}\n")
-    calls = calls or find_calls(f"READ: {named}", ["expand_sections"])
-    assert not rest.strip() or calls
-    for call in calls:
-        assert title in call.arguments
 
 
 def test_ids_with_words_beside_them_are_opened_and_unknown_ones_explained() -> None:
