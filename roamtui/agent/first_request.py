@@ -17,18 +17,22 @@ from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.neighbourhood import render_neighbourhood
+from roamtui.outline.references import find_unread_pages
 from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
-from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document
+from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
+from roamtui.search.terms import extract_query_terms
 from roamtui.text import Bounds, Span, add_delivered
 
 HITS_LEAD = "What search finds for it, with excerpts to quote:"
 FAILED_LEAD = "Search failed."
 NO_ROOM_LEAD = "There is no room for what search finds."
+_PAGES_MAX = 8
+"""Maximum number of pages to load for a question: as many as are fetched at the same time."""
 _NEAR_SHARE = 0.1
 """Share of the room for the outline near the hits, if the context window is small."""
 
@@ -108,6 +112,27 @@ async def retrieve_context(
         hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
+
+
+def find_pages_about(
+    state: ConversationState, searcher: Searcher, question: str, within: str | None
+) -> tuple[str, ...]:
+    """Return links to pages that nobody has read, and whose titles or descriptions bear on a question."""
+    library = state.library
+    questions = [*(exchange.question for exchange in state.exchanges), question]
+    hits: Sequence[Hit] = ()
+    with suppress(RoamtuiError):
+        hits = search_question(
+            searcher,
+            questions,
+            earlier=list_history_texts(state.exchanges),
+            within=within,
+            limit=DEFAULT_POLICY.found_max,
+        )
+    if not hits and extract_query_terms(question):
+        return find_unread_pages(library, question)
+    nodes = map(library.node, (hit.section_id for hit in hits))
+    return tuple(node.id for node in nodes if not node.is_loaded and not node.problem)[:_PAGES_MAX]
 
 
 def _choose_context(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from roamtui.agent.consent import Consent, SpendingLimit, format_embedding
 from roamtui.agent.first_request import (
     QuestionContext,
+    find_pages_about,
     list_history_texts,
     make_search_event,
     make_view,
@@ -86,6 +87,7 @@ from roamtui.models.repetition import cut_repetition
 from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.coverage import measure_coverage
+from roamtui.outline.references import has_unread_pages
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
@@ -194,7 +196,7 @@ class Agent:
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
             earlier: int | None = None
             try:
-                await self._prepare(options)  # which may remove exchanges
+                await self._prepare(question, options)  # which may remove exchanges
                 earlier = len(conversation.state.exchanges)
                 await self._answer(question, options.within)
             except BaseException as error:
@@ -211,8 +213,8 @@ class Agent:
             )
             return exchange
 
-    async def _prepare(self, options: AskOptions) -> None:
-        """Load the whole library and the model, and do what the options ask for before the question.
+    async def _prepare(self, question: str, options: AskOptions) -> None:
+        """Load the library and the model, and do what the options ask for before the question.
 
         Raises:
             RoamtuiError: See `ask`.
@@ -229,6 +231,16 @@ class Agent:
             await self.conversation.execute(
                 ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
             )
+        await self._load_pages(question, options.within)
+
+    async def _load_pages(self, question: str, within: str | None) -> None:
+        """Load the pages whose titles or descriptions bear on a question, if not all pages are loaded."""
+        state = self.conversation.state
+        if self.searcher is not None and has_unread_pages(state.library):
+            self.searcher.refresh(state.library)
+            pages = await asyncio.to_thread(find_pages_about, state, self.searcher, question, within)
+            if pages:
+                await self.conversation.library_loader.load(pages, Origin.AGENT)
 
     async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.

@@ -35,7 +35,6 @@ from roamtui.markdown.passages import is_in_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, list_titles
-from roamtui.outline.references import find_unread_pages
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
@@ -48,7 +47,6 @@ from roamtui.text import split_pages
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 10
-_PAGES_MAX = 3
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = f"{UNCERTAIN} These passages are the nearest."
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
@@ -74,26 +72,18 @@ async def read_offline(
     question = questions[-1] if asks_itself(questions[-1]) else completed
     error = "" if searcher is not None else _NO_SEARCH
     choice = PassageChoice()
-    for number, may_load in enumerate((True, False), start=1):
-        state = conversation.state
-        if searcher is not None:
-            searcher.refresh(state.library)
-        try:
-            hits, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
-        except RoamtuiError as failure:
-            error = str(failure)
-            break
+    state = conversation.state
+    if searcher is not None:
+        searcher.refresh(state.library)
+    try:
+        hits, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
+    except RoamtuiError as failure:
+        error = str(failure)
+    else:
         if hits:
             conversation.apply_unsaved(make_search_event(state.library, completed, hits))
-        pages: tuple[str, ...] = ()
-        if may_load:
-            pages = await asyncio.to_thread(
-                _list_unread_pages, state.library, question, hits, is_answer=choice.is_answer
-            )
-        if opened := pages or _list_openable(state.library, choice.passages):
-            await _open_sections(conversation, searcher, opened, call_id=f"offline_{number}")
-        if not pages:
-            break
+        if opened := _list_openable(state.library, choice.passages):
+            await _open_sections(conversation, searcher, opened)
     if error:
         lead = f"Not found: nothing was searched. {error}"
     else:
@@ -105,14 +95,14 @@ async def read_offline(
 
 
 async def _open_sections(
-    conversation: Conversation, searcher: Searcher | None, section_ids: Sequence[str], *, call_id: str
+    conversation: Conversation, searcher: Searcher | None, section_ids: Sequence[str]
 ) -> None:
-    """Open sections or pages by the call that a model would make."""
+    """Open sections by the call that a model would make."""
     arguments = {"section_ids": [*section_ids]}
     context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
     response = await expand.TOOL.run(arguments, context)
     conversation.publish(response.make_event(expand.TOOL.spec.name))
-    call = ToolCall(id=call_id, name=expand.TOOL.spec.name, arguments=json.dumps(arguments))
+    call = ToolCall(id="offline_1", name=expand.TOOL.spec.name, arguments=json.dumps(arguments))
     step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
     await conversation.apply((StepRecorded(step=step),))
 
@@ -161,17 +151,6 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
             if own.get_part(start, end).overlaps(passage.span):
                 wanted.append(f"{passage.section_id}:{number}" if len(pages) > 1 else passage.section_id)
     return tuple(wanted)
-
-
-def _list_unread_pages(
-    library: Library, question: str, hits: Sequence[Hit], *, is_answer: bool
-) -> tuple[str, ...]:
-    """List the pages to load before another search: those found by their titles, or else similar ones."""
-    ids = (hit.section_id for hit in hits if not library.node(hit.section_id).is_loaded)
-    unread = tuple(section_id for section_id in ids if not library.node(section_id).problem)
-    if unread or is_answer or not extract_query_terms(question):
-        return unread[:_PAGES_MAX]
-    return find_unread_pages(library, question)
 
 
 def _write_passages(

@@ -111,12 +111,14 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
 def _find_main_part(root: Any, title: str) -> Any:
     """Return the part of a page that holds its text, or the whole page.
 
-    It is the smallest `main` or `article` that holds the first h1 and most of the text. In a page without an
-    h1, it holds most of the title's words that the page shows.
+    It is the smallest `main` or `article` that holds the heading and most of the text. The heading is the
+    first h1 in a `main` or `article` that the title names, or else the first h1. In a page without an h1, the
+    part holds most of the title's words that the page shows.
     """
-    heading = next((each for each in root.iter("h1") if join_text(each)), None)
-    around = reversed([*root.iter(*BLOCKS)]) if heading is None else heading.iterancestors()
-    regions = [part for part in around if not _REGIONS.isdisjoint((part.tag, part.get("role", "").lower()))]
+    headings = [(words, each) for each in root.iter("h1") if (words := join_text(each).strip())]
+    named = (each for words, each in headings if words in title and _list_regions(each.iterancestors()))
+    heading = next(named, headings[0][1] if headings else None)
+    regions = _list_regions(reversed([*root.iter(*BLOCKS)]) if heading is None else heading.iterancestors())
     title_words: set[str] = set()
     if regions and heading is None:
         title_words = {*title.split()}.intersection(join_text(root).split())
@@ -127,6 +129,10 @@ def _find_main_part(root: Any, title: str) -> Any:
         ):
             return part
     return root
+
+
+def _list_regions(parts: Iterable[Any]) -> list[Any]:
+    return [part for part in parts if not _REGIONS.isdisjoint((part.tag, part.get("role", "").lower()))]
 
 
 def _measure_text(part: Any) -> int:

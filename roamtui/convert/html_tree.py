@@ -54,7 +54,8 @@ _STYLED = re.compile(
     re.IGNORECASE,
 )
 """Styles that mean the same as an element. Each group has the name of that element."""
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
+_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\ue000-\uf8ff\\s]+")
+"""Characters without a shape, and those whose shape only a font of icons has."""
 _LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
     r"|(?:sourcecode|hljs|prettyprint|src)\s(?!lang)(?:src-)?([a-z][\w+#.-]{0,29})(?=\s|$))"

@@ -46,7 +46,7 @@ _PAGE_LENGTH_MIN = 1_500
 _CACHED_NODES_MAX = 1_000
 _CACHED_TEXTS_MAX = 32
 """Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
-_SMALL_SITE_PAGES_MAX = 40
+SMALL_SITE_PAGES_MAX = 40
 """Maximum number of pages of a site that is read whole at the first question."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
@@ -275,7 +275,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def unloaded_files(self) -> tuple[str, ...]:
         """The files of the folder, or the pages of a small site, that have not been read yet, in order."""
         kinds = self.root.columns.kinds
-        is_small_site = self.is_site and kinds.count(NodeKind.LINK) <= _SMALL_SITE_PAGES_MAX
+        is_small_site = self.is_site and kinds.count(NodeKind.LINK) <= SMALL_SITE_PAGES_MAX
         read_kind = NodeKind.LINK if is_small_site else NodeKind.FILE
         rows = (row for row, kind in enumerate(kinds) if kind is read_kind)
         return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)

@@ -1,4 +1,4 @@
-"""Outline a site that has no llms.txt: list its home page, and the pages in its sitemap or navigation.
+"""Outline a site that has no llms.txt: list a page of it first, then those in its sitemap or navigation.
 
 The list has the shape of an llms.txt, so its pages can be opened one by one.
 """
@@ -17,12 +17,20 @@ from msgspec.structs import replace
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.formats import HTML
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
+from roamtui.document.library import SMALL_SITE_PAGES_MAX
 from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.web.navigation import DEPTH_MAX, NavigationEntry, count_pages, read_navigation
+from roamtui.web.navigation import (
+    DEPTH_MAX,
+    Navigation,
+    NavigationEntry,
+    count_pages,
+    keep_pages,
+    read_navigation,
+)
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import BYTES_MAX, Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
@@ -55,24 +63,31 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _TITLE_LENGTH_MAX = 200
 
 
-def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> Document | None:
+def outline_site(
+    files: SiteFiles, first: FetchedPage, title: str, *, is_home: bool = True
+) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
-    Pages that robots.txt disallows are left out.
+    Pages that robots.txt disallows are left out. Of a `first` page that is not the home page, only the
+    navigation counts, and only if it lists this page itself.
     """
-    robots_url = urljoin(home.final_url, "/robots.txt")
+    if not is_home and not _may_list(read_navigation(first), first):
+        return None
+    robots_url = urljoin(first.final_url, "/robots.txt")
     robots = Robots(_fetch_body(files, robots_url))
-    origin = origin_of(home.final_url)
+    origin = origin_of(first.final_url)
 
     def is_page(url: str) -> bool:
         is_text = not _FILE_SUFFIX.search(url) and not _MACHINE_PAGE.search(urlsplit(url).path)
-        is_other = url not in (home.url, home.final_url) and covers_origin(origin, origin_of(url))
+        is_other = url not in (first.url, first.final_url) and covers_origin(origin, origin_of(url))
         return is_text and is_other and robots.allows(url)
 
-    sitemap_urls = (resolve_href(robots_url, href) for href in robots.sitemaps)
-    own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
-    sitemaps = own_sitemaps or [urljoin(home.final_url, "/sitemap.xml")]
     urls: dict[str, None] = {}
+    sitemaps: Sequence[str] = ()
+    if is_home:
+        sitemap_urls = (resolve_href(robots_url, href) for href in robots.sitemaps)
+        own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
+        sitemaps = own_sitemaps or [urljoin(first.final_url, "/sitemap.xml")]
     for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
         if len(urls) > _PAGES_MAX or files.check_time():
             break
@@ -81,7 +96,7 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> Document | 
     left_out: list[str] = []
     entries = _group_by_folder(urls)
     if not urls:
-        entries, is_followed = _find_navigation(files, home, is_page)
+        entries, is_followed = _find_navigation(files, first, is_page, is_home=is_home)
         if not is_followed:
             left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     found = count_pages(entries)
@@ -92,11 +107,11 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> Document | 
     if shown < found or files.is_cut:
         count = f"the first {count}"
     lister = "sitemap" if urls else "navigation"
-    note = (
-        f"{home.url} has no llms.txt, so this outline of {count} comes from its {lister}. "
-        "Pages are fetched when you open them."
-    )
-    notes = [note]
+    reason = f"{first.url} has no llms.txt, so this" if is_home else "This"
+    place = f"its {lister}" if is_home else f"the navigation of {first.url}"
+    is_small = shown < SMALL_SITE_PAGES_MAX
+    reading = "Your first question reads them all." if is_small else "Pages are fetched when they are opened."
+    notes = [f"{reason} outline of {count} comes from {place}. {reading}"]
     if shown < found:
         left_out.append(f"all pages after {count}")
     if files.is_cut:
@@ -106,16 +121,27 @@ def outline_site(files: SiteFiles, home: FetchedPage, title: str) -> Document | 
         notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
     page_numbers = accumulate(entry.url is not None for entry in entries)
     shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
-    text, rows = _write_list(title, count, (NavigationEntry(0, "Home", home.url), *shown_entries))
+    front = NavigationEntry(0, "Home" if is_home else title, first.url)
+    site_title = title if is_home else urlsplit(first.final_url).netloc
+    text, rows = _write_list(site_title, count, (front, *shown_entries))
     return Document(
         key="",
-        title=title,
+        title=site_title,
         text=text,
         columns=build_columns(rows, len(text)),
         url=sitemaps[0] if urls else robots_url,
         notes=tuple(notes),
         left_out=tuple(left_out),
     )
+
+
+def _may_list(navigation: Navigation, page: FetchedPage) -> bool:
+    """Return whether a navigation lists its own page, or a frame may list it."""
+    return bool(navigation.frames) or any(_lists_page(area, page) for area in navigation.areas)
+
+
+def _lists_page(area: Iterable[NavigationEntry], page: FetchedPage) -> bool:
+    return any(entry.url in (page.url, page.final_url) for entry in area)
 
 
 def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
@@ -134,37 +160,42 @@ def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
 
 
 def _find_navigation(
-    files: SiteFiles, home: FetchedPage, is_page: Callable[[str], bool]
+    files: SiteFiles, first: FetchedPage, is_page: Callable[[str], bool], *, is_home: bool
 ) -> tuple[tuple[NavigationEntry, ...], bool]:
     """Find the navigation of a site, and return whether it is whole.
 
-    It is the longest one of the home page and its frames. If the home page's own text lists as many pages,
+    It is the longest one of the first page and its frames. If the home page's own text lists as many pages,
     each page may list in its text the pages below it, so the pages are fetched and their lists followed.
     """
-    navigation = read_navigation(home, is_page)
-    site = navigation.site
+    navigation = read_navigation(first)
+    areas = [*navigation.areas]
     for url in navigation.frames[:_FRAMES_MAX]:
         if is_page(url) and (frame := _fetch_page(files, url)) is not None:
-            site = max(site, read_navigation(frame, is_page, is_frame=True).site, key=count_pages)
-    if count_pages(site) > count_pages(navigation.own):
+            areas += read_navigation(frame, is_frame=True).areas
+    kept = [(keep_pages(area, is_page), area) for area in areas]
+    site, area = max(kept, key=lambda each: count_pages(each[0]), default=((), ()))
+    if not is_home:
+        return (site if _lists_page(area, first) else ()), True
+    listed = keep_pages(navigation.own, is_page)
+    if count_pages(site) > count_pages(listed):
         return site, True
     below: dict[str, tuple[NavigationEntry, ...]] = {}
-    known = {entry.url for entry in navigation.own}
+    known = {entry.url for entry in listed}
 
     def is_new(url: str) -> bool:
         return url not in known and is_page(url)
 
-    pending = [entry.url for entry in navigation.own if entry.url]
+    pending = [entry.url for entry in listed if entry.url]
     while pending and len(below) < _FOLLOWED_MAX and not files.check_time():
         urls = pending[: _FOLLOWED_MAX - len(below)]
         pending = pending[len(urls) :]
         pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
         for url, page in zip(urls, pages, strict=True):
-            own = read_navigation(page, is_new).own if page else ()
+            own = keep_pages(read_navigation(page).own, is_new) if page else ()
             below[url] = own
             known.update(entry.url for entry in own)
             pending += [entry.url for entry in own if entry.url]
-    return tuple(_insert_below(navigation.own, below, 0)), not pending
+    return tuple(_insert_below(listed, below, 0)), not pending
 
 
 def _insert_below(

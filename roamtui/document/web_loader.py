@@ -155,9 +155,11 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
 def open_web_source(
     url: str, fetch: Callable[..., FetchedPage], on_progress: PageReport, seconds_max: float
 ) -> Library:
-    """Open the URL that a person typed. For a whole site, open its llms.txt, or else an outline of its pages.
+    """Open the URL that a person typed: the llms.txt of a site, or an outline of its pages, or a page.
 
-    `fetch` fetches a page. `seconds_max` is the time for all files in which the site may list its pages.
+    A page that is not the home page is opened in the outline of its site if its navigation lists it, and
+    otherwise alone. `fetch` fetches a page. `seconds_max` is the time for all files in which the site may
+    list its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
@@ -165,38 +167,42 @@ def open_web_source(
     notes: list[str] = []
     left_out: list[str] = []
     parts = urlsplit(url)
-    is_site = parts.path in ("", "/") and not parts.query
+    is_home = parts.path in ("", "/") and not parts.query
     files = SiteFiles(fetch, url, on_progress, seconds_max)
-    lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_site)
+    lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_home)
     page = next(filter(None, lists), None)
     if page is None:
         page = fetch(url, follows_public=True)
-        if is_site and detect_page_format(page) is HTML:
-            if (library := _open_outline(files, url, page)) is not None:
+        text = TwinFinder().prefer(files.fetch, page)
+        if detect_page_format(page) is HTML:
+            if (library := _open_outline(files, url, page, text, is_home=is_home)) is not None:
                 return library
-            result = "only this page is shown"
-            missing = f"{page.url} has no llms.txt, so {result}."
-            notes.append(files.explain_cut(result) if files.is_cut else missing)
-            left_out.append("the other pages of the site")
-        page = TwinFinder().prefer(files.fetch, page)
+            if is_home:
+                result = "only this page is shown"
+                missing = f"{page.url} has no llms.txt, so {result}."
+                notes.append(files.explain_cut(result) if files.is_cut else missing)
+                left_out.append("the other pages of the site")
+        page = text
     document = parse_page(page)
     notes += document.notes
     left_out += document.left_out
     return Library(source=url, root=replace(document, notes=tuple(notes), left_out=tuple(left_out)))
 
 
-def _open_outline(files: SiteFiles, url: str, home: FetchedPage) -> Library | None:
-    """Open the outline of a site, with its home page loaded. Return None if the site has no outline."""
+def _open_outline(
+    files: SiteFiles, url: str, first: FetchedPage, text: FetchedPage, *, is_home: bool
+) -> Library | None:
+    """Open the outline of a site, with the `text` of its first page. Return None if it has no outline."""
     from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - for sites without a list of pages
 
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
-        page = parse_page(home, key=home.url, has_links=False)
-    title = page.title if page is not None else make_title_from_url(home.final_url)
-    outline = outline_site(files, home, title)
+        page = parse_page(text, key=first.url, has_links=False)
+    title = page.title if page is not None else make_title_from_url(first.final_url)
+    outline = outline_site(files, first, title, is_home=is_home)
     if outline is None:
         return None
-    is_own = covers_origin(origin_of(url), origin_of(home.final_url))
+    is_own = covers_origin(origin_of(url), origin_of(first.final_url))
     library = Library(source=url, root=outline, is_site=is_own)
-    home_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
-    return library if page is None else library.graft_all({home_id: page})
+    first_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
+    return library if page is None else library.graft_all({first_id: page})

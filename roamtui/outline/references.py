@@ -1,7 +1,7 @@
 """Resolve what a model or a person calls a section: an id, a title, a path, or something similar."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -115,12 +115,21 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
 
 def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
     """Return up to 3 links whose pages were not read, with titles that are most similar to `query`."""
-    if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
-        return ()
-    links = [node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK]
-    unread = [node_id for node_id in links if not library.node(node_id).is_loaded]
+    unread = [*_iter_unread_pages(library)]
     titles = [library.node(page_id).title for page_id in unread]
     return tuple(unread[index] for index, _ in _rank_similar(query, titles))
+
+
+def has_unread_pages(library: Library) -> bool:
+    """Return whether a link of the library leads to a page that was not read."""
+    return next(_iter_unread_pages(library), None) is not None
+
+
+def _iter_unread_pages(library: Library) -> Iterator[str]:
+    for document in library.documents:
+        for row, kind in enumerate(document.columns.kinds):
+            if kind is NodeKind.LINK and not library.node(document.ids[row]).is_loaded:
+                yield document.ids[row]
 
 
 def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:

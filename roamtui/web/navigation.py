@@ -4,7 +4,7 @@ A navigation is the links in a `nav`, in an element with the role `navigation`, 
 one of them names, or in a list of links outside of the page's main text. The main text may list pages too.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
@@ -40,45 +40,39 @@ class NavigationEntry(Struct, frozen=True):
     """None if the line is the title of the deeper lines below it."""
 
 
-class Navigation(Struct, frozen=True, kw_only=True):
-    """The lists of pages on one page. Each has only pages that it was asked for, each of them once."""
+class Navigation(Struct, frozen=True):
+    """The lists of links on one page."""
 
-    site: tuple[NavigationEntry, ...] = ()
-    """Its longest navigation."""
-    own: tuple[NavigationEntry, ...] = ()
+    areas: tuple[tuple[NavigationEntry, ...], ...]
+    """Each of its navigations."""
+    own: tuple[NavigationEntry, ...]
     """The lists of links in its own text."""
-    frames: tuple[str, ...] = ()
+    frames: tuple[str, ...]
     """URLs of frames that hold a navigation."""
 
 
-def read_navigation(
-    page: FetchedPage, is_page: Callable[[str], bool], *, is_frame: bool = False
-) -> Navigation:
-    """Read the lists of pages on an HTML page. All of a frame is a navigation.
-
-    `is_page` tells whether a URL is one of the pages that are wanted. The page itself is none.
-    """
+def read_navigation(page: FetchedPage, *, is_frame: bool = False) -> Navigation:
+    """Read the lists of links on an HTML page. All of a frame is a navigation."""
     from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few sites need it
 
     text = replace_surrogates(decode_html(page.body[:_LENGTH_MAX], page.charset)[0])
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     root = fromstring(f"<html>{text}".encode(), parser)
     base = urljoin(page.final_url, next((each.get("href", "") for each in root.iter("base")), ""))
-    areas, lists = _find_areas(root)
-    holders = [root] if is_frame else areas
+    page_title = root.findtext(".//title", "")
+    areas, lists = ([root], []) if is_frame else _find_areas(root)
     frames = [*root.iter("frame"), *(frame for area in areas for frame in area.iter("iframe"))]
 
-    def is_other(url: str) -> bool:
-        return url != page.final_url and is_page(url)
+    def read_entry(entry: NavigationEntry) -> NavigationEntry:
+        href = entry.url or ""
+        if href.startswith("#"):  # "#" is the page itself, but menus also give it to titles of deeper lines
+            return replace(entry, url=page.final_url if entry.title and entry.title in page_title else None)
+        return replace(entry, url=resolve_href(base, href))
 
-    own = (entry for each in lists for entry in _iter_entries(each, base))
+    own = (entry for each in lists for entry in _iter_entries(each))
     return Navigation(
-        site=max(
-            (_keep_pages(_iter_entries(each, base), is_other) for each in holders),
-            key=count_pages,
-            default=(),
-        ),
-        own=_keep_pages(own, is_other),
+        areas=tuple(tuple(map(read_entry, islice(_iter_entries(area), _ENTRIES_MAX))) for area in areas),
+        own=tuple(map(read_entry, islice(own, _ENTRIES_MAX))),
         frames=tuple(filter(None, (resolve_href(base, frame.get("src", "")) for frame in frames))),
     )
 
@@ -93,24 +87,16 @@ def _find_areas(root: "_Element") -> tuple[list["_Element"], list["_Element"]]:
     walker = iterwalk(root, events=("start", "end"))
     for event, element in walker:
         role = element.get("role")
-        is_main = element.tag in ("main", "article") or role == "main"
-        main_depth += is_main * (1 if event == "start" else -1)
+        if element.tag in ("main", "article") or role == "main":
+            main_depth += 1 if event == "start" else -1
         if event == "end":
             continue
         is_navigation = element.tag in ("nav", "aside") or role == "navigation"
-        is_list = element.tag in _LISTS and _is_list_of_links(element)
-        if is_navigation or (is_list and not main_depth):
-            areas.append(element)
-        elif is_list:
-            lists.append(element)
+        if is_navigation or (element.tag in _LISTS and _is_list_of_links(element)):
+            (areas if is_navigation or not main_depth else lists).append(element)
         if is_navigation or element.tag in (*_LISTS, "footer"):
             walker.skip_subtree()
     return areas, lists
-
-
-def count_pages(entries: tuple[NavigationEntry, ...]) -> int:
-    """Count the lines that lead to pages."""
-    return sum(entry.url is not None for entry in entries)
 
 
 def _read_words(element: "_Element") -> str:
@@ -122,62 +108,62 @@ def _is_list_of_links(element: "_Element") -> bool:
     return linked >= _LINKED_SHARE_MIN * len(_read_words(element))
 
 
-def _iter_entries(area: "_Element", base: str) -> Iterator[NavigationEntry]:
-    """Yield the lines of a navigation: its links, and the words above lists.
+def _iter_entries(area: "_Element") -> Iterator[NavigationEntry]:
+    """Yield the lines of a navigation: its links, each with its `href`, and the words above lists.
 
-    A list is deeper than the item that it is in, and what follows the first line of a `section` is deeper
-    than this line. A list outside of others is deeper than the words above it.
+    A list is deeper than the line of its item, or the words above it.
     """
     from lxml.etree import iterwalk  # noqa: PLC0415 - few sites need it
 
     depth = 0
     words = ""
-    has_line = False  # whether the current item has its first line
-    outer: list[tuple[int, bool]] = []  # depth around each open list and section, and whether it is a section
+    has_line: bool | None = None  # whether the current item has its line, or None outside of items
+    outer: list[tuple[int, bool | None]] = []  # depth and item around each open list
     walker = iterwalk(area, events=("start", "end"))
     for event, element in walker:
         tag = element.tag
+        is_list = tag in _LISTS or _is_rest_of_section(element)
         if event == "end":
-            if tag in (*_LISTS, "section") and outer:
-                depth = outer.pop()[0]
+            if is_list:
+                depth, has_line = outer.pop()
                 words = ""
-                has_line = False
             words += element.tail or ""
             continue
-        is_link = tag == "a"
         label = "" if has_line else " ".join(words.split())
-        is_titled = bool(outer) and outer[-1][1] and depth == outer[-1][0]
-        if label and (tag in (*_LISTS, "nav") or (is_link and is_titled)):
+        if label and (is_list or tag == "nav"):
             yield NavigationEntry(depth, label, None)
-            has_line = True
-            depth += is_titled
-        if is_link:
-            is_titled = is_titled and not label
-            url = resolve_href(base, element.get("href", ""))
-            yield NavigationEntry(depth, _read_words(element), url)
-            has_line = True
-            depth += is_titled
-        if tag in _LISTS:
-            outer.append((depth, False))
-            depth += len(outer) > 1 or bool(label)
-        elif tag == "section":
-            outer.append((depth, True))
-        if is_link or tag in _NO_WORDS:
-            walker.skip_subtree()
-            continue
-        if tag in (*_LISTS, "li", "section"):
             words = ""
+            has_line = has_line is not None
+        if is_list:
+            outer.append((depth, has_line))
+            depth += bool(has_line or label)
+            has_line = None
+            words = ""
+        if tag in ("li", "section"):
             has_line = False
-        words += element.text or ""
+            words = ""
+        if tag == "a":
+            yield NavigationEntry(depth, _read_words(element), element.get("href", ""))
+            has_line = has_line is not None
+        if tag == "a" or tag in _NO_WORDS:
+            walker.skip_subtree()
+        else:
+            words += element.text or ""
 
 
-def _keep_pages(
-    entries: Iterator[NavigationEntry], is_page: Callable[[str], bool]
+def _is_rest_of_section(element: "_Element") -> bool:
+    """Return whether an element stands after the first one of a `section`, which is its title."""
+    parent = element.getparent()
+    return parent is not None and parent.tag == "section" and element.getprevious() is not None
+
+
+def keep_pages(
+    entries: Iterable[NavigationEntry], is_page: Callable[[str], bool]
 ) -> tuple[NavigationEntry, ...]:
     """Keep the first line of each page, and the titles of deeper lines that are kept. Skip no depth."""
     urls: set[str] = set()
     lines: list[NavigationEntry] = []
-    for entry in islice(entries, _ENTRIES_MAX):
+    for entry in entries:
         if entry.url is None or not is_page(entry.url):
             lines.append(replace(entry, url=None))
         elif entry.url not in urls and entry.title:
@@ -194,3 +180,8 @@ def _keep_pages(
         lines[index] = replace(entry, depth=min(len(open_depths), DEPTH_MAX))
         open_depths.append(entry.depth)
     return tuple(lines[: len(kept)])
+
+
+def count_pages(entries: tuple[NavigationEntry, ...]) -> int:
+    """Count the lines that lead to pages."""
+    return sum(entry.url is not None for entry in entries)

@@ -86,6 +86,42 @@ def test_pages_that_other_pages_list_in_their_texts_are_found_below_these() -> N
         assert all(NodeKind.LINK not in page.columns.kinds for page in whole.grafts.values())
 
 
+@pytest.mark.parametrize(
+    "navigation",
+    [
+        f"<nav>{TREE.format('ul')}</nav>",
+        f"<nav>{TREE.format('ul')}</nav>".replace('href="b/c.html"', 'href="#"'),
+        FRAME.replace("toc", "/toc"),
+    ],
+)
+def test_a_page_is_opened_in_front_of_the_pages_that_its_navigation_lists_with_it(navigation: str) -> None:
+    with FakeSite(make_pages("")) as site:
+        site.pages["/sitemap.xml"] = f"<urlset><loc>{site.url('/other')}</loc></urlset>"
+        own = "<title>C - Site</title><base href=/>" + PAGE.removeprefix("<title>T</title>").format(navigation, "C", "")
+        site.pages["/b/c.html"] = own
+        library, _ = open_sources([site.url("/b/c.html")])
+        assert list_pages(library, site) == ["C /b/c.html", "A /a.html", "B", "  B /b/", "  D /b/d.html", "E /e.html"]
+        note = f"This outline of 4 pages comes from the navigation of {site.url('/b/c.html')}."
+        assert library.notes == (f"{note} Your first question reads them all.",)
+        assert [page.title for page in library.grafts.values()] == ["C"]
+
+
+@pytest.mark.parametrize(
+    "navigation",
+    [
+        "",
+        "<nav><a href=/>Home</a> <a href=/a.html>A</a></nav>",
+        '<nav><a href="#">Menu</a> <ul><li><a href=/a.html>A</a></li></ul></nav><aside><a href="#x">T</a></aside>',
+        "<nav><iframe src=/missing.html></iframe></nav>",
+    ],
+)
+def test_a_page_that_its_navigation_does_not_list_is_opened_alone(navigation: str) -> None:
+    with FakeSite(make_pages("")) as site:
+        site.pages["/b/c.html"] = PAGE.format(navigation, "C", "")
+        library, _ = open_sources([site.url("/b/c.html")])
+        assert (library.root.title, library.notes, library.root.columns.kinds.count(NodeKind.LINK)) == ("C", (), 0)
+
+
 def test_links_that_lead_nowhere_on_the_site_are_no_pages() -> None:
     hrefs = [
         "",

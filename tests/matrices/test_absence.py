@@ -187,7 +187,7 @@ def _mcp_quotes(source: Source, _capture: Capture) -> str:
 
 def _note_to_model(source: Source, _capture: Capture) -> str:
     agent = source.make_agent()
-    asyncio.run(agent.ask("Does heron 17 eat fish, or do prices of Fabrikam matter?"))
+    asyncio.run(agent.ask("Does heron 17 eat fish, or did Fabrikam matter?"))
     assert isinstance(agent.model, ScriptedModel)
     return "\n".join(message.text for message in agent.model.requests[0].messages)
 

@@ -1,0 +1,57 @@
+"""Pages of a site that is too large to be read whole are read as far as their titles bear on the question."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.update import AskOptions
+from roamtui.document.loader import open_sources
+from roamtui.models.base import Model
+from roamtui.models.registry import NoModel
+from roamtui.search.keyword import KeywordSearcher
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
+from tests.fakes.site import FakeSite
+
+PAGE = "<title>{0}</title><main><h1>{0}</h1><p>It takes {1} minutes.</p></main>"
+
+
+@contextmanager
+def open_agent(model: Model) -> Iterator[tuple[Agent, FakeSite]]:
+    """Open a site of 80 pages, 20 of them about lamps."""
+    titles = [f"Lamp {number}" if number % 4 == 0 else f"Item {number}" for number in range(80)]
+    pages = {f"/{number}.html": PAGE.format(title, number) for number, title in enumerate(titles)}
+    links = "".join(f"<li><a href=/{number}.html>{title}</a>" for number, title in enumerate(titles))
+    with FakeSite({"/": f"<title>Shop</title><nav><ul>{links}</ul></nav><h1>Shop</h1>", **pages}) as site:
+        library, loader = open_sources([site.origin])
+        site.forget()
+        conversation = Conversation(library, source_loader=loader)
+        yield Agent(conversation, model, KeywordSearcher(library), AgentOptions(sends_hits=True)), site
+
+
+@pytest.mark.parametrize("is_offline", [False, True])
+async def test_pages_whose_titles_bear_on_the_question_are_read_before_it_is_answered(*, is_offline: bool) -> None:
+    model = NoModel() if is_offline else ScriptedModel([ScriptedReply(text="Not found: none.")] * 2)
+    with open_agent(model) as (agent, site):
+        exchange = await agent.ask("How many minutes does lamp 12 take?")
+        assert exchange is not None
+        read = {path for path in site.counts.paths if path.endswith(".html")}
+        assert "/12.html" in read
+        assert len(read) <= 8
+        if isinstance(model, ScriptedModel):
+            assert "It takes 12 minutes." in "".join(message.text for message in model.requests[0].messages)
+            assert exchange.reading is not None
+            unread = tuple(hit.section_id for hit in exchange.reading.unread)
+            assert unread
+            await agent.ask("How many minutes does lamp 12 take?", AskOptions(open_first=unread))
+            assert all(agent.conversation.state.library.node(page).is_loaded for page in unread)
+        else:
+            assert "It takes 12 minutes." in exchange.answer
+
+
+async def test_no_page_is_read_for_a_question_without_words() -> None:
+    with open_agent(NoModel()) as (agent, site):
+        await agent.ask("?")
+        assert site.counts.paths == []
