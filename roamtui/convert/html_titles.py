@@ -1,7 +1,6 @@
-"""Make headings of lines that look like titles, in pages without headings, such as filings.
+"""Make headings of bold lines, in pages without headings, such as filings.
 
-A title is a line of its own that is bold, or that begins with "Item" and a number. Between the bold lines of
-a cover stands no text, so that they are no titles.
+Between the bold lines of a cover stands no text, so that they are no titles.
 """
 
 import re
@@ -17,12 +16,7 @@ from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.convert.xml_elements import join_text
 
 _BOLD_STYLE = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)|(?:^|[\s;])font\s*:[^;]*\bbold", re.IGNORECASE)
-_ITALIC_STYLE = re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)
-_ITEM = re.compile(
-    r"(?:I(?:tem|TEM)|P(?:art|ART)) (?:\d{1,2}[A-Z]?|[IVX]+)\b(?>[.\d()a-z]{0,6})\W*(?:[^\Wa-z]|$)"
-    r"|SIGNATURES?$"
-)
-"""How a part of a filing begins."""
+_BOLD_TAGS = ("b", "strong")
 _TITLE = re.compile(r"[^\W_].*[^\W_].*[^,;:]", re.DOTALL)
 """Neither in brackets, nor a bullet, a page number or a label."""
 _TITLE_TAGS = ("p", "div", "center", "section")
@@ -42,9 +36,8 @@ class _Line(Struct, kw_only=True):
 
     element: Any
     text: str
-    is_item: bool
     is_title: bool
-    """Whether it looks like a title. An item does."""
+    """Whether it looks like a title."""
 
 
 def raise_titles(root: Any) -> None:
@@ -68,27 +61,16 @@ def raise_titles(root: Any) -> None:
     candidates = [line for line in lines if line.is_title]
     if sum(len(line.text) for line in candidates) > _BOLD_SHARE_MAX * sum(len(line.text) for line in lines):
         return
-    first_item = next((line for line in candidates if line.is_item), None)
-    is_in_cover = first_item is not None  # what stands before the first item of a filing
     for is_title, group in groupby(lines, key=attrgetter("is_title")):
-        run = [*group] if is_title else []
-        for line in run:
-            is_in_cover = is_in_cover and line is not first_item
-            if line.is_item or not (is_in_cover or len(run) >= _COVER_LINES_MIN):
-                _make_heading(line, _choose_level(line, has_items=first_item is not None))
+        run = [*group]
+        if is_title and len(run) < _COVER_LINES_MIN:
+            for line in run:
+                _make_heading(line)
 
 
-def _choose_level(line: _Line, *, has_items: bool) -> int:
-    if line.text.lower().startswith("part "):
-        return 1
-    if line.is_item or not has_items:
-        return 2
-    return 4 if _has_look(line.element, ("i", "em"), _ITALIC_STYLE) else 3
-
-
-def _make_heading(line: _Line, level: int) -> None:
+def _make_heading(line: _Line) -> None:
     line.element.clear(keep_tail=True)
-    line.element.tag = f"h{level}"
+    line.element.tag = "h2"
     line.element.text = line.text
 
 
@@ -109,18 +91,17 @@ def _iter_lines(element: Any) -> Iterator[_Line]:
 
 def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
     is_short = may_be_title and len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
-    is_item = is_short and _ITEM.match(text) is not None
-    is_bold = is_short and not text.endswith(".") and _has_look(element, ("b", "strong"), _BOLD_STYLE)
-    return _Line(element=element, text=text, is_item=is_item, is_title=is_item or is_bold)
+    is_bold = is_short and not text.endswith(".") and _is_bold(element)
+    return _Line(element=element, text=text, is_title=is_bold)
 
 
-def _has_look(element: Any, tags: tuple[str, ...], style: re.Pattern[str]) -> bool:
-    """Return whether all words of an element have a look, by an element around them or its style."""
+def _is_bold(element: Any) -> bool:
+    """Return whether all words of an element are bold, by an element around them or its style."""
     for node in element.xpath(".//text()[normalize-space()]"):
         holder = node.getparent()
         around = holder.getparent() if node.is_tail else holder
         looks = [around, *around.iterancestors()] if around is not None else []
         styles = (each.get("style", "")[:ATTRIBUTE_LENGTH_MAX] for each in looks)
-        if not (any(each.tag in tags for each in looks) or any(map(style.search, styles))):
+        if not (any(each.tag in _BOLD_TAGS for each in looks) or any(map(_BOLD_STYLE.search, styles))):
             return False
     return True

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import restore_starts, scan_headings
-from roamtui.document.log_lines import group_log_lines
 from roamtui.markdown.inline import extract_words
 from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.read import RawText
@@ -64,8 +63,7 @@ def parse_document(
         start = rows[0].start
     else:
         start = find_body_start(text) if is_markdown else 0
-        groups = [] if start else group_log_lines(text, is_log=name.lower().endswith(".log"))
-        rows = groups or group_paragraphs(text, start, is_markdown=is_markdown)
+        rows = group_paragraphs(text, start, is_markdown=is_markdown)
     if start:
         rows.insert(0, NodeRow(NodeKind.PREAMBLE, 0, "", 0))
     if is_too_deep:

@@ -100,27 +100,3 @@ def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: st
     (block,) = read_markdown(document.text).blocks
     assert isinstance(block, Paragraph)
     assert "".join(word.text for word in block.words) == shown
-
-
-def _write_log(form: str, hours: range, count: int) -> str:
-    return "".join(f"{form.format(1 + hour // 24, hour % 24)}:30:00 done\n" for hour in hours for _ in range(count))
-
-
-@pytest.mark.parametrize(
-    ("text", "titles"),
-    [
-        (_write_log("2024-03-{:02} {:02}", range(0, 72, 12), 50), ["2024-03-01", "2024-03-02", "2024-03-03"]),
-        ("Started\n" + _write_log("Mar  {} {:02}", range(22, 26), 150), ["Mar  1", "Mar  1 22:00", "Mar  1 23:00",
-         "Mar  2", "Mar  2 00:00", "Mar  2 01:00"]),
-        (_write_log('10.0.0.7 - - [{:02}/Mar/2024:{:02}', range(1), 300), ["01/Mar/2024", "01/Mar/2024 00:00",
-         "Lines 1–200", "Lines 201–300"]),
-        ("done\n  as asked\n" * 200, ["Lines 1–200", "Lines 201–400"]),
-    ],
-    ids=["days", "hours", "long hours", "lines without times"],
-)  # fmt: skip
-def test_a_log_has_its_days_and_hours_or_groups_of_lines(text: str, titles: list[str]) -> None:
-    document = parse_document(text, name="a.log", is_markdown=False)
-    assert list(document.columns.titles) == titles
-    for check in (assert_is_lossless, assert_is_nested, assert_ids_follow_the_contract, assert_tokens_add_up):
-        check(document)
-    assert (list(parse_document(text, name="a.txt").columns.titles) == titles) == (":30:" in text)

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.convert.pdf.filings import parse_item, parse_part
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
 from roamtui.convert.pdf.tables import PageText
@@ -124,20 +123,13 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
 
 def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
     """Return whether the title of a line continues on the next one."""
-    if (
-        parse_item(after.title)
-        or parse_part(after.title)
-        or (parse_part(line.title) and not parse_item(line.title))
-    ):
-        return False
     if after.label and line.label:
         return False
     is_lower = after.title[:1].islower()
     if line.is_linked and after.is_linked:
         return line.page == after.page and (is_lower or not _has_number(after.title))
     if line.page is None:
-        has_number = parse_item(line.title) is not None or _has_number(line.title)
-        return is_lower or (has_number and not _has_number(after.title))
+        return is_lower or (_has_number(line.title) and not _has_number(after.title))
     return after.page is None and is_lower
 
 
@@ -148,15 +140,8 @@ def _has_number(title: str) -> bool:
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     """Return the level of each title.
 
-    The levels come from the Parts and Items of a company's annual report, or else from section numbers, or
-    else from indents and bold type.
+    The levels come from section numbers, or else from indents.
     """
-    item_indents = [line.x0 for line in lines if parse_item(line.title)]
-    if len(item_indents) >= 3:
-        indent_max = min(item_indents) + _INDENT_TOLERANCE
-        are_parts = [parse_part(line.title) and not parse_item(line.title) for line in lines]
-        pairs = zip(are_parts, lines, strict=True)
-        return [1 if is_part else 2 + (line.x0 > indent_max) for is_part, line in pairs]
     indents: list[float] = []
     for x0 in sorted(line.x0 for line in lines):
         if not indents or x0 > indents[-1] + _INDENT_TOLERANCE:

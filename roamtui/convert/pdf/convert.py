@@ -17,8 +17,9 @@ from roamtui.convert.pdf.outline import detect_outline
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
 from roamtui.convert.pdf.running_heads import strip_running_heads
-from roamtui.convert.pdf.source_title import compute_source_title
 from roamtui.convert.pdf.tables import PageText, detect_tables
+from roamtui.convert.pdf.titles import count_similar_rows, join_rows
+from roamtui.convert.pdf.words import RAISED_END, RAISED_START
 from roamtui.errors import SourceError
 
 _PAGES_MAX = 5_000
@@ -34,6 +35,16 @@ _PIXELS_MAX = 40_000_000
 _SAME_SIZE_RATIO = 1.15
 """Rows within this ratio of the usual letter height get that height: measured heights vary."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
+_TITLE_LENGTH_MAX = 300
+_NO_TITLE = re.compile(
+    r"microsoft \w+ - .*|.*\.(?:docx?|pdf|indd|tex|qxd|dvi|html?)|\d{10}-\d\d-\d{6}"
+    r"|(?:powerpoint )?presentation.*|untitled.*|\(anonymous\)|document\W*\d*"
+    r"|(?:slide|page|folie) \d+|(?=\S*[\d_])\S+|[\W\d_]*",
+    re.IGNORECASE,
+)
+"""Titles in the metadata that no person would use, such as a program's default or a file name."""
+_LARGE_RATIO = 1.2
+_TITLE_ROWS_MAX = 3
 
 
 def convert_pdf(
@@ -81,7 +92,7 @@ def convert_pdf(
     chapters = [heading.title for heading in headings if heading.level == 1]
     return ConvertedText(
         text="".join(writer.pieces),
-        title=compute_source_title(pages, file.title, chapters),
+        title=_compute_title(pages, file.title, chapters),
         page_starts=tuple(writer.page_starts),
         page_labels=labels if any(labels) else (),
         notes=tuple(notes),
@@ -165,3 +176,29 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
         if 1 / _SAME_SIZE_RATIO < row.size / usual < _SAME_SIZE_RATIO:
             row.size = usual
     return rows
+
+
+def _compute_title(pages: Sequence[PageText], metadata_title: str, headings: Sequence[str]) -> str:
+    """Return the title of a file from its metadata, or else from its first page; empty if nothing names it.
+
+    `headings` are its top-level headings.
+    """
+    if not _NO_TITLE.fullmatch(metadata_title):
+        return metadata_title[:_TITLE_LENGTH_MAX]
+    if len(headings) == 1 or not pages:
+        return ""  # the only heading of the top level is the title
+    return _find_large_title(pages)
+
+
+def _find_large_title(pages: Sequence[PageText]) -> str:
+    """Return the largest rows of the first page if clearly larger than the text; else an empty text."""
+    rows = [row for row in pages[0].rows if sum(map(str.isalpha, row.text)) >= 3]
+    sizes = [row.size for page in pages for row in page.rows]
+    if not rows:
+        return ""
+    first = max(range(len(rows)), key=lambda index: (round(rows[index].size), -index))
+    if rows[first].size < _LARGE_RATIO * median(sizes):
+        return ""
+    count = count_similar_rows(rows, first, min(len(rows), first + _TITLE_ROWS_MAX))
+    title = join_rows(rows[first : first + count])[:_TITLE_LENGTH_MAX]
+    return title.replace(RAISED_START, " ").replace(RAISED_END, "")

@@ -49,10 +49,7 @@ class DetectedHeading(Struct, kw_only=True):
 
 
 def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeading]) -> list[DetectedHeading]:
-    """Merge the headings `more` into the headings `kept`, except for those whose rows are taken.
-
-    A heading of level 0 gets a level: one below the heading before it.
-    """
+    """Merge the headings `more` into the headings `kept`, except for those whose rows are taken."""
     taken = {row for heading in kept for row in range(heading.row, heading.end)}
     inserted = {heading.row: fold_letters(heading.title) for heading in kept if not heading.count}
     free = [
@@ -61,18 +58,13 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeadi
         if taken.isdisjoint(range(heading.row, max(heading.row + 1, heading.end)))
         and fold_letters(heading.title) not in inserted.get(heading.row, "")
     ]
-    merged = sorted([*kept, *free], key=lambda heading: heading.row)
-    above = 0
-    for heading in merged:
-        above = heading.level or above
-        heading.level = heading.level or above + 1
-    return merged
+    return sorted([*kept, *free], key=lambda heading: heading.row)
 
 
-def iter_short_rows(rows: Sequence[PageRow], length_max: int = _LENGTH_MAX) -> Iterator[tuple[int, PageRow]]:
+def _iter_short_rows(rows: Sequence[PageRow]) -> Iterator[tuple[int, PageRow]]:
     """Yield the index and row of all rows that are short enough for a title, except in contents."""
     for index, row in enumerate(rows):
-        if len(row.text) <= length_max and not row.is_listed and not CONTINUED.search(row.text):
+        if len(row.text) <= _LENGTH_MAX and not row.is_listed and not CONTINUED.search(row.text):
             yield index, row
 
 
@@ -129,7 +121,7 @@ def detect_numbered_headings(rows: Sequence[PageRow], rate: Callable[[int], floa
     `rate` judges a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
     candidates = []
-    for index, row in iter_short_rows(rows):
+    for index, row in _iter_short_rows(rows):
         if (match := _NUMBERED_TITLE.match(row.text)) and (score := rate(index)):
             candidates.append(NumberedRow(index, tuple(map(int, match[1].split("."))), score))
     titles = select_rising_sequence(candidates)

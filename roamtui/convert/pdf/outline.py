@@ -11,7 +11,6 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from roamtui.convert.pdf.contents import CONTENTS_TITLE, detect_contents
-from roamtui.convert.pdf.filings import add_filing_headings, parse_item
 from roamtui.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
@@ -48,13 +47,10 @@ def detect_outline(
     entries = detect_contents(pages, printed)
     if _are_outline(bookmarks, len(pages)):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
-    anchored = _anchor_titles(pages, rows, entries)
-    headings = add_filing_headings(rows, anchored)
-    has_outline = bool(anchored) or any(parse_item(heading.title) for heading in headings)
+    anchored = sorted(_anchor_titles(pages, rows, entries), key=lambda heading: heading.row)
     typographic = TypographicHeadings(rows)
-    if not headings:
-        headings = detect_numbered_headings(rows, typographic.score_title)
-    headings = merge_headings(headings, typographic.divide(headings, has_outline=has_outline))
+    headings = anchored or detect_numbered_headings(rows, typographic.score_title)
+    headings = merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
     return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
 
@@ -76,9 +72,7 @@ def _anchor_titles(
         page = pages[entry.page]
         span = finder.find(entry)
         if span:
-            text = join_rows(rows[span.start : span.stop])
-            # The heading gets the title as written on the page, unless the list says more.
-            title = entry.title if parse_item(entry.title) and not parse_item(text) else text
+            title = join_rows(rows[span.start : span.stop])
             headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
         elif 2 * sum(row.is_listed for row in page.rows) <= len(page.rows) or CONTENTS_TITLE.fullmatch(
             entry.title

@@ -155,33 +155,8 @@ def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
     assert len(bomb) < 200_000
 
 
-_COVER = (
-    "UNITED STATES",
-    "SECURITIES AND EXCHANGE COMMISSION",
-    "FORM 10-K",
-    "For the fiscal year ended May 31, 2022",
-    "or the transition period from ______ to ______",
-    "Commission File Number 1-555",
-    "BOATS & SAILS, INC.",
-    "(Exact name of registrant as specified in its charter)",
-)
-
-
-@pytest.mark.parametrize(
-    ("lines", "title"),
-    [
-        (_COVER, "BOATS & SAILS, INC., Form 10-K for the fiscal year ended May 31, 2022"),
-        (
-            [*_COVER[:2], "FORM 10-Q", "For the quarterly period ended May 31, 2022", *_COVER[5:7]],
-            "BOATS & SAILS, INC., Form 10-Q for the quarter ended May 31, 2022",
-        ),
-        (["# All about boats", "", "They float."], "All about boats"),
-    ],
-)
-def test_a_title_is_what_a_person_would_call_the_file(lines: list[str], title: str) -> None:
-    pages = [lay_out(*lines), lay_out("* Sails", "Boats & Sails, Inc. makes both."), lay_out("* Masts", "All of wood.")]
-    for metadata in ("0000764478-23-000041", "boats_10k_v2", "UNITED STATES SECURITIES AND EXCHANGE COMMISSION"):
-        assert (
-            convert_pdf(make_pdf(pages, title=metadata, bookmarks=[(1, "Sails", 1), (1, "Masts", 2)]), "a.pdf").title
-            == title
-        )
+def test_a_title_is_what_a_person_would_call_the_file() -> None:
+    pages = [lay_out("# All about boats", "", "They float."), lay_out("* Sails", "Boats have both.")]
+    for metadata in ("0000764478-23-000041", "boats_10k_v2", "untitled 3"):
+        data = make_pdf(pages, title=metadata, bookmarks=[(1, "Sails", 1), (1, "Masts", 1)])
+        assert convert_pdf(data, "a.pdf").title == "All about boats"

@@ -46,11 +46,10 @@ def iter_table_rows(path: Path, page: int) -> Iterator[tuple[list[str], list[str
 pytestmark = pytest.mark.skipif(not _FOLDER.is_dir(), reason="No real documents here: set ROAMTUI_DATA.")
 
 
-def test_items_and_statements_of_real_filings_are_headings_on_their_pages() -> None:
+def test_items_of_real_filings_are_headings_on_their_pages() -> None:
     truths = json.loads((_DATA / "items.json").read_text("utf-8"))
     scores = [score_filing(_FOLDER / name, truth, ()) for name, truth in truths.items()]
     assert sum(score["Items found"] for score in scores) >= 0.98 * sum(score["Items"] for score in scores) > 0
-    assert sum(score["statements found"] for score in scores) >= 0.94 * sum(score["statements"] for score in scores)
 
 
 def test_figures_of_real_statements_are_under_their_own_heads() -> None:
