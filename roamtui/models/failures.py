@@ -1,13 +1,13 @@
 """Translate exceptions of providers and litellm into one sentence that says what to do next.
 
-Exceptions are classified by their attributes and causes, not by litellm's classes, because litellm reports
-both a refused connection and an overloaded provider as status 500.
+Exceptions are classified by the classes of their causes and by the status that the server sent. Words of
+messages count only where no class or status says that a request is too long.
 """
 
 import math
 import re
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
 from roamtui.models.local_servers import find_server
@@ -27,11 +27,6 @@ _OVERFLOW = re.compile(
     r"|reduce the length|(model|prompt|input|max) length|model token limit|`inputs` (tokens|must)",
     re.IGNORECASE,
 )
-_NO_CREDIT = re.compile(
-    r"insufficient_quota|exceeded your current quota(?!.*retry in)|credit balance|billing account",
-    re.IGNORECASE | re.DOTALL,
-)
-_BAD_KEY = re.compile(r"api[ _]key[ _](?:not[ _]valid|invalid)", re.IGNORECASE)
 _RETRY_IN = re.compile(r"(?:retry|try again) in (?P<seconds>\d+(?:\.\d+)?)s\b")
 _WINDOW_SIZE = re.compile(
     r"(?:n_ctx\W+|max_seq_len\W+|(?:context|model) (?:length|size|window)(?: is| of)?(?: only)?\W+"
@@ -129,7 +124,7 @@ def to_failure(
                 return ModelFailure(reason=reason, advice=_CHECK_CERTIFICATE)
             case _:
                 pass
-    names = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
+    kinds = {kind.__name__ for cause in chain for kind in type(cause).__mro__}
     # new versions of openai leave the body out of their words
     bodies = (getattr(cause, "body", None) for cause in chain)
     text = " ".join(map(str, (*chain, *filter(None, bodies))))
@@ -137,8 +132,8 @@ def to_failure(
     if not is_explained and (failure := _explain_start(start, chain, resolved, environ)):
         return failure
     causes = () if is_explained else _CAUSES
-    for kinds, reason, advice, is_transient, may_cost in causes:
-        if not names.isdisjoint(kinds.split()):
+    for names, reason, advice, is_transient, may_cost in causes:
+        if not kinds.isdisjoint(names.split()):
             words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
             return ModelFailure(
                 reason=reason.format_map(words),
@@ -146,7 +141,7 @@ def to_failure(
                 is_transient=is_transient,
                 may_cost=may_cost,
             )
-    return _explain_status(chain, text, resolved, environ)
+    return _explain_status(chain, kinds, text, resolved, environ)
 
 
 def _explain_start(
@@ -175,61 +170,59 @@ def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
 
 
 def _explain_status(
-    chain: Sequence[BaseException], text: str, resolved: ResolvedModel, environ: Mapping[str, str]
+    chain: Sequence[BaseException],
+    kinds: Container[str],
+    text: str,
+    resolved: ResolvedModel,
+    environ: Mapping[str, str],
 ) -> ModelFailure:
+    """Explain a failure by litellm's class and by the status, with the words of the server."""
     who = resolved.title
     status = _get_http_status(chain)
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
-    may_be_too_long = status in (400, 422, 429, 500, None)
-    is_too_long = status == 413 or (may_be_too_long and _OVERFLOW.search(text) is not None)
-    is_busy = False
-    advice = "Check the key, or choose another model with --model."
-    window = request = wait = None
-    if is_too_long:
+    is_too_long = status == 413 or "ContextWindowExceededError" in kinds
+    if is_too_long or (status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None):
         window = _find_size(_WINDOW_SIZE, text)
-        request = _find_size(_REQUEST_SIZE, text)
         size = f" of {window:,} tokens" if window else ""
-        reason = f'The request exceeds the context window{size} of "{model}"'
-        advice = _advise_on_window(resolved)
-    elif status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(text)):
+        return ModelFailure(
+            reason=f'The request exceeds the context window{size} of "{model}"',
+            advice=_advise_on_window(resolved),
+            is_overflow=True,
+            window_tokens=window,
+            request_tokens=_find_size(_REQUEST_SIZE, text),
+        )
+    said = _find_words(chain, text, environ)
+    is_transient = False
+    wait = None
+    advice = "Choose another model with --model."
+    if status == 402:
         reason = f"Your key for {who} has no credit left"
         advice = "Add credit, or choose another model with --model."
-    elif status in (401, 403) or (status == 400 and _BAD_KEY.search(text)):
+    elif status in (401, 403) or "AuthenticationError" in kinds:
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
-        reason = f'{who} does not accept {key} for "{model}" ({status})'
-    elif status == 404 and "support tool" not in text:
-        reason = f'{who} has no model "{model}"'
+        reason = f'{who} does not accept {key} for "{model}" ({status}{said})'
+        advice = "Check the key, or choose another model with --model."
+    elif status == 404:
+        reason = f'{who} has no model "{model}" ({status}{said})'
         advice = "Check the name, or choose another model with --model."
         if resolved.is_ollama:
             advice = f'Run "ollama pull {model}", or choose another model with --model.'
     elif status is not None and (status in (408, 409, 425, 429) or status >= 500):
-        if status == 429:
-            reason = f"{who} is receiving too many requests ({status})"
-        else:
-            reason = f"{who} is unavailable ({status}{_find_own_reason(chain, text, environ)})"
-        is_busy = True
+        problem = "is receiving too many requests" if status == 429 else "is unavailable"
+        reason = f"{who} {problem} ({status}{said})"
+        is_transient = True
         wait = _get_retry_after(chain, text)
         minutes = math.ceil((wait or 0) / 60)
         when = f"Wait {minutes} minutes" if minutes > 1 else "Wait a minute"
         advice = f"{when} and ask again, or choose another model with --model."
     elif "tool_use_failed" in text:
         reason = f'{who} could not read a tool call of "{model}"'
-        is_busy = True
+        is_transient = True
         advice = _ASK_AGAIN
     else:
         failed = f"The request to {who} failed"
-        refused = failed if status is None else f"{who} refused the request ({status})"
-        reason = f"{refused}: {_clean(_get_provider_message(chain, text), environ).rstrip('.')}"
-        advice = "Choose another model with --model."
-    return ModelFailure(
-        reason=reason,
-        advice=advice,
-        is_transient=is_busy,
-        is_overflow=is_too_long,
-        window_tokens=window,
-        request_tokens=request,
-        wait_seconds=wait,
-    )
+        reason = f"{failed if status is None else f'{who} refused the request ({status})'}{said}"
+    return ModelFailure(reason=reason, advice=advice, is_transient=is_transient, wait_seconds=wait)
 
 
 def _find_size(pattern: re.Pattern[str], text: str) -> int | None:
@@ -250,11 +243,13 @@ def _advise_on_window(resolved: ResolvedModel) -> str:
     return f"{larger}, or set window_tokens in config.toml to its present size."
 
 
-def _find_own_reason(chain: Sequence[BaseException], text: str, environ: Mapping[str, str]) -> str:
+def _find_words(chain: Sequence[BaseException], text: str, environ: Mapping[str, str]) -> str:
     """Return what a server says about its failure, after a colon; empty if it only repeats the status."""
-    message = _find_json_message(text)
+    bodies = (getattr(error, "body", None) for error in chain)
+    messages = (body.get("message") for body in bodies if isinstance(body, dict))
+    message = next((str(message) for message in messages if message), "") or _find_json_message(text)
     if not message and not _list_http_errors(chain):
-        message = str(chain[-1])  # sent within a reply
+        message = str(chain[-1]) or type(chain[-1]).__name__  # sent within a reply
     words = _clean(_ERROR_PREFIX.sub("", message), environ).rstrip(".")
     return f": {words}" if words else ""
 
@@ -263,7 +258,7 @@ def _get_http_status(chain: Sequence[BaseException]) -> int | None:
     # litellm's own exceptions always have a guessed status. It is right if a server reports an error within a
     # reply.
     sent = _list_http_errors(chain)
-    if not sent and any(_is_builtin(error) for error in chain):
+    if not sent and any(type(error).__module__ == "builtins" for error in chain):
         return None
     for error in (*sent, *reversed(chain)):
         response = getattr(error, "response", None)
@@ -278,23 +273,9 @@ def _list_http_errors(chain: Sequence[BaseException]) -> list[BaseException]:
     return [error for error in chain if "HTTPStatusError" in type(error).__name__]
 
 
-def _get_provider_message(chain: Sequence[BaseException], text: str) -> str:
-    if _is_builtin(chain[-1]):
-        message = _find_json_message(text)
-        plain = str(chain[-1])
-    else:
-        plain = str(chain[0])
-        message = _find_json_message(plain)
-    return message or _ERROR_PREFIX.sub("", plain) or type(chain[-1]).__name__
-
-
 def _find_json_message(text: str) -> str:
     match = _JSON_MESSAGE.search(text)
     return (match[1] or match[2]) if match else ""
-
-
-def _is_builtin(error: BaseException) -> bool:
-    return type(error).__module__ == "builtins"
 
 
 def _get_retry_after(chain: Sequence[BaseException], text: str) -> float | None:

@@ -82,24 +82,21 @@ def test_another_limit_of_tokens_is_not_the_window(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "text", "reason", "wait_seconds"),
+    ("kind", "reason"),
     [
-        (400, "Your credit balance is too low to access the API.", "Your key for Groq has no credit left", None),
-        (429, "You exceeded your current quota", "Your key for Groq has no credit left", None),
-        (400, "API key not valid.", 'Groq does not accept the key in GROQ_API_KEY for "llama" (400)', None),
-        (
-            429,
-            "You exceeded your current quota. Please retry in 34.1s.",
-            "Groq is receiving too many requests (429)",
-            34.1,
-        ),
+        ("AuthenticationError", 'Groq does not accept the key in GROQ_API_KEY for "llama" (400)'),
+        ("ContextWindowExceededError", 'The request exceeds the context window of "llama"'),
     ],
 )
-def test_each_provider_has_its_own_words_for_keys_and_credit(
-    status: int, text: str, reason: str, wait_seconds: float | None
-) -> None:
-    failure = explain(HTTPStatusError(status, text))
-    assert (failure.reason, failure.wait_seconds) == (reason, wait_seconds)
+def test_the_class_that_litellm_gives_an_error_counts_before_its_status(kind: str, reason: str) -> None:
+    error = type(kind, (FakeLitellmError,), {})("litellm: wrapped")
+    error.__cause__ = HTTPStatusError(400)
+    assert to_failure(error, GROQ, {}).reason == reason
+
+
+def test_the_wait_that_a_server_names_in_words_is_kept() -> None:
+    failure = explain(HTTPStatusError(429, "You exceeded your current quota. Please retry in 34.1s."))
+    assert (failure.is_transient, failure.wait_seconds) == (True, 34.1)
 
 
 def test_what_the_server_says_is_told_and_not_how_its_reply_was_read() -> None:
