@@ -1,4 +1,9 @@
-"""The one place where settings become libraries, conversations, models, searchers, agents and tables."""
+"""The one place where settings become libraries, conversations, models, searchers, agents and tables.
+
+It loads agents, models, searchers and tables when a command wants one, because `roamtui outline` wants none.
+"""
+
+from __future__ import annotations
 
 import os
 from collections import ChainMap
@@ -6,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent, AgentOptions
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
@@ -29,10 +33,7 @@ from roamtui.document.loader import (
     reload_documents,
 )
 from roamtui.errors import SourceError, UsageError
-from roamtui.models.base import Model
 from roamtui.models.redaction import strip_keys
-from roamtui.models.registry import make_model
-from roamtui.models.search_models import BackgroundLoop, ModelReranker, find_embedder
 from roamtui.models.usage import UsageMeter
 from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
@@ -54,10 +55,15 @@ from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.source_names import split_sources
-from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
-from roamtui.table.runner import TablePlan
-from roamtui.table.store import Table, is_table, list_rows, read_table
 from roamtui.web.urls import normalise_url, origin_of
+
+if TYPE_CHECKING:
+    from roamtui.agent.loop import Agent, AgentOptions
+    from roamtui.conversation.conversation import Conversation
+    from roamtui.models.base import Model
+    from roamtui.models.search_models import BackgroundLoop
+    from roamtui.table.runner import TablePlan
+    from roamtui.table.store import Table
 
 EMBEDDING_FORM = "embedded {:,} of {:,} sections"
 _LOADED_AT_START_BYTES = 1_000_000
@@ -222,6 +228,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: The name or URL is invalid.
         """
+        from roamtui.models.registry import make_model
+
         if not name:
             name = self.settings.model
             api_base = self.settings.api_base
@@ -233,12 +241,16 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     @property
     def agent_options(self) -> AgentOptions:
         """The options of every agent."""
+        from roamtui.agent.loop import AgentOptions
+
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)
 
     def _start_conversation(
         self, library: Library, loader: Loader | None, conversation_id: str | None
     ) -> Conversation:
+        from roamtui.conversation.conversation import Conversation
+
         store = open_store()
         conversation = Conversation(
             library,
@@ -309,6 +321,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: There is no conversation to resume, or a choice is unavailable.
             StoreError: The conversation cannot be read.
         """
+        from roamtui.agent.loop import Agent
+
         conversation = self._start_conversation(library, loader, conversation_id)
         bootstrap = self
         if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
@@ -362,6 +376,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
+        from roamtui.models.registry import make_model
+        from roamtui.models.search_models import BackgroundLoop, ModelReranker
+
         settings = self.settings
         options = settings.retrieval
         background = BackgroundLoop(self.model_environ, meter)
@@ -395,12 +412,16 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Raises:
             UsageError: The embedder is unavailable. The message says what to choose or install.
         """
+        from roamtui.models.search_models import BackgroundLoop
+
         options = self.settings.retrieval
         if options.mode is SearchMode.HYBRID and self._find_embedder(BackgroundLoop()) is None:
             return replace(options, mode=SearchMode.KEYWORD)
         return options
 
     def _find_embedder(self, background: BackgroundLoop) -> Embedder | None:
+        from roamtui.models.search_models import find_embedder
+
         options = self.settings.retrieval
         if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
             return None
@@ -427,6 +448,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable.
             StoreError: The folder of the table cannot be read.
         """
+        from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
+        from roamtui.table.runner import TablePlan
+        from roamtui.table.store import is_table, list_rows, read_table
+
         if len(sources) == 1 and is_table(Path(sources[0])):
             table = read_table(Path(sources[0]))
         else:

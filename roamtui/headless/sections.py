@@ -8,7 +8,6 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_pages
 from roamtui.errors import SourceError, UnknownSectionError, UsageError
-from roamtui.headless.answer_lines import get_terminal_form, wrap_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.ids import Reference
 from roamtui.outline.labels import format_line_range, format_path
@@ -73,6 +72,8 @@ def search_with_pages(
 
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
     """Write hits as JSON, or their ids, paths, lines and best sentences, in a terminal wrapped."""
+    from roamtui.headless.answer_lines import get_terminal_form, wrap_line  # noqa: PLC0415 - it loads the quotes
+
     advice = "Try other words, or `roamtui outline`."
     absence = "" if hits else f"{write_absence(measure_coverage(library), 'Nothing was found')} {advice}"
     if as_json:

@@ -145,6 +145,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
 )  # fmt: skip
 _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
+    "asyncio",
     "markdown_it",
     "rapidfuzz",
     "tomlkit",
@@ -190,7 +191,7 @@ def test_the_tools_of_a_server_are_listed_before_it_loads_the_program() -> None:
     )
     own = {name for name in loaded if name.startswith(("roamtui.agent.", "roamtui.document", "roamtui.conversation."))}
     assert own == {"roamtui.agent.specs", "roamtui.conversation.budget"}
-    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_OUTLINE)) == []
+    assert sorted(loaded.intersection({*_NOT_NEEDED_FOR_OUTLINE} - {"asyncio"})) == []
 
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
@@ -205,7 +206,8 @@ def test_the_first_screen_loads_only_what_it_shows() -> None:
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []
 
 
-def test_the_outline_of_a_file_loads_neither_screen_nor_providers() -> None:
+def test_the_outline_of_a_file_loads_no_screen_agent_or_provider() -> None:
     loaded = _list_loaded("from roamtui.cli import main; assert main(['outline', 'examples/handbook.md']) == 0")
     assert "roamtui.outline.render" in loaded
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_OUTLINE)) == []
+    assert not {name for name in loaded if name.startswith(("roamtui.agent.", "roamtui.quotes."))}

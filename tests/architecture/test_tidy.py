@@ -19,7 +19,7 @@ _VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "mana
 _TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ".tcss", ".json", ".jsonl"}
 _UNFINISHED = re.compile(rf"\b({'|'.join(('TO' + 'DO', 'FIX' + 'ME', 'X' * 3))})\b")
 _OUT_OF_PLACE = re.compile(
-    "|".join(("claude" + " code", "co-authored" + "-by", "as an ai" + " (language )?model")), re.I
+    "|".join((r"(with|by) \[?claude" + " code", "co-authored" + "-by", "as an ai" + " (language )?model")), re.I
 )
 
 _SOURCES = sorted((PROJECT_DIR / "roamtui").rglob("*.py"))
