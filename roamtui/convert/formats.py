@@ -80,7 +80,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=4),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=5),
     Format(
         "HTML",
         "html:convert_html_file",
@@ -89,7 +89,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=2,
+        version=3,
     ),
     Format(
         "EPUB",
