@@ -15,8 +15,8 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.registry import make_model
 from roamtui.outline.render import render_outline
 from roamtui.quotes.claims import Claim, read_claims
+from roamtui.quotes.current_text import Finding, recheck
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import Finding, recheck
 from roamtui.search.base import Hit, RetrievalOptions
 from roamtui.search.hybrid import make_searcher
 

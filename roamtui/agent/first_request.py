@@ -22,8 +22,8 @@ from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
+from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import Bounds, Span, add_delivered

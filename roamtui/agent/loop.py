@@ -300,7 +300,7 @@ class Agent:
                 await self.conversation.apply(self.take_search_usage())
 
     async def _answer(self, question: str, within: str | None) -> None:
-        from roamtui.quotes.recheck import add_nearest  # noqa: PLC0415 - the first screen does not need it
+        from roamtui.quotes.current_text import add_nearest  # noqa: PLC0415 - the first screen does not need it
 
         conversation = self.conversation
         has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT

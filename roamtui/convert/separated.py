@@ -9,7 +9,7 @@ from itertools import islice
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
-from roamtui.convert.tables import is_header, write_table
+from roamtui.convert.markdown_table import is_header, write_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
 _DELIMITERS = "\t;,|"

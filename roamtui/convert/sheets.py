@@ -14,8 +14,14 @@ from lxml import etree
 from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
 from roamtui.convert.converted import ConvertedText
+from roamtui.convert.markdown_table import (
+    REPEATED_LENGTH_MAX,
+    MarkdownCell,
+    is_header,
+    write_cell,
+    write_table,
+)
 from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
-from roamtui.convert.tables import REPEATED_LENGTH_MAX, MarkdownCell, is_header, write_cell, write_table
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
 from roamtui.convert.zip_package import BYTES_MAX, ZIP_START, ZipPackage

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from roamtui.convert.html_elements import make_absolute_href
+from roamtui.convert.markdown_table import MarkdownCell, write_cell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
-from roamtui.convert.tables import MarkdownCell, write_cell
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
 from roamtui.convert.zip_package import Relation, ZipPackage
 from roamtui.markdown.escaping import escape_inline, write_script

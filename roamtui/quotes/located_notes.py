@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.recheck import ClaimStatus, recheck
+from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.text import Span

@@ -26,9 +26,9 @@ from roamtui.signals import add_end_handler, resume_only_with_terminal
 from roamtui.tui.actions import Scope, build_keymap, make_bindings
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.key_queue import TYPING_SECONDS, KeyQueue, TypedEvent
-from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, ModelReleased, ReturnRequested, StatusMessage
 from roamtui.tui.paste_parser import PasteParser
+from roamtui.tui.screen_words import format_error
 from roamtui.tui.status_line import MessageLine
 from roamtui.tui.themes import load_themes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.recheck import recheck
+from roamtui.quotes.current_text import recheck
 from tests.anomalies.readers import PIECES, READERS, measure_reading
 from tests.search.libraries import make_library
 

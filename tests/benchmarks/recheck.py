@@ -15,8 +15,8 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
+from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.recheck import ClaimStatus, recheck
 from roamtui.sources.read import RawText
 from tests.real_documents import list_documents, read_document
 

@@ -12,7 +12,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import open_store
 from roamtui.export.table import render_csv, strip_apostrophe
-from roamtui.quotes.recheck import check_answers_again
+from roamtui.quotes.current_text import check_answers_again
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table

@@ -18,9 +18,9 @@ from roamtui.export.table import RENDERERS
 from roamtui.headless.recheck import read_claims_of_file
 from roamtui.plain import sanitise_text
 from roamtui.quotes.claims import read_claims
+from roamtui.quotes.current_text import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.find import find_in_span, find_quote
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.recheck import ClaimStatus, add_nearest, recheck
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column

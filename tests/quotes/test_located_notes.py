@@ -4,8 +4,8 @@ import pytest
 
 from roamtui.conversation.notes import Note, make_note
 from roamtui.document.library import Library
+from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import cite_span, locate_notes
-from roamtui.quotes.recheck import ClaimStatus
 from roamtui.text import Span
 from tests.case_files import read_case
 from tests.conversation.conversations import find, make_library

@@ -1,8 +1,8 @@
 """Further places that mention a question's words: one line each, which can be quoted."""
 
 from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.policy import DEFAULT_POLICY
-from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit
 from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library

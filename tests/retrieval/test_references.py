@@ -3,8 +3,8 @@
 import pytest
 
 from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.references import find_naming
-from roamtui.retrieval.render import render_hits
 from roamtui.search.base import Hit
 from tests.case_files import read_case
 from tests.search.libraries import id_of, make_library

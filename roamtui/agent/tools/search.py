@@ -12,7 +12,7 @@ from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
 from roamtui.plain import sanitise_line
-from roamtui.retrieval.render import render_hits
+from roamtui.retrieval.hit_list import render_hits
 from roamtui.search.base import Hit
 
 _QUERY_LENGTH_MAX = 1_000

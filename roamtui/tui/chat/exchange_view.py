@@ -49,9 +49,9 @@ from roamtui.quotes.wording import (
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, draw_parts, draw_question, shorten_question, wrap
 from roamtui.tui.chat.passage_cards import PassageCards
-from roamtui.tui.labels import adapt_flags, format_full_path
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run
+from roamtui.tui.screen_words import adapt_flags, format_full_path
 from roamtui.tui.status_line import format_key_hint
 
 _WAITING = "Waiting for the answer"

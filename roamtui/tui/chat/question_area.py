@@ -21,8 +21,8 @@ from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.labels import list_full_path
 from roamtui.tui.messages import StatusMessage
+from roamtui.tui.screen_words import list_full_path
 
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""

@@ -18,8 +18,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.labels import format_ancestors
 from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged
+from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 

@@ -27,8 +27,8 @@ from roamtui.document.links import (
 )
 from roamtui.editor import build_editor_command, find_editor
 from roamtui.markdown.blocks import Link
+from roamtui.quotes.current_text import CitedPassage, find_cited_passage
 from roamtui.quotes.find import find_in_span
-from roamtui.quotes.recheck import CitedPassage, find_cited_passage
 from roamtui.text import Span
 from roamtui.tui.messages import (
     CommandRequested,

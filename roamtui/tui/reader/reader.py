@@ -27,7 +27,6 @@ from roamtui.plain import sanitise_line
 from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
-from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import TARGET_META, ReadingPositionChanged, StatusMessage
 from roamtui.tui.reader.document_view import DocumentView, make_document_view
 from roamtui.tui.reader.lazy_lines import (
@@ -41,6 +40,7 @@ from roamtui.tui.reader.lazy_lines import (
     list_selected_lines,
 )
 from roamtui.tui.run_styles import render_line
+from roamtui.tui.screen_words import format_full_path
 
 _JUMP_MARGIN = 3
 """Number of lines kept above the target of a jump, to show its context."""

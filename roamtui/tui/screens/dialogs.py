@@ -23,7 +23,7 @@ from roamtui.output import write_export
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
-from roamtui.tui.labels import format_error
+from roamtui.tui.screen_words import format_error
 from roamtui.tui.status_line import format_key_hint
 
 

@@ -19,10 +19,10 @@ from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.find import find_in_span
 from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.text import Span
-from roamtui.tui.labels import format_ancestors
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.lazy_lines import match_ranges
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, Row
 

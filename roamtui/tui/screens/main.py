@@ -38,7 +38,6 @@ from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.context import AppContext
 from roamtui.tui.key_queue import KeyQueue
-from roamtui.tui.labels import format_error
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
@@ -52,6 +51,7 @@ from roamtui.tui.messages import (
 from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
+from roamtui.tui.screen_words import format_error
 from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, WarningLine
 
@@ -558,7 +558,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="verdicts", exclusive=True, exit_on_error=False)
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""
-        from roamtui.quotes.recheck import check_answers_again
+        from roamtui.quotes.current_text import check_answers_again
 
         if changed := await check_answers_again(self.conversation):
             self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")

@@ -23,8 +23,8 @@ from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
-from roamtui.tui.labels import format_full_path
 from roamtui.tui.messages import SectionTarget
+from roamtui.tui.screen_words import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 

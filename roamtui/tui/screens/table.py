@@ -29,8 +29,8 @@ from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
-from roamtui.tui.labels import format_error
 from roamtui.tui.messages import DocumentRequested, SectionTarget
+from roamtui.tui.screen_words import format_error
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 
 _TYPES_FOOT = "a type may follow: [yes/no], [number], [date], [red | green] · enter to ask, esc to cancel"

@@ -8,7 +8,7 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.render import HitList, render_hits
+from roamtui.retrieval.hit_list import HitList, render_hits
 from roamtui.search.base import Hit
 from roamtui.text import Bounds, add_delivered
 from tests.search.libraries import id_of, make_folder, make_library

@@ -11,8 +11,8 @@ from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
+from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.nearest import format_word_diff
-from roamtui.quotes.recheck import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.quotes.wording import format_nearest
 from roamtui.sources.read import RawText
