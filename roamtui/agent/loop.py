@@ -41,6 +41,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
+    DraftRejected,
     Origin,
     QuestionAnswered,
     QuestionAsked,
@@ -423,7 +424,7 @@ class Agent:
                 break
             if draft := step.text.strip():
                 # It is on the screen already. Exports show it too.
-                conversation.fold((AnswerStreamed(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
+                conversation.fold((DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
             if step.uses:
                 await self._run_calls(run, is_before_last_step=number + 1 == steps_max)
             elif run.broken_call:

@@ -12,9 +12,10 @@ from roamtui.conversation.budget import OpenSectionOptions, RequestBudget
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
-    InternalEvent,
     Origin,
+    RecordedEvent,
     SectionsExpanded,
+    UnpublishedEvent,
     WarningRaised,
 )
 from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
@@ -123,25 +124,25 @@ class Conversation:
         return lambda: self._subscribers.remove(subscriber)
 
     def publish(self, *events: ConversationEvent) -> None:
-        """Tell the subscribers about events. Those that only change the state are left out."""
+        """Tell the subscribers about events, but for those that they never get."""
         for event in events:
-            if not isinstance(event, InternalEvent):
+            if not isinstance(event, UnpublishedEvent):
                 for subscriber in [*self._subscribers]:
                     subscriber(event)
 
-    async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
+    async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
         """Fold, save and publish events, in this order, even if the task is cancelled meanwhile."""
         self.fold(events)
         await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
 
-    def apply_unsaved(self, *events: ConversationEvent) -> None:
+    def apply_unsaved(self, *events: RecordedEvent) -> None:
         """Fold and publish events at once. They are saved together with the next ones."""
         self.fold(events)
         self.publish(*events)
 
-    def fold(self, events: tuple[ConversationEvent, ...]) -> None:
+    def fold(self, events: tuple[RecordedEvent, ...]) -> None:
         """Fold events into the state without publishing them. They are saved together with the next ones."""
-        folded: list[ConversationEvent] = []
+        folded: list[RecordedEvent] = []
         for event in events:
             if isinstance(event, SectionsExpanded) and event.origin is Origin.AGENT:
                 # The steps of the exchange hold the texts already.
@@ -157,7 +158,7 @@ class Conversation:
             self.state = apply_events(self.state, *identified)
             self._log.events += identified
 
-    async def _save_and_publish(self, events: tuple[ConversationEvent, ...]) -> None:
+    async def _save_and_publish(self, events: tuple[RecordedEvent, ...]) -> None:
         async with self._saving:
             warning = await self._save()
             self.publish(*events)
@@ -206,7 +207,7 @@ class Conversation:
         self._log.close()
         return self.save_failure or warning
 
-    async def execute(self, command: Command) -> tuple[ConversationEvent, ...]:
+    async def execute(self, command: Command) -> tuple[RecordedEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.
 
         Folding, unfolding and reading a section are not saved until something else changes.

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from roamtui.conversation.reading import Reading, SearchHit
+from roamtui.conversation.reading import Nearest, Reading, SearchHit
 from roamtui.document.library import LibrarySource
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.text import Span, format_page
@@ -77,8 +77,6 @@ _QUOTE_LABELS = {
     QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
 }
-PROVEN_STATES = frozenset({QuoteState.EXACT, QuoteState.SAME})
-"""States of a quote that the text of its section has."""
 CHANGED_LABEL = "changed since the answer"
 """Stands in place of the label of a quote that was found, and that the document no longer has."""
 
@@ -152,16 +150,6 @@ class Step(Struct, frozen=True, kw_only=True):
     """Message to the model after a reply that had no tool calls and was not an answer yet."""
 
 
-class Nearest(Struct, frozen=True, kw_only=True):
-    """The words of a document that are most similar to a quote that was not found."""
-
-    text: str
-    """In Markdown."""
-    span: Span
-    is_read: bool
-    """Whether the model had read them."""
-
-
 class Citation(Struct, frozen=True, kw_only=True):
     """The proof of a claim: a section and, if the answer has one, a quote from it."""
 
@@ -221,7 +209,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     @property
     def is_verified(self) -> bool:
         """Whether the quote was found in the section that the answer names."""
-        return self.state in PROVEN_STATES
+        return self.state in (QuoteState.EXACT, QuoteState.SAME)
 
 
 class OpenSection(Struct, frozen=True, kw_only=True):
@@ -498,6 +486,12 @@ class ToolFinished(Struct, frozen=True, kw_only=True):
     """What the chat says of the call, unless another event says it."""
 
 
+class DraftRejected(Struct, frozen=True, kw_only=True):
+    """The text of a reply was no answer: calls or a reminder follow. It has been on the screen."""
+
+    text: str
+
+
 class ReminderSent(Struct, frozen=True, kw_only=True):
     """The reply was only a draft, not an answer yet, so the model was reminded of what is missing."""
 
@@ -554,7 +548,7 @@ class DocumentReloaded(Struct, frozen=True, kw_only=True):
     """Nodes that were unfolded or being read, and are no longer in the document."""
 
 
-InternalEvent = (
+UnpublishedEvent = (
     ConversationRenamed
     | DocumentIdentified
     | TranscriptRebuilt
@@ -563,24 +557,17 @@ InternalEvent = (
     | ThoughtsRecorded
     | UsageRecorded
 )
-"""Events that change the state and that front ends never see."""
-TransientEvent = (
-    AnswerStreamed
-    | LoadingStarted
-    | QuestionDropped
-    | QuestionReceived
-    | ReminderSent
-    | RetryScheduled
-    | WarningRaised
-    | SectionsSearched
-    | ThinkingStreamed
-    | ToolFinished
-)
-"""Events that only inform front ends. An exchange keeps some of them; see `apply_events`."""
-StateEvent = (
-    ConversationStarted
+"""The recorded events that subscribers never get."""
+RecordedEvent = (
+    UnpublishedEvent
+    | ConversationStarted
     | QuestionAsked
     | StepStarted
+    | DraftRejected
+    | ReminderSent
+    | RetryScheduled
+    | SectionsSearched
+    | ToolFinished
     | QuestionAnswered
     | CitationsChecked
     | SectionsExpanded
@@ -591,9 +578,14 @@ StateEvent = (
     | DocumentReloaded
     | QuestionsRewound
 )
-"""Events that change the state and that front ends see."""
-ConversationEvent = InternalEvent | TransientEvent | StateEvent
+"""Events that give the state, in their order, and that the log keeps: whatever is read later is in one."""
+ShownEvent = (
+    AnswerStreamed | LoadingStarted | QuestionDropped | QuestionReceived | ThinkingStreamed | WarningRaised
+)
+"""Events that are only shown, at the moment when they happen."""
+ConversationEvent = RecordedEvent | ShownEvent
 EVENT_NAMES: Mapping[type[ConversationEvent], str] = MappingProxyType(
     {kind: re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower() for kind in get_args(ConversationEvent)}
+    | {DraftRejected: "answer_streamed"}
 )
 """Names of events in logs and in JSON, such as ``sections_closed``."""

@@ -7,7 +7,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from roamtui.conversation.events import ConversationEvent, LoadingStarted, NodesLoaded, Origin
+from roamtui.conversation.events import (
+    ConversationEvent,
+    LoadingStarted,
+    NodesLoaded,
+    Origin,
+    RecordedEvent,
+)
 from roamtui.conversation.library_sync import reload_state
 from roamtui.conversation.state import ConversationState
 from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
@@ -53,13 +59,13 @@ class LoadingConversation(Protocol):
     def set_library(self, library: Library) -> None:
         """Replace the library."""
 
-    def fold(self, events: tuple[ConversationEvent, ...]) -> None:
+    def fold(self, events: tuple[RecordedEvent, ...]) -> None:
         """Change the state."""
 
     def publish(self, *events: ConversationEvent) -> None:
         """Tell the subscribers."""
 
-    async def apply(self, events: tuple[ConversationEvent, ...]) -> None:
+    async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
         """Change the state, save, and tell the subscribers."""
 
 

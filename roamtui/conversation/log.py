@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from typing import get_args
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +18,6 @@ from msgspec.structs import replace
 from roamtui.conversation.events import (
     EVENT_NAMES,
     CitationsChecked,
-    ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
     DocumentIdentified,
@@ -25,6 +25,7 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
+    RecordedEvent,
     StepRecorded,
     StepStarted,
     Usage,
@@ -47,12 +48,12 @@ from roamtui.plain import format_count
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"3}\n"
 """First line of every log, with the version of its format."""
-_KINDS: dict[str, type[ConversationEvent]] = {name: kind for kind, name in EVENT_NAMES.items()}
+_KINDS: dict[str, type[RecordedEvent]] = {EVENT_NAMES[kind]: kind for kind in get_args(RecordedEvent)}
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
 _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 """The name and the time of an event."""
-_LISTED_KINDS: tuple[type[ConversationEvent], ...] = (
+_LISTED_KINDS: tuple[type[RecordedEvent], ...] = (
     ConversationStarted,
     ConversationRenamed,
     DocumentIdentified,
@@ -75,7 +76,7 @@ _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
 
 
-def encode_events(events: Iterable[ConversationEvent]) -> bytes:
+def encode_events(events: Iterable[RecordedEvent]) -> bytes:
     """Encode events as lines with the current time."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     lines = ({"event": EVENT_NAMES[type(event)], "at": now, **msgspec.to_builtins(event)} for event in events)
@@ -85,7 +86,7 @@ def encode_events(events: Iterable[ConversationEvent]) -> bytes:
 class DecodedLog(Struct, frozen=True, kw_only=True):
     """The lines of a log up to the first one that cannot be read."""
 
-    events: list[ConversationEvent]
+    events: list[RecordedEvent]
     state: ConversationState
     """Their state, without the document."""
     rest: bytes
@@ -110,7 +111,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
 
-def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
+def _can_follow(state: ConversationState, event: RecordedEvent) -> bool:
     """Return whether an event can come next. In a damaged log, events before it may be missing."""
     is_start = isinstance(event, ConversationStarted)
     if is_start == bool(state.id):
@@ -130,7 +131,7 @@ def _can_follow(state: ConversationState, event: ConversationEvent) -> bool:
 
 
 def decode_log(
-    content: bytes, name: str, *, kinds: Container[type[ConversationEvent]] = EVENT_NAMES
+    content: bytes, name: str, *, kinds: Container[type[RecordedEvent]] = get_args(RecordedEvent)
 ) -> DecodedLog:
     """Decode the lines of a log up to the first one that cannot be read.
 
@@ -147,7 +148,7 @@ def decode_log(
             raise StoreError(f"{name} {reason}.")
         raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
     state = fold_events(_NO_LIBRARY, ())
-    events: list[ConversationEvent] = []
+    events: list[RecordedEvent] = []
     times: list[str] = []
     size = len(head)
     for line in lines:
@@ -190,7 +191,7 @@ class ConversationLog:
     """The events of one conversation and their file, which is locked from the first write until `close`."""
 
     def __init__(
-        self, path: Path | None, events: Iterable[ConversationEvent], file: LineFile | None = None
+        self, path: Path | None, events: Iterable[RecordedEvent], file: LineFile | None = None
     ) -> None:
         """Start with all events so far, and with their file, or None if no event is on disk yet.
 
@@ -297,7 +298,7 @@ class ConversationStore:
         """Folder with the person's notes."""
         return self._folder.with_name("notes")
 
-    def start(self, conversation_id: str, events: Iterable[ConversationEvent]) -> ConversationLog:
+    def start(self, conversation_id: str, events: Iterable[RecordedEvent]) -> ConversationLog:
         """Start the log of a new conversation. Nothing is written yet."""
         return ConversationLog(self._get_path(conversation_id), events)
 

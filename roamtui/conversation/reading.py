@@ -1,8 +1,10 @@
-"""What search found, and what a model had read when it answered."""
+"""What search found, what a model had read when it answered, and what is near a quote that it never read."""
 
 from __future__ import annotations
 
 from msgspec import Struct
+
+from roamtui.text import Span
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
@@ -32,3 +34,13 @@ class Reading(Struct, frozen=True, kw_only=True):
     """What it searched for, beside the question."""
     unread: tuple[SearchHit, ...] = ()
     """Sections that search found and the model did not read, best first."""
+
+
+class Nearest(Struct, frozen=True, kw_only=True):
+    """The words of a document that are most similar to a quote that was not found."""
+
+    text: str
+    """In Markdown."""
+    span: Span
+    is_read: bool
+    """Whether the model had read them."""

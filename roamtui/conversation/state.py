@@ -5,6 +5,7 @@ It imports little, because the first screen of the app has to wait for it.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from hashlib import blake2b
 from typing import assert_never
 
@@ -13,16 +14,14 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.events import (
-    AnswerStreamed,
     Citation,
     CitationsChecked,
-    ConversationEvent,
     ConversationRenamed,
     ConversationStarted,
     DocumentIdentified,
     DocumentReloaded,
     DraftRecorded,
-    InternalEvent,
+    DraftRejected,
     Message,
     NodesFolded,
     NodesLoaded,
@@ -33,13 +32,13 @@ from roamtui.conversation.events import (
     QuestionsRewound,
     QuoteState,
     ReadingSectionChanged,
+    RecordedEvent,
     ReminderSent,
     RetryScheduled,
     Role,
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
-    StateEvent,
     Step,
     StepRecorded,
     StepStarted,
@@ -47,7 +46,6 @@ from roamtui.conversation.events import (
     ThoughtsRecorded,
     ToolFinished,
     TranscriptRebuilt,
-    TransientEvent,
     Usage,
     UsageRecorded,
 )
@@ -95,7 +93,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """What the answer rests on."""
     model: str = ""
     error: str = ""
-    events: tuple[ConversationEvent, ...] = ()
+    events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
 
     @property
@@ -290,7 +288,7 @@ def start_conversation(
 
 
 def fold_events(
-    library: Library, events: Iterable[ConversationEvent], options: OpenSectionOptions | None = None
+    library: Library, events: Iterable[RecordedEvent], options: OpenSectionOptions | None = None
 ) -> ConversationState:
     """Compute the state of a conversation from all its events, by applying them in order.
 
@@ -300,37 +298,13 @@ def fold_events(
     return apply_events(empty, *events)
 
 
-def apply_events(state: ConversationState, *events: ConversationEvent) -> ConversationState:
-    """Apply events in order. If a person should see an event later, the last exchange keeps it too."""
-    for event in events:
-        if not isinstance(event, TransientEvent):
-            state = _apply(state, event)
-        kept: ConversationEvent
-        match event:
-            case ToolFinished(notice=""):
-                continue
-            case SectionsExpanded(origin=Origin.AGENT, results=results) if results:
-                kept = replace(event, sections=(), unfolded_ids=())
-            case (
-                SectionsSearched()
-                | SectionsClosed()
-                | NodesLoaded()
-                | AnswerStreamed()
-                | ReminderSent()
-                | RetryScheduled()
-                | ThoughtsRecorded()
-                | ToolFinished()
-            ):
-                kept = event
-            case _:
-                continue
-        if state.exchanges:
-            state = _change_last(state, events=(*state.exchanges[-1].events, kept))
-    return state
+def apply_events(state: ConversationState, *events: RecordedEvent) -> ConversationState:
+    """Apply events in order."""
+    return reduce(_apply, events, state)
 
 
 def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    state: ConversationState, event: InternalEvent | StateEvent
+    state: ConversationState, event: RecordedEvent
 ) -> ConversationState:
     exchanges = state.exchanges
     opened = state.open_sections
@@ -348,8 +322,11 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, reading_id=section_id)
         case NodesLoaded(pages=pages, approved_origins=origins):
             loaded = tuple(dict.fromkeys((*state.pages, *pages)))
-            return replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
+            state = replace(state, pages=loaded, approved_origins=state.approved_origins.union(origins))
+            return _keep(state, event)
         case SectionsExpanded(sections=sections, unfolded_ids=unfolded_ids):
+            if event.origin is Origin.AGENT and event.results:
+                state = _keep(state, replace(event, sections=(), unfolded_ids=()))
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
             state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
             return replace(state, open_sections={**opened, **_by_id(sections)})
@@ -357,9 +334,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             named = (opened[open_id] for open_id in ids if open_id in opened)
             closing = (each for each in named if each.closing_by is not Origin.PERSON)
             marked = _by_id(replace(each, closing_by=origin) for each in closing)
-            return replace(state, open_sections={**opened, **marked})
+            return _keep(replace(state, open_sections={**opened, **marked}), event)
         case SectionsClosed(section_ids=ids):
-            return _close(state, ids)
+            return _keep(_close(state, ids), event)
         case DocumentReloaded(sections=sections, gone_ids=gone_ids):
             return replace(
                 state,
@@ -381,23 +358,19 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _change_last(state, steps=(*exchanges[-1].steps, step), answer="")
         case DraftRecorded(start=start, text=text):
             return _change_last(state, answer=exchanges[-1].answer[:start] + text)
-        case ThoughtsRecorded():
-            return state  # the exchange keeps the event itself
-        case QuestionAnswered(number=number):
-            state = replace(_spend(state, state.in_flight), in_flight=Usage())
-            state = _change_last(
-                state,
-                answer=event.answer,
-                stopped=event.stopped,
-                citations=event.citations,
-                error=event.error,
-                reading=event.reading,
-            )
-            named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
-            cited = _by_id(replace(each, last_cited=number) for each in named)
-            is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
-            state = replace(state, open_sections={**opened, **cited}, is_asking=False)
-            return replace(state, needs_rebuild=state.needs_rebuild or is_cut)
+        case ToolFinished(notice=""):
+            return state  # another event says what it did
+        case (
+            DraftRejected()
+            | ReminderSent()
+            | RetryScheduled()
+            | SectionsSearched()
+            | ThoughtsRecorded()
+            | ToolFinished()
+        ):
+            return _keep(state, event)
+        case QuestionAnswered():
+            return _end_exchange(state, event)
         case CitationsChecked(number=number, citations=citations):
             checked = replace(exchanges[number - 1], citations=citations)
             return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))
@@ -425,6 +398,30 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         model=event.model,
         server=event.server,
     )
+
+
+def _end_exchange(state: ConversationState, event: QuestionAnswered) -> ConversationState:
+    state = replace(_spend(state, state.in_flight), in_flight=Usage(), is_asking=False)
+    state = _change_last(
+        state,
+        answer=event.answer,
+        stopped=event.stopped,
+        citations=event.citations,
+        error=event.error,
+        reading=event.reading,
+    )
+    opened = state.open_sections
+    named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
+    cited = _by_id(replace(each, last_cited=event.number) for each in named)
+    is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
+    return replace(state, open_sections={**opened, **cited}, needs_rebuild=state.needs_rebuild or is_cut)
+
+
+def _keep(state: ConversationState, event: RecordedEvent) -> ConversationState:
+    """Keep an event that a person sees later in the last exchange."""
+    if not state.exchanges:
+        return state
+    return _change_last(state, events=(*state.exchanges[-1].events, event))
 
 
 def _spend(state: ConversationState, usage: Usage) -> ConversationState:

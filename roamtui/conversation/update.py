@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     CloseReason,
-    ConversationEvent,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
     OpenSection,
     Origin,
     ReadingSectionChanged,
+    RecordedEvent,
     SectionsClosed,
     SectionsExpanded,
 )
@@ -26,7 +26,7 @@ from roamtui.outline.ids import parse_reference
 from roamtui.outline.labels import format_node_title
 from roamtui.text import add_delivered, estimate_tokens
 
-Events = tuple[ConversationEvent, ...]
+Events = tuple[RecordedEvent, ...]
 
 
 class ExpandSections(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,6 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import (
     EVENT_NAMES,
-    AnswerStreamed,
     ConversationEvent,
     NodesLoaded,
     QuestionAnswered,
@@ -143,8 +142,6 @@ class AskReport:
             case QuestionAnswered():
                 self.final = event
                 is_shown = False  # it is written elsewhere, and so is its stream
-            case AnswerStreamed():
-                is_shown = False
             case NodesLoaded(notes=notes, problems=problems):
                 is_shown = is_shown or bool(notes or problems)
             case WarningRaised():

@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import PROVEN_STATES, Citation, CitationsChecked, Nearest, QuoteState
+from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
+from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.surroundings import Surroundings
@@ -286,7 +287,7 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     loaded yet.
     """
     quote = citation.quote
-    was_found = citation.state in (*PROVEN_STATES, QuoteState.ELSEWHERE) or citation.is_changed
+    was_found = citation.is_verified or citation.state is QuoteState.ELSEWHERE or citation.is_changed
     if (
         quote is None
         or not was_found

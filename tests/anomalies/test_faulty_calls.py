@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Citation, ConversationEvent, Origin, QuoteState, StopReason, WarningRaised
+from roamtui.conversation.events import Citation, Origin, QuoteState, RecordedEvent, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.update import ExpandSections
@@ -32,7 +32,7 @@ Failing = Callable[[], AbstractContextManager[list[str]]]
 """Lets the disk fail inside, and lists what was raised."""
 
 
-def _read_events(folder: Path, conversation_id: str = "c0ffee") -> list[ConversationEvent]:
+def _read_events(folder: Path, conversation_id: str = "c0ffee") -> list[RecordedEvent]:
     path = folder / "conversations" / f"{conversation_id}.jsonl"
     content = path.read_bytes() if path.exists() else b""
     return decode_log(content, path.name).events if b"\n" in content else []

@@ -9,7 +9,6 @@ from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     Citation,
-    ConversationEvent,
     ConversationStarted,
     ExpandResult,
     Message,
@@ -17,6 +16,7 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     QuoteState,
+    RecordedEvent,
     Role,
     SectionsExpanded,
     Step,
@@ -143,7 +143,7 @@ def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequenc
 
 def finish_with_events(
     state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()
-) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+) -> tuple[ConversationState, tuple[RecordedEvent, ...]]:
     citations = tuple(
         Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
     )
@@ -200,7 +200,7 @@ class Recorder:
     def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
         begun = ConversationStarted(conversation_id=conversation_id)
         self.state = fold_events(library or make_library(), (begun,))
-        self.events: list[ConversationEvent] = [begun]
+        self.events: list[RecordedEvent] = [begun]
 
     def apply(self, events: Events) -> None:
         self.state = apply_events(self.state, *events)
@@ -220,7 +220,7 @@ class Recorder:
         self.apply(finish_question(self.state, QuestionAnswered(answer=answer, stopped=StopReason.ANSWERED)))
         return self
 
-    def record(self, event: ConversationEvent) -> None:
+    def record(self, event: RecordedEvent) -> None:
         self.apply((event,))
 
 

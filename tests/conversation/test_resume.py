@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from roamtui.conversation.events import (
     CloseReason,
-    ConversationEvent,
     DraftRecorded,
     Origin,
+    RecordedEvent,
     SectionsClosed,
     SectionsExpanded,
     StopReason,
@@ -39,7 +39,7 @@ def _save(state: ConversationState) -> ConversationState:
     return apply_events(state, *identify_document(state))
 
 
-def _list_reported(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
+def _list_reported(events: Iterable[RecordedEvent]) -> list[RecordedEvent]:
     """List the events that a person sees later."""
     return [event for event in events if isinstance(event, SectionsExpanded | SectionsClosed)]
 

@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 from textual.scrollbar import ScrollDown
 
-from roamtui.conversation.events import Citation, Nearest, QuoteState, StopReason
+from roamtui.conversation.events import Citation, QuoteState, StopReason
 from roamtui.conversation.notices import Severity
+from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import Exchange
 from roamtui.document.loader import build_library
 from roamtui.markdown.surroundings import Surroundings
