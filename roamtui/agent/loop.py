@@ -2,13 +2,13 @@
 
 import asyncio
 from contextlib import aclosing
-from functools import partial
 from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.consent import Consent, SpendingLimit, format_embedding
+from roamtui.agent.consent import Consent, SpendingLimit
+from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import (
     QuestionContext,
     find_pages_about,
@@ -56,10 +56,8 @@ from roamtui.conversation.events import (
     ThinkingStreamed,
     ThoughtsRecorded,
     ToolUse,
-    Usage,
     UsageRecorded,
 )
-from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.question_flow import (
     begin_question,
     estimate_hits_room,
@@ -69,7 +67,6 @@ from roamtui.conversation.question_flow import (
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions, ExpandSections
-from roamtui.document.parallel import run_in_thread
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
@@ -92,7 +89,7 @@ from roamtui.outline.references import has_unread_pages
 from roamtui.plain import shorten
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.search.base import Coverage, Hit, Progress, Searcher
+from roamtui.search.base import Searcher
 from roamtui.text import estimate_tokens
 
 _WINDOW_TOKENS_DEFAULT = 64_000
@@ -117,8 +114,6 @@ _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
 _SAVED_STEP_LENGTH = 500
 """An answer is saved again after so many new characters, the most that a killed program loses."""
-_INDEXED_AHEAD_MIN = 5_000
-"""Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -157,13 +152,13 @@ class Agent:
         """
         self.conversation = conversation
         self.model = model
-        self.searcher = searcher
         self.options = options or AgentOptions()
         spending = spending or SpendingLimit(self.options.cost_usd_max)
         self._consent = Consent(conversation, spending)
-        self._search_meter = search_meter or UsageMeter()
+        search_meter = search_meter or UsageMeter()
         if spending.usd_max is not None:
-            self._search_meter.may_spend = self._consent.may_spend
+            search_meter.may_spend = self._consent.may_spend
+        self.search = DocumentSearch(conversation, searcher, search_meter)
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
 
@@ -237,75 +232,18 @@ class Agent:
     async def _load_pages(self, question: str, within: str | None) -> None:
         """Load the pages whose titles or descriptions bear on a question, if not all pages are loaded."""
         state = self.conversation.state
-        if self.searcher is not None and has_unread_pages(state.library):
-            self.searcher.refresh(state.library)
-            pages = await asyncio.to_thread(find_pages_about, state, self.searcher, question, within)
+        if self.search.searcher is not None and has_unread_pages(state.library):
+            self.search.searcher.refresh(state.library)
+            pages = await asyncio.to_thread(find_pages_about, state, self.search.searcher, question, within)
             if pages:
                 await self.conversation.library_loader.load(pages, Origin.AGENT)
-
-    async def search(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Search the whole document with the configured search mode.
-
-        Raises:
-            RoamtuiError: The search failed. The message is for the person.
-        """
-        searcher = self.searcher
-        if searcher is None or not query.strip():
-            return ()
-        searcher.refresh(await self.conversation.library_loader.load_all())
-        try:
-            hits = await asyncio.to_thread(searcher.search, query, limit=limit)
-        finally:
-            await self.conversation.apply(self.take_search_usage())
-        return tuple(hit for hit in hits if hit.section_id in self.conversation.state.library)
-
-    def take_search_usage(self) -> tuple[UsageRecorded, ...]:
-        """Return the event that records what searching has used since the last call, if it used anything."""
-        usage = self._search_meter.take()
-        return (UsageRecorded(usage=usage),) if usage != Usage() else ()
-
-    async def index_ahead(self, report: Progress) -> None:
-        """Update the search index of a large source before it is needed. `report` is called in a thread."""
-        searcher = self.searcher
-        library = self.conversation.state.library
-        if searcher is not None and len(library) >= _INDEXED_AHEAD_MIN and not library.unloaded_files:
-            await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
-            await self.conversation.apply(self.take_search_usage())
-
-    @property
-    def coverage(self) -> Coverage:
-        """What of the document can be compared by meaning so far."""
-        return Coverage() if self.searcher is None else self.searcher.coverage
-
-    async def embed_ahead(self) -> bool:
-        """Embed a little of the document for searches by meaning. Return whether some may be left."""
-        searcher = self.searcher
-        state = self.conversation.state
-        if searcher is None or state.library.unloaded_files:
-            return False
-        return await asyncio.wrap_future(
-            run_in_thread(partial(searcher.embed_ahead, tuple(state.open_sections)))
-        )
-
-    async def offer_embedding(self, report: Progress) -> None:
-        """Embed the document by a server if the person agrees. `report` is called in a thread."""
-        searcher = self.searcher
-        if searcher is None or self.conversation.state.library.unloaded_files:
-            return
-        plan = await asyncio.wrap_future(run_in_thread(searcher.plan_embedding))
-        if plan is not None:
-            question = "Compare the whole document by meaning?"
-            approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
-            if await self.conversation.approver(approval):
-                await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
-                await self.conversation.apply(self.take_search_usage())
 
     async def _answer(self, question: str, within: str | None) -> None:
         from roamtui.quotes.current_text import add_nearest  # noqa: PLC0415 - the first screen does not need it
 
         conversation = self.conversation
         has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
-        has_search = self.searcher is not None
+        has_search = self.search.searcher is not None
         run = QuestionRun(make_tools(conversation.state.library, has_search=has_search, has_room=has_room))
         conversation.set_budget(self._make_budget(run))
         number = len(conversation.state.exchanges) + 1
@@ -314,7 +252,7 @@ class Agent:
             await self._begin(run, question, within)
             if self.model.name == OFFLINE:
                 answer, run.citations, run.stopped = await read_offline(
-                    conversation, self.searcher, self.options.policy
+                    conversation, self.search.searcher, self.options.policy
                 )
                 run.step = Step(text=answer, uses=())
                 run.steps = len(conversation.state.exchanges[-1].steps)
@@ -331,7 +269,7 @@ class Agent:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
                 outcome = outcome or build_outcome(conversation.state, run)
-                conversation.fold(self.take_search_usage())
+                conversation.fold(self.search.take_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, run: QuestionRun, question: str, within: str | None) -> None:
@@ -344,7 +282,7 @@ class Agent:
             room = estimate_hits_room(state, question, prompt)
             view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
+            retrieved = await retrieve_context(self.search.searcher, view, question, within, earlier)
             run.hits_text = retrieved.text
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
@@ -466,7 +404,7 @@ class Agent:
             if room < 0 and limit is not None:
                 raise refusal or ModelError(_NO_ROOM.format(window=self.model.window_tokens or limit))
             sent = estimate_request(self.model, request)
-            conversation.fold(self.take_search_usage())
+            conversation.fold(self.search.take_usage())
             reply_tokens = get_answer_tokens(self.model.window_tokens or _WINDOW_TOKENS_DEFAULT)
             if not await self._consent.confirm_spending(self.model, sent, reply_tokens):
                 return False
@@ -570,7 +508,7 @@ class Agent:
                 continue
             context = ToolContext(
                 conversation=self.conversation,
-                searcher=self.searcher,
+                searcher=self.search.searcher,
                 room_tokens=room,
                 excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
                 search_tokens=search_room // max(1, searches_left),

@@ -134,7 +134,7 @@ async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
     answer = await talk.ask("Who composed the anthem of Norway?")
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.answer.startswith("Not found: nothing was searched. Search is off.")
-    talk.agent.searcher = FakeSearcher(error=StoreError("The index is damaged."))
+    talk.agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
     answer = await talk.ask("Who composed the anthem of Norway?")
     assert answer.answer.startswith("Not found: nothing was searched. The index is damaged.")
 

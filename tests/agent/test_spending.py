@@ -117,7 +117,7 @@ async def test_reranking_counts() -> None:
     await agent.ask("How high are the fees for late books?")
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
     assert conversation.state.exchanges[0].usage == conversation.state.spent
-    await agent.search("fees for late books", 10)
+    await agent.search.find("fees for late books", 10)
     assert ranking.requests
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
 
@@ -134,7 +134,7 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     options = AgentOptions(cost_usd_max=0.007)
     agent = Agent(conversation, ScriptedModel(), searcher, options, search_meter=background.meter)
     for _ in range(5):
-        assert await agent.search("fees for late books", 10)
+        assert await agent.search.find("fees for late books", 10)
     assert conversation.state.spent.cost_usd == pytest.approx(0.006)
     assert len(ranking.requests) == 3
     (warning,) = warnings

@@ -51,7 +51,7 @@ UNCLEAR = "What is shallow there?"
 def _make_agent(text: str = TEXT) -> Agent:
     """Return an agent whose questions come with search results."""
     agent = make_agent(text=text, options=AgentOptions(sends_hits=True))
-    agent.searcher = KeywordSearcher(agent.conversation.state.library)
+    agent.search.searcher = KeywordSearcher(agent.conversation.state.library)
     return agent
 
 

@@ -38,5 +38,5 @@ async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> 
     assert not agent.conversation.state.is_asking
     assert agent.conversation.state.exchanges[0].stopped is StopReason.CANCELLED
     model_of(agent).add_replies(saying("Not found: no."))
-    agent.searcher = None
+    agent.search.searcher = None
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND

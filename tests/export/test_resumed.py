@@ -29,7 +29,7 @@ async def test_every_export_is_the_same_before_quitting_and_after_resuming(
 ) -> None:
     agent = make_agent(store=store)
     fees, hours, lending = ids(agent, "Fees", "Hours", "Lending")
-    agent.searcher = FakeSearcher(Hit(section_id=hours, score=1.0, why="text rank 1", snippet="Open daily."))
+    agent.search.searcher = FakeSearcher(Hit(section_id=hours, score=1.0, why="text rank 1", snippet="Open daily."))
     proof = f'It costs "2 euros a day" [{fees}], not "9 dollars" [{fees}].'
     model_of(agent).add_replies(
         ScriptedReply(thinking="Where are fees?", calls=(("search_sections", {"queries": ["fees"]}),)),

@@ -90,7 +90,7 @@ async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compare
         assert embedder.asked == []
         await ui.press(key)
         if is_whole:
-            await ui.wait_until(lambda: ui.main.agent.coverage == Coverage(8, 8))
+            await ui.wait_until(lambda: ui.main.agent.search.coverage == Coverage(8, 8))
         else:
             await ui.wait_until("0 of 8 sections compared by meaning")
             assert embedder.asked == []

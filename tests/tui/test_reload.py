@@ -78,7 +78,7 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert "changed on disk" not in ui.text
         assert "◆ Deck oven" in ui.text
         await ui.press_until("No changes", "f5")
-        (hit,) = await ui.main.agent.search("rye flour", 1)
+        (hit,) = await ui.main.agent.search.find("rye flour", 1)
         assert hit.section_id == ui.find_id("Flour")
         await ui.ask("And now?", f'"The deck oven takes a hundred loaves" [{deck}].')
         assert "a hundred loaves" in ui.model.requests[-1].messages[-1].text

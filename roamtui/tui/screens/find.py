@@ -148,7 +148,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             group = "Related · closest first"
             results += [
                 FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
-                for hit in await self._agent.search(query, _HITS_MAX)
+                for hit in await self._agent.search.find(query, _HITS_MAX)
                 if hit.section_id not in first_matches
             ]
         self._show_found(replace(outcome, results=tuple(results), is_complete=True))

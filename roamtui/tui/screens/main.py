@@ -178,8 +178,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._show_window()
             if note := self.agent.model.note:
                 self.chat_log.add_notice(note)
-            await self.agent.index_ahead(report)
-            await self.agent.offer_embedding(report)
+            await self.agent.search.index_ahead(report)
+            await self.agent.search.offer_embedding(report)
         finally:
             self.post_message(StatusMessage("", is_progress=True))
         self._embed_ahead()
@@ -192,8 +192,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
             is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
             if is_idle and self.is_current and not self.is_asking:
-                is_left = await self.agent.embed_ahead()
-                coverage = self.agent.coverage
+                is_left = await self.agent.search.embed_ahead()
+                coverage = self.agent.search.coverage
                 is_whole = coverage.compared == coverage.total
                 self.status_line.compared = "" if is_whole else coverage.format()
 

@@ -1,0 +1,82 @@
+"""Searches in the document of a conversation, and what is indexed and embedded before a question needs it."""
+
+import asyncio
+from functools import partial
+
+from roamtui.agent.consent import format_embedding
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import Usage, UsageRecorded
+from roamtui.conversation.library_loader import ApprovalRequest
+from roamtui.document.parallel import run_in_thread
+from roamtui.models.usage import UsageMeter
+from roamtui.search.base import Coverage, Hit, Progress, Searcher
+
+_INDEXED_AHEAD_MIN = 5_000
+"""Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""
+
+
+class DocumentSearch:
+    """A searcher for one conversation, whose usage is recorded there. Without a searcher, nothing is done."""
+
+    def __init__(self, conversation: Conversation, searcher: Searcher | None, meter: UsageMeter) -> None:
+        """Search with `searcher`, whose requests `meter` counts."""
+        self.searcher = searcher
+        self._conversation = conversation
+        self._meter = meter
+
+    async def find(self, query: str, limit: int) -> tuple[Hit, ...]:
+        """Search the whole document with the configured search mode.
+
+        Raises:
+            RoamtuiError: The search failed. The message is for the person.
+        """
+        if self.searcher is None or not query.strip():
+            return ()
+        self.searcher.refresh(await self._conversation.library_loader.load_all())
+        try:
+            hits = await asyncio.to_thread(self.searcher.search, query, limit=limit)
+        finally:
+            await self._conversation.apply(self.take_usage())
+        return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)
+
+    def take_usage(self) -> tuple[UsageRecorded, ...]:
+        """Return the event that records what searching has used since the last call, if it used anything."""
+        usage = self._meter.take()
+        return (UsageRecorded(usage=usage),) if usage != Usage() else ()
+
+    async def index_ahead(self, report: Progress) -> None:
+        """Update the search index of a large source before it is needed. `report` is called in a thread."""
+        searcher = self._get_ready_searcher()
+        if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
+            await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+            await self._conversation.apply(self.take_usage())
+
+    @property
+    def coverage(self) -> Coverage:
+        """What of the document can be compared by meaning so far."""
+        return Coverage() if self.searcher is None else self.searcher.coverage
+
+    async def embed_ahead(self) -> bool:
+        """Embed a little of the document for searches by meaning. Return whether some may be left."""
+        searcher = self._get_ready_searcher()
+        if searcher is None:
+            return False
+        first = tuple(self._conversation.state.open_sections)
+        return await asyncio.wrap_future(run_in_thread(partial(searcher.embed_ahead, first)))
+
+    async def offer_embedding(self, report: Progress) -> None:
+        """Embed the document by a server if the person agrees. `report` is called in a thread."""
+        searcher = self._get_ready_searcher()
+        if searcher is None:
+            return
+        plan = await asyncio.wrap_future(run_in_thread(searcher.plan_embedding))
+        if plan is not None:
+            question = "Compare the whole document by meaning?"
+            approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
+            if await self._conversation.approver(approval):
+                await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
+                await self._conversation.apply(self.take_usage())
+
+    def _get_ready_searcher(self) -> Searcher | None:
+        """Return the searcher, or None while files are still to be loaded."""
+        return None if self._conversation.state.library.unloaded_files else self.searcher
