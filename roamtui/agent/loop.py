@@ -199,6 +199,7 @@ class Agent:
                 self._has_failed = isinstance(error, RoamtuiError)
                 has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
                 if not has_begun:
+                    await conversation.restore()
                     conversation.publish(QuestionDropped())
                 raise
             exchange = conversation.state.exchanges[-1]

@@ -22,7 +22,7 @@ from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.question_flow import has_exchange, plan_rewind
+from roamtui.conversation.question_flow import has_exchange, plan_rewind, restore_rewound
 from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
 from roamtui.conversation.update import (
     Command,
@@ -241,9 +241,17 @@ class Conversation:
         self.state = replace(self.state, library=library)
 
     async def rewind(self, exchange: Exchange) -> None:
-        """Remove an exchange and all later ones, if it is still there. The caller holds `lock`."""
+        """Remove an exchange and all later ones, if it is still there. The caller holds `lock`.
+
+        The next question keeps it as an earlier answer.
+        """
         if has_exchange(self.state, exchange):
             await self.apply(plan_rewind(self.state, exchange.number))
+
+    async def restore(self) -> None:
+        """Undo `rewind` if no question has taken the place of what it removed. The caller holds `lock`."""
+        if events := restore_rewound(self.state):
+            await self.apply(events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""

@@ -91,7 +91,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 class ToolUse(Struct, frozen=True, kw_only=True):
-    """A tool call with its result: a transcript never holds one without the other."""
+    """A tool call with its result."""
 
     call: ToolCall
     result: str
@@ -163,9 +163,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     end_line: int = 0
     """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""
     page: int | None = None
-    """First page of these lines, or None if the document has no pages."""
+    """First page of these lines, if the document has pages, with its printed number if that differs."""
     page_label: str = ""
-    """The printed number of this page; empty if it is the counted one."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     surroundings: Surroundings | None = None
@@ -178,7 +177,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids in square brackets that show this citation."""
     nearest: Nearest | None = None
-    """What the documents say instead of a quote that was not found, or None if nothing is similar."""
+    """What is most similar to a quote that was not found, if anything is."""
     is_changed: bool = False
     """Whether the quote was in the document when the model answered, but no longer is."""
 
@@ -259,14 +258,12 @@ class ExpandResult(Struct, frozen=True, kw_only=True):
     """Outcome of one requested id."""
 
     id: str
-    """The id as it was requested."""
+    """The id as it was requested. `section_id` is None if there is no such section."""
     section_id: str | None
-    """None if there is no such section."""
     status: ExpandStatus
     text: str = ""
-    """The tool result for the model."""
+    """The tool result for the model, with estimated `tokens` of section text."""
     tokens: int = 0
-    """Estimated tokens of the section text that was delivered for this request."""
 
 
 class ConversationStarted(Struct, frozen=True, kw_only=True):
@@ -288,20 +285,18 @@ class DocumentIdentified(Struct, frozen=True, kw_only=True):
     source: str
     """Name of the document, or its digest if it was piped in. All conversations about one source share it."""
     content_hash: str
-    """Digest of all that is loaded of it."""
     sources: tuple[LibrarySource, ...] = ()
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
 
 class SectionsExpanded(Struct, frozen=True, kw_only=True):
-    """A batch of sections was opened, or a person pinned or unpinned sections."""
+    """Sections were opened, and nodes unfolded to show them, or a person pinned or unpinned sections."""
 
     results: tuple[ExpandResult, ...]
     origin: Origin
     sections: tuple[OpenSection, ...] = ()
     """New state of each section that was opened, got more text, or contains a requested section."""
     unfolded_ids: tuple[str, ...] = ()
-    """Nodes that were unfolded to show the sections."""
 
     @property
     def opened_ids(self) -> tuple[str, ...]:
@@ -350,9 +345,8 @@ class NodesLoaded(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences for a person, for example that a page is an older copy."""
     pages: tuple[str, ...] = ()
-    """Those of the nodes that are links to pages."""
+    """Those of the nodes that are links to pages, from origins that the person allowed."""
     approved_origins: tuple[str, ...] = ()
-    """Origins that the person allowed for it."""
 
 
 class WarningRaised(Struct, frozen=True, kw_only=True):
@@ -362,10 +356,9 @@ class WarningRaised(Struct, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Struct, frozen=True, kw_only=True):
-    """A question was asked, and is already saved on disk."""
+    """A question was asked, and is saved on disk. `begin_question` sets its number."""
 
     number: int = 0
-    """It is 0 until `begin_question` sets it."""
     question: str
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
@@ -431,9 +424,8 @@ class StepStarted(Struct, frozen=True, kw_only=True):
 
     number: int
     input_tokens: int
-    """Estimated tokens of the request."""
+    """Estimated, as the cost is, which is None if the price is unknown."""
     cost_usd: float | None = None
-    """Estimated cost of these tokens, or None if the price is unknown."""
 
 
 class UsageRecorded(Struct, frozen=True, kw_only=True):
@@ -459,12 +451,10 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
 
 
 class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
-    """What the model thought for one reply. It is shown folded, and no model reads it again."""
+    """What the model thought for one reply: the end of the text, and the estimated tokens of all of it."""
 
     text: str
-    """The end of the thoughts if they are long."""
     tokens: int
-    """Estimated tokens of all thoughts."""
 
 
 class SectionsSearched(Struct, frozen=True, kw_only=True):
@@ -507,15 +497,13 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
 
 
 class QuestionAnswered(Struct, frozen=True, kw_only=True):
-    """The question has ended and is on disk. Always the last event of a question."""
+    """The question has ended and is on disk. Its last event. `finish_question` sets number and usage."""
 
     number: int = 0
-    """It is 0 until `finish_question` sets it."""
     answer: str
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()
-    """What the question has used. `finish_question` sets it."""
     steps: int = 0
     """Number of requests to the model."""
     error: str = ""
@@ -527,23 +515,35 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
 
 
 class CitationsChecked(Struct, frozen=True, kw_only=True):
-    """The quotes of an earlier answer were looked up again in the document, and some results are new."""
+    """The quotes of an answer were looked up again in the document, and some results are new."""
 
     number: int
     citations: tuple[Citation, ...]
 
 
 class QuestionsRewound(Struct, frozen=True, kw_only=True):
-    """A question and everything after it were removed from the conversation."""
+    """A question and all after it were removed. The next question keeps it as an earlier answer."""
 
     first: int
 
 
+class QuestionsRestored(Struct, frozen=True, kw_only=True):
+    """What `QuestionsRewound` removed is back, because no other question took its place."""
+
+    count: int
+
+
+class AnswerChosen(Struct, frozen=True, kw_only=True):
+    """A person chose one of `Exchange.answers` by its index."""
+
+    number: int
+    index: int
+
+
 class DocumentReloaded(Struct, frozen=True, kw_only=True):
-    """The document or its sources changed, and open sections were found again by id or by their text."""
+    """The document or its sources changed. All open sections were found again by id or by their text."""
 
     sections: tuple[OpenSection, ...]
-    """All open sections."""
     gone_ids: tuple[str, ...] = ()
     """Nodes that were unfolded or being read, and are no longer in the document."""
 
@@ -577,6 +577,8 @@ RecordedEvent = (
     | NodesLoaded
     | DocumentReloaded
     | QuestionsRewound
+    | QuestionsRestored
+    | AnswerChosen
 )
 """Events that give the state, in their order, and that the log keeps: whatever is read later is in one."""
 ShownEvent = (

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     EVENT_NAMES,
+    AnswerChosen,
     CitationsChecked,
     ConversationRenamed,
     ConversationStarted,
@@ -24,6 +25,7 @@ from roamtui.conversation.events import (
     DraftRecorded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsRestored,
     QuestionsRewound,
     RecordedEvent,
     StepRecorded,
@@ -62,6 +64,8 @@ _LISTED_KINDS: tuple[type[RecordedEvent], ...] = (
     UsageRecorded,
     QuestionAnswered,
     QuestionsRewound,
+    QuestionsRestored,
+    AnswerChosen,
 )
 """Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
@@ -106,8 +110,13 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
     @property
     def ended_state(self) -> ConversationState:
-        """The state after the program ended: a question without an end counts as cancelled."""
+        """The state after the program ended: a question without an end counts as cancelled.
+
+        One that was removed to be asked again, and was not, is back.
+        """
         state = self.state
+        if state.rewound is not None:
+            return apply_events(state, QuestionsRestored(count=len(state.rewound.exchanges)))
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
 
@@ -117,17 +126,24 @@ def _can_follow(state: ConversationState, event: RecordedEvent) -> bool:
     if is_start == bool(state.id):
         return False  # it comes first, and only once
     count = len(state.exchanges)
+    can_follow = True
     match event:
         case QuestionAsked(number=number):
-            return number == count + 1
+            can_follow = number == count + 1
         case StepStarted() | StepRecorded() | DraftRecorded():
-            return state.is_asking
+            can_follow = state.is_asking
         case QuestionAnswered(number=number):
-            return state.is_asking and number == count
+            can_follow = state.is_asking and number == count
         case QuestionsRewound(first=number) | CitationsChecked(number=number):
-            return 1 <= number <= count
+            can_follow = 1 <= number <= count
+        case QuestionsRestored(count=restored):
+            can_follow = state.rewound is not None and restored == len(state.rewound.exchanges)
+        case AnswerChosen(number=number, index=index):
+            is_there = 1 <= number <= count and 0 <= index < len(state.exchanges[number - 1].answers)
+            can_follow = is_there and not state.is_asking
         case _:
-            return True
+            pass
+    return can_follow
 
 
 def decode_log(

@@ -15,6 +15,7 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsRestored,
     QuestionsRewound,
     SectionsExpanded,
 )
@@ -228,3 +229,8 @@ def plan_rewind(state: ConversationState, number: int) -> Events:
     after = apply_events(state, rewound)
     missing_ids = [open_id for open_id in after.open_sections if open_id not in state.library]
     return (rewound, *make_close_events(after, missing_ids, Origin.PERSON, CloseReason.GONE))
+
+
+def restore_rewound(state: ConversationState) -> Events:
+    """Undo `plan_rewind`, unless a question has taken the place of what it removed."""
+    return () if state.rewound is None else (QuestionsRestored(count=len(state.rewound.exchanges)),)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.events import (
+    AnswerChosen,
     Citation,
     CitationsChecked,
     ConversationRenamed,
@@ -29,6 +30,7 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsRestored,
     QuestionsRewound,
     QuoteState,
     ReadingSectionChanged,
@@ -95,6 +97,16 @@ class Exchange(Struct, frozen=True, kw_only=True):
     error: str = ""
     events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
+    is_stale: bool = False
+    """Whether the document has changed since, so that offsets in texts that the model got may be wrong."""
+    earlier: tuple["Exchange", ...] = ()
+    """Answers before this one to the same question, maybe in other words. A person can choose one of them."""
+    later: tuple["Exchange", ...] = ()
+
+    @property
+    def answers(self) -> tuple["Exchange", ...]:
+        """All answers to the question, oldest first, each without the others."""
+        return (*self.earlier, replace(self, earlier=(), later=()), *self.later)
 
     @property
     def _is_answered(self) -> bool:
@@ -172,14 +184,14 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Digest of all that was loaded of the library at the last change."""
     pages: tuple[str, ...] = ()
     """The links whose pages were loaded, each after those that lead to it."""
-    reloaded_at: int = 0
-    """Number of exchanges at the last change of the document. In the texts of these, offsets may be wrong."""
     sources: tuple[LibrarySource, ...] = ()
     """The sources of the library, or empty if it has only the one that the conversation began with."""
     spent: Usage = Usage()
     """What all requests have used. A rewind removes questions, but not what they cost."""
     in_flight: Usage = Usage()
     """Estimate of the request that is being answered. It counts if the program is killed meanwhile."""
+    rewound: "ConversationState | None" = None
+    """The state before the last question was removed, until another question takes its place."""
 
     @property
     def nonce(self) -> str:
@@ -242,7 +254,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
         """Collect the quotable ranges of the newest hits and closed sections, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
-        for exchange in self.exchanges[self.reloaded_at :][-_EXCERPT_QUESTIONS_MAX:]:
+        current = [exchange for exchange in self.exchanges if not exchange.is_stale]
+        for exchange in current[-_EXCERPT_QUESTIONS_MAX:]:
             add_delivered(excerpts, (*exchange.iter_excerpts(), *exchange.closed))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
@@ -343,7 +356,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
                 open_sections=_by_id(sections),
                 unfolded=state.unfolded - {*gone_ids},
                 reading_id=None if state.reading_id in gone_ids else state.reading_id,
-                reloaded_at=len(exchanges),
+                exchanges=tuple(map(_make_stale, exchanges)),
                 needs_rebuild=True,
             )
         case QuestionAsked():
@@ -375,12 +388,17 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             checked = replace(exchanges[number - 1], citations=citations)
             return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))
         case QuestionsRewound(first=first):
-            return _rewind(state, first - 1)
+            return replace(_rewind(state, first - 1), rewound=replace(state, rewound=None))
+        case QuestionsRestored():
+            return _restore(state)
+        case AnswerChosen(number=number, index=index):
+            return _choose_answer(state, number - 1, index)
         case _:
             assert_never(event)
 
 
 def _begin_exchange(state: ConversationState, event: QuestionAsked) -> ConversationState:
+    replaced = state.rewound.exchanges[len(state.exchanges)].answers if state.rewound is not None else ()
     exchange = Exchange(
         number=len(state.exchanges) + 1,
         question=event.question,
@@ -389,9 +407,11 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         preface=event.preface,
         excerpts=event.excerpts,
         model=event.model,
+        earlier=replaced,
     )
     return replace(
         state,
+        rewound=None,
         exchanges=(*state.exchanges, exchange),
         open_sections={**state.open_sections, **_by_id(event.sections)},
         is_asking=True,
@@ -441,6 +461,20 @@ def _close(state: ConversationState, section_ids: Sequence[str]) -> Conversation
     return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
 
 
+def _restore(state: ConversationState) -> ConversationState:
+    before = state.rewound or state
+    restored = replace(state, exchanges=before.exchanges, open_sections=before.open_sections)
+    return replace(restored, rewound=None, needs_rebuild=True)
+
+
+def _choose_answer(state: ConversationState, position: int, index: int) -> ConversationState:
+    exchanges = state.exchanges
+    answers = exchanges[position].answers
+    chosen = replace(answers[index], earlier=answers[:index], later=answers[index + 1 :])
+    exchanges = (*exchanges[:position], chosen, *exchanges[position + 1 :])
+    return replace(state, exchanges=exchanges, needs_rebuild=True)
+
+
 def _by_id(sections: Iterable[OpenSection]) -> dict[str, OpenSection]:
     return {section.section_id: section for section in sections}
 
@@ -450,9 +484,15 @@ def _change_last(state: ConversationState, **changes: object) -> ConversationSta
     return replace(state, exchanges=(*state.exchanges[:-1], last))
 
 
+def _make_stale(exchange: Exchange) -> Exchange:
+    earlier = tuple(map(_make_stale, exchange.earlier))
+    later = tuple(map(_make_stale, exchange.later))
+    return replace(exchange, is_stale=True, earlier=earlier, later=later)
+
+
 def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     sections = state.exchanges[kept_count].open_before
-    if kept_count < state.reloaded_at:
+    if state.exchanges[kept_count].is_stale:
         sections = tuple(replace(section, deliveries=()) for section in sections)
     # If there was no rebuild since the question, the transcript before it is still exactly what the model
     # got.
@@ -461,7 +501,6 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
         state,
         exchanges=state.exchanges[:kept_count],
         open_sections=_by_id(sections),
-        reloaded_at=min(state.reloaded_at, kept_count),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
     )

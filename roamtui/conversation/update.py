@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.events import (
+    AnswerChosen,
     CloseReason,
     ExpandResult,
     ExpandStatus,
@@ -68,7 +69,14 @@ class ReadSection(Struct, frozen=True, kw_only=True):
     section_id: str | None
 
 
-Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection
+class ChooseAnswer(Struct, frozen=True, kw_only=True):
+    """Let another of the answers to a question be the one that counts."""
+
+    number: int
+    index: int
+
+
+Command = ExpandSections | CloseSections | PinSections | FoldNodes | ReadSection | ChooseAnswer
 
 
 class AskOptions(Struct, frozen=True, kw_only=True):
@@ -77,8 +85,8 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     within: str | None = None
     """Id of the section that the question is about, or None for the whole document."""
     replaces: Exchange | None = None
-    """The exchange that the question replaces, which is removed first. If the conversation no longer has it,
-    because the person switched to another one, nothing is asked."""
+    """The last exchange, which the question replaces and keeps as an earlier answer. If the conversation no
+    longer has it, because the person switched to another one, nothing is asked."""
     open_first: tuple[str, ...] = ()
     needs_success: bool = False
     """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
@@ -129,6 +137,10 @@ def update(state: ConversationState, command: Command) -> Events:  # noqa: PLR09
             return (NodesFolded(section_ids=folding, is_folded=True),) if folding else ()
         case ReadSection(section_id=section_id):
             return (ReadingSectionChanged(section_id=section_id),)
+        case ChooseAnswer(number=number, index=index):
+            answers = state.exchanges[number - 1].answers if number <= len(state.exchanges) else ()
+            is_possible = not state.is_asking and 0 <= index < len(answers)
+            return (AnswerChosen(number=number, index=index),) if is_possible else ()
         case _:
             assert_never(command)
 

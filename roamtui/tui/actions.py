@@ -50,15 +50,17 @@ SCOPE_TITLES = {
 """Names of the scopes on the screen, in the order of the help screen."""
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 """The panes of a document, from left to right."""
+SECTION_PANES = (Scope.TREE, Scope.READER)
+"""The panes where a letter may change a section. In the conversation, letters only move, copy and show."""
 _MEETING = {
     Scope.GLOBAL: frozenset({*PANES, Scope.MOVE, Scope.SECTION, Scope.INPUT}),
     Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PICTURE}),
-    Scope.SECTION: frozenset(PANES),
+    Scope.SECTION: frozenset(SECTION_PANES),
 }
 """The scopes whose keys work together with those of another scope."""
 SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
 """Global actions that also work on the start screen and in a table."""
-ANYWHERE_IDS = ("chat.select_citation", "chat.open_and_ask", "reader.focus_mode")
+ANYWHERE_IDS = ("chat.select_citation", "chat.retry", "reader.focus_mode")
 """Actions of a pane that the screen carries out, so that they work in the other panes too."""
 
 
@@ -208,16 +210,19 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             is_hinted=True,
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."),
-        _hinted("retry", "r", "ask again", "Ask the last question again. The app asks first."),
-        _on_screen(
-            "open_and_ask",
-            "ctrl+r",
-            "read and ask",
-            "Anywhere: open what search found and the model did not read, and ask again.",
-        ),
-        _hinted("edit", "e", "edit question", "Edit the last question and ask it again."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
-        _row("export", "w", "export", "Export this conversation in several formats."),
+        _on_screen(
+            "retry",
+            "ctrl+r",
+            "ask again",
+            "Anywhere: put the question into the box, to ask it again with all that search found.",
+            is_hinted=True,
+        ),
+        _row("next_answer", "]", "next answer", "Go to the next answer to the question.", "step_answer(1)"),
+        _row(
+            "previous_answer", "[", "before", "Go to the previous answer to the question.", "step_answer(-1)"
+        ),
+        _row("export", "", "export", "Export this conversation in several formats."),
     ),
     Scope.READER: (
         _hinted("next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
@@ -311,14 +316,18 @@ class Keymap(Struct, frozen=True):
     def find_panes(self, *names: str | None) -> tuple[Scope, ...]:
         """Return where a key does something, by its names: panes, or else the question box."""
         scopes = {action.scope for action in self.actions if not set(names).isdisjoint(action.keys)}
+        if Scope.SECTION in scopes:
+            scopes.update(SECTION_PANES)
         panes = tuple(scope for scope in (Scope.CHAT, Scope.TREE, Scope.READER) if scope in scopes)
         return panes or tuple(scopes & {Scope.INPUT})
 
     def list_main_actions(self, scope: Scope) -> Sequence[Action]:
         """List the actions of a pane and its sections, or those of the question box and the usual others."""
         others = self.get_bound(_MAIN_IDS)
-        if scope in PANES:
+        if scope in SECTION_PANES:
             others = [*self.get_bound(["global.go_question"]), *self.for_scope(Scope.SECTION)]
+        elif scope is Scope.CHAT:
+            others = []
         return [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
 
     @property

@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.text import format_token_count
-from roamtui.tui.actions import PANES, Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope, format_keys
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
@@ -133,10 +133,12 @@ class HintLine(ClickableLine):
 
     @override
     def render(self) -> Content:
-        scopes = (self.scope, Scope.SECTION) if self.scope in PANES else (self.scope,)
+        scopes = (self.scope, Scope.SECTION) if self.scope in SECTION_PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         if self.scope is not Scope.INPUT:
-            ids = [*(_MATCH_HINTS if self.has_matches else ()), "global.go_question", *ids]
+            ids = [*(_MATCH_HINTS if self.has_matches else ()), *ids]
+        if self.scope in SECTION_PANES:
+            ids = ["global.go_question", *ids]
         always = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted and action.keys]
         right = _join_fitting(format_action_hints(always), self.size.width, HINT_GAP)
         room = self.size.width - right.cell_length - len(HINT_GAP)

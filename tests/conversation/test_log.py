@@ -19,7 +19,9 @@ from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import plan_rewind
 from roamtui.conversation.state import fold_events
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.errors import StoreError
+from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library
 from tests.conversation.conversations import rewind as rewind_exchange
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -298,11 +300,36 @@ def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, fo
             call(name)
 
 
-async def test_rewinding_the_only_question_is_saved(store: ConversationStore) -> None:
+async def test_a_question_that_was_to_be_asked_again_and_was_not_is_there_as_before(store: ConversationStore) -> None:
     conversation = Conversation(make_library(), store=store)
     agent = Agent(conversation, ScriptedModel([ScriptedReply(text="Because.")]))
     exchange = await agent.ask("Why?")
     assert exchange is not None
     await rewind_exchange(conversation, exchange)
     conversation.close()
-    assert store.load(conversation.state.id).exchanges == ()
+    assert store.load(conversation.state.id).exchanges == (exchange,)
+    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
+    assert resumed.state.exchanges == (exchange,)
+
+
+async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: ConversationStore) -> None:
+    conversation = Conversation(make_library(), store=store)
+    model = ScriptedModel([ScriptedReply(text=text) for text in ("First.", "Second.", "More.")])
+    agent = Agent(conversation, model)
+    exchange = await agent.ask("Why?")
+    again = await agent.ask("Why not?", AskOptions(replaces=exchange))
+    assert again is not None
+    assert [answer.answer for answer in again.answers] == ["First.", "Second."]
+    await conversation.execute(ChooseAnswer(number=1, index=0))
+    conversation.close()
+    saved = store.load(conversation.state.id)
+    assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
+    assert "First." in render_markdown(saved, "a.md")
+    assert "Second." not in render_markdown(saved, "a.md")
+    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
+    await Agent(resumed, model).ask("And then?")
+    read = "\n".join(message.text for message in model.requests[-1].messages)
+    assert "First." in read
+    assert "Second." not in read
+    assert store.list()[0].questions == 2
+    assert len(resumed.state.exchanges[0].answers) == 2

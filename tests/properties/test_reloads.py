@@ -49,7 +49,7 @@ def _list_quotable(played: Recorder) -> set[Span]:
     """List all text that can be quoted: of open sections and of excerpts."""
     state = played.state
     delivered = {span for section in state.open_sections.values() for span in section.deliveries}
-    exchanges = state.exchanges[state.reloaded_at :]
+    exchanges = [exchange for exchange in state.exchanges if not exchange.is_stale]
     return delivered | {span for exchange in exchanges for span in exchange.iter_excerpts()}
 
 

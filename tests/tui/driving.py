@@ -30,7 +30,6 @@ from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.question_area import QuestionBox
 from roamtui.tui.context import AppContext
 from roamtui.tui.reader.document_reader import DocumentReader
-from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.case_files import read_case
@@ -248,10 +247,9 @@ class RunningApp:
         await self.pause()
 
     async def ask_again(self) -> None:
-        """Ask the last question again, and agree. A pressed key might belong to a text, and would have to wait."""
-        await self.focus(Scope.CHAT).press_until(ConfirmDialog, "r")
-        self.app.screen.dismiss(result=True)
-        await self.pause()
+        """Put the last question into the box, and send it again."""
+        await self.press_until("Asks again", "ctrl+r")
+        await self.press("enter")
 
     async def run(self, action_id: str) -> None:
         """Run an action of the main screen that has no key, and wait until the conversation has what it changes."""

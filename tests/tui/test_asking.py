@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from textual import events
 
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.errors import ModelError
@@ -139,42 +140,66 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert ui.app.is_running
 
 
-async def test_a_word_that_is_typed_in_the_conversation_asks_nothing_again() -> None:
+@pytest.mark.parametrize("typed", ["are there others", "quit", "e.g. ryes, x and 10 more", "when (a) [b]?", "ü{}@"])
+async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -> None:
     async with running(make_app(["First.", "Other."]), SIZE) as ui:
         await ui.ask("One?")
-        ui.focus(Scope.CHAT).type_at_once(*"dry", "enter")
-        await ui.wait_until("Ask this question again?")
-        await ui.pause()
-        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
-        assert len(ui.model.requests) == 1
-        assert ui.exchanges[-1].answer == "First."
+        ui.focus(Scope.CHAT).type_at_once(*typed, "enter")
+        await ui.wait_until(lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
+        assert ui.exchanges[-1].question == typed
+        assert not ui.state.open_sections
+        ui.focus(Scope.CHAT)
+        ui.app.post_message(events.Paste("/home/a b.pdf\nand more"))
+        await ui.wait_until(lambda: ui.box.text == "/home/a b.pdf\nand more")
+        assert ui.main.focused is ui.box
 
 
-async def test_the_last_question_is_asked_again_from_before_it() -> None:
-    app = make_app(["First.", "Bad.", "Better."])
+async def test_a_letter_that_moves_does_so_at_once_however_often_it_comes() -> None:
+    text = "# Pumps\n\n" + "".join(f"## Pump {number}\n\nIt needs {number} litres.\n\n" for number in range(60))
+    async with running(make_app(text=text), SIZE) as ui:
+        ids = [ui.find_id(f"Pump {number}") for number in range(60)]
+        answer = "\n\n".join(f"“It needs {number} litres.” [{ids[number]}]" for number in range(60))
+        await ui.ask("One?", expand(*ids[:9]), answer)
+        ui.focus(Scope.CHAT).type_at_once(*"1" + "j" * 50)
+        await ui.wait_until(lambda: ui.last.selected == ui.last.cited[50])
+        assert ui.box.text == ""
+
+
+async def test_the_last_question_is_asked_again_from_before_it_and_its_answers_stay() -> None:
+    app = make_app(["First.", "Bad.", "Better.", "More."])
     async with running(app, SIZE) as ui:
         await ui.ask("One?")
         await ui.ask("Two?")
+        ui.box.fill("a draft")
+        await ui.press_until("Asks again · esc to cancel", "ctrl+r")
+        assert ui.box.text == "Two?"
+        assert ui.main.focused is ui.box
+        await ui.press_until(lambda: ui.box.text == "a draft", "escape")
         await ui.ask_again()
         await ui.wait_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking)
-        await ui.pause()
+        await ui.wait_until("answer 2 of 2")
         assert [exchange.answer for exchange in ui.exchanges] == ["First.", "Better."]
         assert [view.answer for view in ui.app.screen.query(ExchangeView)] == ["First.", "Better."]
         assert ui.model.requests[2].messages == ui.model.requests[1].messages
+        await ui.focus(Scope.CHAT).press_until("answer 1 of 2", "[")
+        assert [view.answer for view in ui.app.screen.query(ExchangeView)] == ["First.", "Bad."]
+        await ui.press_until("No other answer", "[")
+        await ui.ask("Three?")
+        read = [message.text for message in ui.model.requests[-1].messages]
+        assert "Bad." in read
+        assert "Better." not in read
 
 
-async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one() -> None:
+async def test_a_question_that_is_changed_keeps_its_other_wording_with_its_answer() -> None:
     async with running(make_app(["First.", "Second."]), SIZE) as ui:
         await ui.ask("Oen?")
-        await ui.focus(Scope.CHAT).press("e")
-        assert ui.box.text == "Oen?"
-        await ui.press("escape")
-        assert ui.box.text == ""
-        await ui.focus(Scope.CHAT).press("e")
+        await ui.press_until("Asks again", "ctrl+r")
         await ui.send("One?", lambda: len(ui.model.requests) == 2 and not ui.main.is_asking)
-        await ui.pause()
+        await ui.wait_until("answer 2 of 2")
         assert [(exchange.question, exchange.answer) for exchange in ui.exchanges] == [("One?", "Second.")]
+        await ui.focus(Scope.CHAT).press_until("❯ Oen?", "[")
         assert len(ui.app.screen.query(ExchangeView)) == 1
+        await ui.press_until("❯ One?", "]")
 
 
 async def test_a_question_is_asked_about_one_section_alone() -> None:
@@ -210,11 +235,12 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
         await ui.ask("How much?")
         words = " ".join(shown(ui).splitlines())
         assert "Read 6 of 9 sections. Searched for: litres · Found, not read: Pump 16, Pump 17 · ctrl+r" in words
+        assert "ctrl+r asks again with them" in words
         assert "▸ searched once, opened " in shown(ui)
-        await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "ctrl+r")
+        await ui.press_until("Asks again with 2 more sections · esc to cancel", "ctrl+r")
+        await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
         assert {*ids[-2:]} <= {*ui.state.open_sections}
         assert len(ui.exchanges) == 1
-        await ui.press_until("The model has read all that search found", "ctrl+r")
     failure = ScriptedReply(error=ModelError("Your key has no credit left."))
     async with running(make_app([search, failure], searcher=lambda _: FakeSearcher(*hits)), (120, 40)) as ui:
         await ui.ask("How many loaves?")

@@ -93,8 +93,8 @@ async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_com
 
 ELSEWHERE = (
     ("tree", "o", "o works in the reader · press o again to go there", "reader"),
-    ("tree", "left_square_bracket", "[ works in the reader · press [ again to go there", "reader"),
-    ("tree", "r", "r works in the conversation · press r again to go there", "chat"),
+    ("tree", "e", "e works in the reader · press e again to go there", "reader"),
+    ("tree", "v", "v works in the reader · press v again to go there", "reader"),
     ("tree", "y", "y works in the conversation and the reader · press y again to go to the conversation", "chat"),
     ("reader", "space", "space works in the conversation and the outline · press space again to go to the", "chat"),
     ("reader", "u", "u works in the outline · press u again to go there", "tree"),

@@ -8,6 +8,7 @@ import pytest
 from textual import events
 
 from roamtui.errors import ModelError
+from roamtui.tui.chat.question_area import QuestionBox
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, make_app, running
@@ -112,11 +113,13 @@ async def test_a_question_that_is_stopped_before_it_was_begun_is_in_the_box_agai
         await ui.wait_until(lambda: area.is_asking or bool(ui.exchanges))
         await ui.wait_until(lambda: not area.is_asking)
 
-        area.ask_again(1)
+        area.propose_again(1, ())
+        area._submit(QuestionBox.Submitted("How many?"))
         assert area.stop()
         await ui.wait_until(lambda: not area.is_asking)
         assert ui.box.text == "How many?"
-        assert len(ui.exchanges) == 1
+        (exchange,) = ui.exchanges
+        assert exchange.answer == "Forty."
 
 
 async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:

@@ -141,8 +141,9 @@ async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_t
 async def test_an_edited_question_whose_section_is_gone_leaves_the_old_one_and_returns_to_the_box(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
         deck = await open_deck(ui)
-        options = AskOptions(replaces=ui.exchanges[0], within="ffffffff")
-        ui.main.questions._send("How many now?", options)
+        ui.main.questions._options = AskOptions(replaces=ui.exchanges[0], within="ffffffff")
+        ui.box.fill("How many now?")
+        ui.box.action_send()
         await ui.wait_until("The document no longer has a section that the question names")
         await ui.wait_until(lambda: ui.box.text == "How many now?")
         assert [exchange.question for exchange in ui.exchanges] == ["How many?"]

@@ -155,5 +155,5 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(tmp_pat
         await ui.wait_until(lambda: ui.exchanges[-1].answer.startswith("Again:") and not ui.main.is_asking)
         before = tuple(ui.state.open_sections)
         await ui.focus(Scope.TREE).press_until(lambda: tuple(ui.state.open_sections) != before, "u")
-        await ui.focus(Scope.CHAT).press("e")
+        await ui.press("ctrl+r")
         await ui.send("Third?", lambda: ui.exchanges[-1].answer.startswith("Otherwise:") and not ui.main.is_asking)

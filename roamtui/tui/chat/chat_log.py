@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textual import work
+from textual import events, work
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -17,6 +17,7 @@ from typing_extensions import override
 
 from roamtui.agent.presentation import format_sources, list_passages
 from roamtui.conversation.events import (
+    AnswerChosen,
     CitationsChecked,
     ConversationEvent,
     ConversationStarted,
@@ -26,10 +27,12 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionDropped,
     QuestionReceived,
+    QuestionsRestored,
     QuestionsRewound,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
-from roamtui.conversation.state import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.document.parse import strip_log_indent
 from roamtui.plain import format_count, sanitise_line, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
@@ -38,7 +41,14 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, draw_question, find_line_again, shorten_question, wrap
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy
-from roamtui.tui.messages import SectionTarget, StatusMessage, Target, TargetActivated, TargetSelected
+from roamtui.tui.messages import (
+    CommandRequested,
+    SectionTarget,
+    StatusMessage,
+    Target,
+    TargetActivated,
+    TargetSelected,
+)
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
@@ -60,26 +70,19 @@ class _Top(NamedTuple):
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
-    """Exchanges and notices.
+    """Exchanges and notices. A letter that does not move, copy or show anything is typed in the question box.
 
     The newest one, or the start of a long answer, stays in view until the person scrolls. Then what they
     scrolled to stays, at any width.
     """
 
-    BINDINGS = make_bindings(Scope.CHAT, Scope.SECTION, Scope.MOVE)
+    BINDINGS = make_bindings(Scope.CHAT, Scope.MOVE)
 
     @dataclass
-    class RetryRequested(Message):
-        """The person wants to ask a question again."""
+    class Typed(Message):
+        """The person types or pastes a question."""
 
-        number: int
-        open_first: tuple[str, ...] = ()
-        is_edited: bool = False
-        """Whether the person edits the question first. It is the last one."""
-        needs_model: bool = False
-        """Whether passages are not enough as an answer."""
-        needs_consent: bool = False
-        """Whether the person must agree first, because the key may be a letter of a text."""
+        event: events.Key | events.Paste
 
     def __init__(self, conversation: Conversation, welcome: WelcomeView, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
@@ -99,6 +102,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.current: ExchangeView | None = None
         """The running exchange, or the last one."""
         self._selected: ContentView | None = None
+        self._is_scroll_due = False
+        """Whether the selected target is about to be scrolled into view."""
         self._keeps_newest_in_view = False
         """Whether the newest message is kept in view, a long answer with its start."""
         self._top: _Top | None = None
@@ -106,6 +111,19 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def on_mount(self) -> None:
         """Keep the place whenever the height changes."""
         self.watch(self, "virtual_size", self._keep_place_soon, init=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass on a letter that is no key here. One that leads to the question box is a letter there too."""
+        active = self.screen.active_bindings.get(event.key)
+        is_action = active is not None and not (active.binding.id or "").startswith("global.go_")
+        if event.is_printable and not is_action:
+            event.stop()
+            self.post_message(self.Typed(event))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pass on what is pasted."""
+        event.stop()
+        self.post_message(self.Typed(event))
 
     @override
     def scroll_to(self, *args: Any, **options: Any) -> None:
@@ -171,8 +189,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.scroll_to(y=self._find_top(top.view) + line, immediate=True)
         self._name_question()
 
-    def reload(self) -> None:
-        """Show only the last exchanges of the conversation, and the notices that followed them."""
+    def reload(self, number: int = 0) -> None:
+        """Show only the last exchanges of the conversation, and the notices that followed them.
+
+        Stay at the question with this number, if one is given, so that the next key goes on there.
+        """
         self.scroll_home(immediate=True)
         self._keeps_newest_in_view = False
         self._top = None
@@ -180,6 +201,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             child.remove()
         self._shown = []
         self._show_exchanges(self._conversation.state.exchanges[-EXCHANGES_MAX:])
+        self._selected = next((view for view in self._shown if view.exchange.number == number), None)
+        if self._selected not in (None, self.current):
+            self._stop_following()
+            self.call_after_refresh(self._scroll_to_lines, self._selected, range(1))
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
@@ -256,8 +281,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self._hide_received()
             case QuestionAsked():
                 self._show_exchanges(state.exchanges[-1:])
-            case QuestionsRewound() | ConversationStarted():
-                self.reload()
+            case QuestionsRewound() | QuestionsRestored() | ConversationStarted() | AnswerChosen():
+                self.reload(event.number if isinstance(event, AnswerChosen) else 0)
             case CitationsChecked(number=number):
                 for view in self._shown:
                     if view.exchange.number == number:
@@ -335,29 +360,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_last(self) -> None:
         self._follow_end()
 
-    def action_retry(self) -> None:
-        self._ask_again(needs_consent=True)
+    @property
+    def retried(self) -> ExchangeView | None:
+        """The exchange whose question a person may ask again."""
+        return self._get_exchange()
 
-    def open_and_ask(self) -> bool:
-        """Open what was found and not read, and ask again. If there is nothing, say so, and return false."""
-        unread = self.current.unread if self.current is not None else ()
-        if unread:
-            self._ask_again(*unread)
-        else:
-            self.post_message(StatusMessage("The model has read all that search found"))
-        return bool(unread)
-
-    def action_edit(self) -> None:
-        self._ask_again(is_edited=True)
-
-    def _ask_again(self, *open_first: str, is_edited: bool = False, needs_consent: bool = False) -> None:
-        if self.current is None:
-            self.post_message(StatusMessage("No question yet"))
-        else:
-            request = self.RetryRequested(
-                self.current.exchange.number, open_first, is_edited=is_edited, needs_consent=needs_consent
-            )
-            self.post_message(request)
+    def action_step_answer(self, step: int) -> None:
+        """Let the next answer (1) or the previous one (-1) to a question be the one that counts."""
+        if (view := self._get_exchange()) is not None:
+            number = view.exchange.number
+            self.post_message(CommandRequested(lambda state: _choose_answer(state, number, step)))
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
@@ -379,15 +391,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
         return None, None
-
-    def request_model(self) -> bool:
-        """Have a model answer the question of the selected or last passages. Return whether there are any."""
-        view = self._get_exchange()
-        if view is None or view.passages is None:
-            return False
-        opening = tuple(dict.fromkeys(citation.section_id for citation in view.exchange.citations))
-        self.post_message(self.RetryRequested(view.exchange.number, opening, needs_model=True))
-        return True
 
     def action_copy(self) -> None:
         if self.current is not None and (answer := self.current.answer.rstrip()):
@@ -458,7 +461,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         top = round(self.scroll_y)
         bottom = top + self.size.height
         in_view = [target for target, lines in places.items() if lines.start < bottom and lines.stop > top]
-        if selected in in_view:
+        if selected in in_view or (selected in places and self._is_scroll_due):
             position = targets.index(selected) + step
         elif step > 0 and selected not in targets and start in in_view:
             position = targets.index(start)
@@ -473,12 +476,27 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected = view
         view.select_target(index)
         self._stop_following()
-        self.call_after_refresh(lambda: self._scroll_to_lines(view, view.list_target_lines()[index]))
+        self._is_scroll_due = True
+        self.call_after_refresh(self._scroll_to_target, view, index)
         self.post_message(TargetSelected(view.targets[index]))
+
+    def _scroll_to_target(self, view: ContentView, index: int) -> None:
+        self._is_scroll_due = False
+        self._scroll_to_lines(view, view.list_target_lines()[index])
 
     def _scroll_to_lines(self, view: ContentView, lines: range) -> None:
         region = Region(0, self._find_top(view) + lines.start, 1, len(lines))
-        self.scroll_to_region(region, force=True)
+        self.scroll_to_region(region, force=True, immediate=True)
+
+
+def _choose_answer(state: ConversationState, number: int, step: int) -> Command | str:
+    exchange = state.exchanges[number - 1]
+    index = len(exchange.earlier) + step
+    if state.is_asking:
+        return "Wait until the answer is complete"
+    if index not in range(len(exchange.answers)):
+        return "No other answer"
+    return ChooseAnswer(number=number, index=index)
 
 
 _SIGNS = {

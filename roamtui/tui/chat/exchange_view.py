@@ -93,14 +93,14 @@ class ExchangeView(ContentView):
         if exchange.within is not None:
             about = f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
         self._question = Content.assemble((shorten_question(exchange.question), "bold"), (about, "$accent"))
-        self._ask_key = keys.first_keys["section.ask"]
-        self._open_key = keys.first_keys["chat.open_and_ask"]
+        self._keys = keys
+        self._again_key = keys.first_keys["chat.retry"]
         self.answer = ""
         """The answer so far, as the model wrote it."""
         self.passages: PassageCards | None = None
         """The passages that are shown in place of an answer."""
         self.unread: tuple[str, ...] = ()
-        """The ids of sections that were found and not read, best first."""
+        """The ids of sections that were found, best first, and that no model has read."""
         self.citation_targets: tuple[SectionTarget, ...] = ()
         """Where the sources, or else the passages, lead."""
         self.cited = range(0)
@@ -165,12 +165,14 @@ class ExchangeView(ContentView):
             self.invalidate()
         if not has_ended:
             return
-        self.unread = () if replies_with_passages(exchange) else list_unread(exchange, library)
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
-            self.passages = PassageCards(exchange, library, self._ask_key, self._above)
+            self.passages = PassageCards(exchange, library, self._again_key, self._above)
             self.citation_targets = self.passages.targets
+            cited_ids = (citation.section_id for citation in exchange.citations)
+            self.unread = tuple(dict.fromkeys(cited_ids))
         else:
+            self.unread = list_unread(exchange, library)
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
             self.citation_targets = tuple(
                 SectionTarget(source.section_id, citation) for citation, source in cited
@@ -242,6 +244,9 @@ class ExchangeView(ContentView):
         """Draw the actions, oldest first, and what happens now, in the end after a summary."""
         exchange = self.exchange
         lines = list[Content]()
+        if len(exchange.answers) > 1:
+            place = f"answer {len(exchange.earlier) + 1} of {len(exchange.answers)}"
+            lines.append(Content.styled(place, "$accent"))
         usage = format_usage(exchange.usage)
         if exchange.stopped is not None and (self._actions or usage):
             sign = "▸" if self._is_folded else "▾"
@@ -331,7 +336,7 @@ class ExchangeView(ContentView):
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if exchange.reading is not None and self.passages is None:
             parts.append(Content(format_reading(exchange.reading, self._library, names_unread=False)))
-        if self.unread:
+        if self.unread and self.passages is None:
             titles = []
             for section_id in self.unread[:UNREAD_NAMED_MAX]:
                 title = _shorten_title(format_node_title(self._library.node(section_id)))
@@ -339,8 +344,9 @@ class ExchangeView(ContentView):
                 self.targets.append(SectionTarget(section_id))
             count = len(self.unread) - len(titles)
             more = Content(f" and {count} more" if count else "")
-            hint = format_key_hint(self._open_key, f"opens {'them' if titles[1:] else 'it'} and asks again")
-            click = Style.from_meta({"@click": "screen.run('chat.open_and_ask')"})
+            words = f"asks again with {'them' if titles[1:] else 'it'}"
+            hint = format_key_hint(self._again_key, words)
+            click = Style.from_meta({"@click": "screen.run('chat.retry')"})
             found = Content("Found, not read: ") + Content(", ").join(titles) + more
             parts += (found, hint.stylize(click))
         if parts:

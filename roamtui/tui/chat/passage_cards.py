@@ -66,9 +66,9 @@ class PassageCards:
     which names the document lacks.
     """
 
-    def __init__(self, exchange: Exchange, library: Library, ask_key: str, above: Exchange | None) -> None:
-        """Show passages, if any. `ask_key` asks a model. `above` is the exchange above."""
-        self._ask_key = ask_key
+    def __init__(self, exchange: Exchange, library: Library, again_key: str, above: Exchange | None) -> None:
+        """Show passages, if any. `again_key` asks a model. `above` is the exchange above."""
+        self._again_key = again_key
         self._lead = get_lead(exchange)
         self._proof = format_proof(exchange) or "no model has looked"
         self._unfolded: set[int] = set()
@@ -124,8 +124,7 @@ class PassageCards:
         return lines
 
     def _draw_lead(self) -> Content:
-        ask = format_key_hint(self._ask_key, "asks a model", "screen.run('section.ask')")
-        ask = Content.styled("in this pane, ", "$muted") + ask
+        ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
         lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
         return Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask)
 

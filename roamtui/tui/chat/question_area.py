@@ -17,9 +17,10 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import PATH_STEP
-from roamtui.plain import sanitise_line, sanitise_text, shorten
+from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screen_words import list_full_path
@@ -70,7 +71,7 @@ class QuestionBox(TextArea):
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. What is typed is one step further down."""
-        self._draft = self.text
+        self._keep_draft()
         if question in self._history:
             self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
         self.fill(question)
@@ -99,8 +100,7 @@ class QuestionBox(TextArea):
         if not self.cursor_at_first_line or self._history_index == 0:
             super().action_cursor_up(select)
         else:
-            if self._history_index == len(self._history):
-                self._draft = self.text
+            self._keep_draft()
             self._recall(self._history_index - 1)
 
     @override
@@ -110,6 +110,14 @@ class QuestionBox(TextArea):
             super().action_cursor_down(select)
         else:
             self._recall(self._history_index + 1)
+
+    def _keep_draft(self) -> None:
+        if self.text not in self._history[self._history_index : self._history_index + 1]:
+            self._draft = self.text
+
+    def return_draft(self) -> None:
+        """Show what was typed before a question took its place."""
+        self._recall(len(self._history))
 
     def _recall(self, index: int) -> None:
         self._history_index = index
@@ -185,11 +193,17 @@ class QuestionArea(Container):
     def show_options(self) -> None:
         """Say on the border of the box how the next question will be asked."""
         options = self._options
-        is_editing = options.replaces is not None
-        label = "Editing the last question · esc to cancel" if is_editing else ""
+        label = ""
+        start = "Only in "
+        end = " · esc for all"
+        if options.replaces is not None or options.open_first:
+            label = "Asks again"
+            if options.open_first:
+                label += f" with {format_count(len(options.open_first), 'more section')}"
+            start = f"{label}, only in "
+            end = " · esc to cancel"
+            label += end
         if options.within is not None:
-            start = "Editing the last question in " if is_editing else "Only in "
-            end = " · esc to cancel" if is_editing else " · esc for all"
             titles = list_full_path(self._conversation.state.library, options.within)
             room = self._frame.size.width - _FRAME_WIDTH - cell_len(start + end)
             while len(titles) > 1 and cell_len(PATH_STEP.join(titles)) > room:
@@ -206,8 +220,8 @@ class QuestionArea(Container):
     def cancel_options(self) -> bool:
         """Ask the next question of the whole document, as a new one. Return whether that changes anything."""
         options = self.take_options()
-        if options.replaces is not None:
-            self.box.clear()
+        if options.replaces is not None or options.open_first:
+            self.box.return_draft()
         return options != AskOptions()
 
     def take_options(self) -> AskOptions:
@@ -242,12 +256,9 @@ class QuestionArea(Container):
         """Ask a question from the box once all earlier ones have been answered."""
         self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
-        options = self.take_options()
-        self._send(event.question, replace(options, needs_success=self.is_asking))
-
-    def _send(self, question: str, options: AskOptions) -> None:
-        worker = self._ask(question, options)
-        self._sent += (_SentQuestion(question=question, options=options, worker=worker),)
+        options = replace(self.take_options(), needs_success=self.is_asking)
+        worker = self._ask(event.question, options)
+        self._sent += (_SentQuestion(question=event.question, options=options, worker=worker),)
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:
@@ -276,23 +287,33 @@ class QuestionArea(Container):
 
     def _return_to_box(self, sent: _SentQuestion) -> None:
         self.box.return_question(sent.question)
+        state = self._conversation.state
         within = sent.options.within
-        self.ask_about_section(within if within in self._conversation.state.library else None)
+        replaced = sent.options.replaces
+        self._set_options(
+            replace(
+                sent.options,
+                within=within if within in state.library else None,
+                replaces=replaced if replaced is not None and has_exchange(state, replaced) else None,
+                needs_success=False,
+            )
+        )
 
-    def ask_again(self, number: int, open_first: tuple[str, ...] = (), *, is_edited: bool = False) -> None:
-        """Ask a question again, after opening sections or an edit. If it is the last, replace its answer."""
+    def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
+        """Put a question into the box, to be asked again after opening sections.
+
+        If it is the last one, its answers become earlier answers to what is asked in its place.
+        """
         exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
-        options = AskOptions(
-            replaces=exchange if number == len(exchanges) else None,
-            within=exchange.within if exchange.within in self._conversation.state.library else None,
-            open_first=open_first,
+        self.box.return_question(exchange.question)
+        self._set_options(
+            AskOptions(
+                replaces=exchange if number == len(exchanges) else None,
+                within=exchange.within if exchange.within in self._conversation.state.library else None,
+                open_first=open_first,
+            )
         )
-        if is_edited:
-            self._set_options(options)
-            self.box.fill(exchange.question)
-        else:
-            self._send(exchange.question, options)
 
     def stop(self) -> bool:
         """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""

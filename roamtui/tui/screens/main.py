@@ -18,6 +18,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.events import (
+    AnswerChosen,
     ConversationEvent,
     ConversationStarted,
     DocumentReloaded,
@@ -239,7 +240,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.questions.take_options()
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._embed_ahead()
-        if isinstance(event, DocumentReloaded | ConversationStarted):
+        if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
             self._check_quotes()
         parts = () if is_told else (self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
         for part in parts:
@@ -315,9 +316,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self._open_target(target)
 
-    def action_open_and_ask(self) -> None:
-        if self.chat_log.open_and_ask() and self.panes.scope is not Scope.INPUT:
-            self.panes.focus_scope(Scope.CHAT)
+    @on(ChatLog.Typed)
+    def _type_question(self, event: ChatLog.Typed) -> None:
+        self.panes.focus_scope(Scope.INPUT)
+        self.question_box.post_message(event.event)
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
@@ -353,29 +355,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.agent.use_model(self.app_context.options.services.make_model())
                 self._show_model()
 
-    @on(ChatLog.RetryRequested)
     @work(group="choosing", exit_on_error=False)
-    async def _retry_question(self, event: ChatLog.RetryRequested) -> None:
-        """Ask a question again. If it needs a model and none is in use, let the person choose one."""
-        from roamtui.tui.screens.dialogs import ConfirmDialog
-
-        if self.warn_if_busy():
-            return
-        if event.needs_consent:
-            question = self.conversation.state.exchanges[event.number - 1].question
-            heading = "Ask this question again? The new answer replaces this one."
-            dialog = ConfirmDialog(heading, question, yes="Ask again", is_expected=False)
-            if not await self.app.push_screen_wait(dialog):
-                return
-        if event.is_edited:
-            self.panes.focus_scope(Scope.INPUT)
-        if not event.needs_model or self.agent.model.name != OFFLINE or await self._choose_model():
-            self.questions.ask_again(event.number, event.open_first, is_edited=event.is_edited)
+    async def action_retry(self) -> None:
+        """Put a question into the box, to be asked again. After passages, let the person choose a model."""
+        view = self.chat_log.retried
+        if view is None:
+            self.post_message(StatusMessage("No question yet"))
+        elif not self.warn_if_busy():
+            number = view.exchange.number
+            has_model = view.passages is None or self.agent.model.name != OFFLINE
+            if has_model or await self._choose_model():
+                self.questions.propose_again(number, view.unread)
+                self.panes.focus_scope(Scope.INPUT)
 
     def action_ask_about(self) -> None:
-        is_unselected = self.panes.scope is Scope.CHAT and self.panes.selection[0] is None
-        if is_unselected and self.chat_log.request_model():
-            return
         section_id, span = self._find_selection()
         if section_id is not None:
             selected = ""

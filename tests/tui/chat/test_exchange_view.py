@@ -316,7 +316,7 @@ async def test_an_answer_is_copied_with_its_sources() -> None:
     async with running(make_app(), SIZE) as ui:
         stone = ui.find_id("Stone oven")
         ui.model.add_replies(expand(stone), f'It takes "forty loaves" [{stone}].')
-        await ui.press_until("No question yet", "shift+tab", "r")
+        await ui.press_until("No question yet", "shift+tab", "ctrl+r")
         await ui.press_until("No answer yet", "y")
         await ui.ask("How many?")
         await ui.focus(Scope.CHAT).press("y")

@@ -119,38 +119,35 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
         assert " ".join(" ".join(list_marked(ui.reader, HighlightKind.QUOTE)).split()) == statement
 
 
-async def test_a_opens_the_section_for_the_conversation() -> None:
+async def test_a_command_opens_the_selected_section_for_the_conversation() -> None:
     options = make_options(keys={"move.down": ("n",)})
     async with running(make_offline_app(options=options), LARGE) as ui:
         section_id = ui.find_id("Bicycles")
         await show_cards(ui)
-        await ui.press_until("Select a passage or a citation first (n, k)", "a")
-        await ui.press_until(lambda: section_id not in ui.state.open_sections, "1", "x")
-        await ui.press_until(lambda: section_id in ui.state.open_sections, "a")
+        await ui.run("section.close")
+        await ui.wait_until("Select a passage or a citation first (n, k)")
+        await ui.press("1")
+        await ui.run("section.close")
+        assert section_id not in ui.state.open_sections
+        await ui.run("section.open")
         assert ui.state.open_sections[section_id].opened_by is Origin.PERSON
 
 
-async def test_i_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
+async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel(["Two crowns."] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
     options = make_options(list_models=lambda: offers, make_model=lambda *_: model)
     async with running(make_offline_app(options), LARGE) as ui:
         await show_cards(ui)
         shown = {citation.section_id for citation in ui.exchanges[0].citations}
-        await ui.press_until(PickerDialog, "i")
+        await ui.press_until(PickerDialog, "ctrl+r")
         await ui.press_until("Make this model the default?", "down", "enter")
-        await ui.press_until(lambda: bool(model.requests) and not ui.main.is_asking, "n")
+        await ui.press_until("Asks again with", "n")
+        await ui.press_until(lambda: bool(model.requests) and not ui.main.is_asking, "enter")
         (exchange,) = ui.exchanges
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
-
-
-async def test_i_on_a_selected_passage_asks_about_its_section() -> None:
-    async with running(make_offline_app(), LARGE) as ui:
-        await show_cards(ui)
-        await ui.press_until(lambda: ui.app.focused is ui.box, "1", "i")
-        await ui.wait_until("Bicycles · esc for all")
 
 
 async def test_what_is_not_found_is_said_plainly_without_a_passage() -> None:
@@ -166,6 +163,3 @@ async def test_a_click_on_a_card_reads_its_section() -> None:
         line = next(number for number, text in enumerate(list_lines(ui)) if text.startswith("│ A bicycle"))
         await ui.click(ui.last, offset=(6, line))
         await ui.reach("Bicycles")
-        before = ui.last
-        await ui.ask_again()
-        await ui.wait_until(lambda: ui.last is not before)  # passages are enough: it needs no model
