@@ -112,7 +112,10 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
         ),
         _priority(
-            "copy_or_cancel", "ctrl+c", "Copy or stop", "Copy the selection, or stop the current answer."
+            "copy_or_cancel",
+            "ctrl+c",
+            "Copy or stop",
+            "Copy the selection, stop the answer, or clear the box.",
         ),
         _row(
             "new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."
@@ -127,7 +130,12 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _in_app("open_document", "ctrl+o", "Open", "Open another document."),
         _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
         _in_app("next_document", "ctrl+t", "Next document", "Go to the next open document."),
-        _in_app("close_document", "", "Close document", "Close the document. Its conversation is saved."),
+        _in_app(
+            "close_document",
+            "ctrl+w",
+            "Close document",
+            "Close the document; its conversation is saved. In a text field: delete a word.",
+        ),
         _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
         _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
         _row("go_question", "q", "Ask", "Go to the question box.", "go('input')"),

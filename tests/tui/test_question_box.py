@@ -58,7 +58,7 @@ async def queueing(*waiting: str) -> AsyncIterator[tuple[RunningApp, Callable[[]
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate), *["Ninety."] * 5])) as ui:
         for text in (FIRST, *waiting):
             await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
-        await ui.wait_until(WAITS)
+        await ui.wait_until(WAITS if waiting else lambda: ui.main.is_asking)
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
 
         async def answer_all() -> None:
@@ -157,6 +157,52 @@ async def test_a_question_is_on_the_screen_while_the_model_starts(monkeypatch: p
         gate.set()
         await ui.press_until("Forty.", "enter")
         assert questions(ui) == [FIRST]
+
+
+async def test_escape_stops_the_answer_only_in_the_box_with_nothing_else_to_take_back() -> None:
+    async with queueing(SECOND) as (ui, _):
+        await ui.press("shift+tab", "escape")
+        assert ui.main.focused is ui.box
+        assert len(ui.main.questions._sent) == 1
+        await ui.press_until(lambda: ui.box.text == SECOND, "escape")
+        assert ui.main.is_asking
+        await ui.press_until(lambda: not ui.main.is_asking, "escape")
+        assert ui.box.text == SECOND
+        assert ui.main.focused is ui.box
+        await ui.press_until(lambda: ui.main.focused is not ui.box, "escape")
+
+
+async def test_ctrl_c_clears_the_box_last_and_undo_brings_it_back() -> None:
+    async with queueing() as (ui, _):
+        await ui.press_until(lambda: not ui.main.is_asking, *"draft", "ctrl+c")
+        assert ui.box.text == "draft"
+        await ui.press_until(lambda: not ui.box.text, "ctrl+c")
+        await ui.press_until(lambda: ui.box.text == "draft", "ctrl+z")
+
+
+@pytest.mark.parametrize("word", [":q", ":q!", "exit", "quit"])
+async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
+    async with running(make_app(["Forty."])) as ui:
+        await ui.press_until(f"ctrl+q quits · enter asks “{word}” as a question", *word, "enter")
+        assert ui.box.text == word
+        await ui.press_until(lambda: ui.exchanges, "enter")
+        assert questions(ui) == [word]
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
+        ([*"/outl", "escape"], "/outl"),
+        ([*"/outl", "f1"], "/outl"),
+        (["/", "escape", "x"], "x"),
+        (["/", "backspace", "x"], "x"),
+    ],
+)
+async def test_a_question_may_begin_with_a_slash(keys: list[str], text: str) -> None:
+    async with running(make_app()) as ui:
+        ui.type_at_once(*keys)
+        await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)
 
 
 async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:

@@ -32,6 +32,8 @@ _FRAME_WIDTH = 6
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
+_QUIT_WORDS = (":q", ":q!", "exit", "quit")
+"""What people send to leave other programs."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum selected characters in a question. The model receives the whole section with it."""
 
@@ -87,6 +89,14 @@ class QuestionBox(TextArea):
         is_in_text = self.clamp_visitable(self.cursor_location) == self.cursor_location
         return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
 
+    def discard(self) -> bool:
+        """Clear the text, so that "undo" brings it back. Return whether there was any."""
+        has_text = bool(self.text)
+        if has_text:
+            self.clear()
+            self.post_message(StatusMessage("Cleared the box · ctrl+z brings the text back"))
+        return has_text
+
     def action_send(self) -> None:
         if question := self.text.strip():
             self.post_message(self.Submitted(question))
@@ -128,7 +138,7 @@ class QuestionBox(TextArea):
         if event.character == "/" and not self.text:
             event.stop()
             event.prevent_default()
-            await self.run_action("app.commands")
+            await self.run_action("app.commands('/')")
 
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that is longer than a question may be."""
@@ -174,6 +184,8 @@ class QuestionArea(Container):
         """Answers the question that became part of the conversation last."""
         self._sent: tuple[_SentQuestion, ...] = ()
         """The questions that are not part of the conversation yet, oldest first."""
+        self._offered = ""
+        """The last text that looked like a command to quit, if nothing was sent since."""
         self._is_first_received = False
         """Whether it is the turn of the first of them, so that the conversation shows it."""
 
@@ -224,6 +236,13 @@ class QuestionArea(Container):
             self.box.return_draft()
         return options != AskOptions()
 
+    def step_back(self) -> bool:
+        """Cancel how the next question is asked, else take back the last one, else stop the answer.
+
+        Return whether there was anything of this.
+        """
+        return self.cancel_options() or self.take_back() or self.stop()
+
     def take_options(self) -> AskOptions:
         """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
@@ -253,7 +272,16 @@ class QuestionArea(Container):
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
-        """Ask a question from the box once all earlier ones have been answered."""
+        """Ask a question from the box once all earlier ones have been answered.
+
+        If it looks like a command to quit, first say how to quit.
+        """
+        if event.question in _QUIT_WORDS and event.question != self._offered:
+            self._offered = event.question
+            quit_key = self._keys.first_keys["global.quit"]
+            self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
+            return
+        self._offered = ""
         self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
         options = replace(self.take_options(), needs_success=self.is_asking)

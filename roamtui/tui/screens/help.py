@@ -1,6 +1,6 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -42,11 +42,22 @@ class HelpDialog(ListDialog[str, str | None]):
     """Lists all actions and signs. Choosing an action runs it, or returns its id if it needs a document."""
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
 
-    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
-        """List `keys`. Those of `current_scope` come first."""
-        super().__init__("Commands and keys", make_foot(_FOOT))
+    def __init__(
+        self,
+        keys: Keymap,
+        current_scope: Scope,
+        typed: str = "",
+        keep: Callable[[str], None] | None = None,
+    ) -> None:
+        """List `keys`. Those of `current_scope` come first.
+
+        With `keep`, this closes as soon as nothing matches, and `keep` gets what was typed if nothing is run.
+        """
+        super().__init__("Commands and keys", make_foot(_FOOT), typed=typed)
+        self._keep = keep
+        self._lead = typed
         self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
         self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
         self._choices: list[PickerItem[str]] = []
@@ -70,7 +81,26 @@ class HelpDialog(ListDialog[str, str | None]):
             ]
 
     @override
+    def filter(self) -> None:
+        super().filter()
+        if self._keep is not None and not (self.list.items and self.typed.startswith(self._lead)):
+            self.action_close()
+
+    def action_close(self) -> None:
+        if self._keep is not None and self.typed != self._lead:
+            self._keep(self.field.value)
+        self.dismiss(None)
+
+    @override
+    def action_leave(self) -> None:
+        if self._keep is None:
+            super().action_leave()
+        else:
+            self.action_close()
+
+    @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
+        typed = typed.removeprefix(self._lead)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))

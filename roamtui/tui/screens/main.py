@@ -335,9 +335,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_step_out(self) -> None:
         is_in_box = self.focused is self.question_box
-        if self.is_asking and self.agent.model.name == RECORDED:
-            self.questions.stop()  # in the demo, nobody has learned the other key yet
-        elif not (is_in_box and (self.questions.cancel_options() or self.questions.take_back())):
+        if not (is_in_box and (self.panes.hide_keys() or self.questions.step_back())):
             self.panes.step_out()
 
     # Textual would describe it by a whole exchange
@@ -398,8 +396,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.tree_pane.outline.mark_notes(self.conversation)
 
     def action_copy_or_cancel(self) -> None:
-        typed = self.question_box.selected_text if self.focused is self.question_box else ""
-        copy_or_stop(self, typed, self.questions.stop, self.keys)
+        is_in_box = self.focused is self.question_box
+        typed = self.question_box.selected_text if is_in_box else ""
+        discard = self.question_box.discard if is_in_box else lambda: False
+        copy_or_stop(self, typed, lambda: self.questions.stop() or discard(), self.keys)
 
     def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsScreen
