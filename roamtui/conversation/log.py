@@ -314,6 +314,15 @@ class ConversationStore:
         """Folder with the person's notes."""
         return self._folder.with_name("notes")
 
+    @property
+    def drafts_folder(self) -> Path:
+        """Folder with what a person has typed and not sent."""
+        return self._folder / "drafts"
+
+    def has(self, conversation_id: str) -> bool:
+        """Return whether a conversation is saved."""
+        return self._get_path(conversation_id).exists()
+
     def start(self, conversation_id: str, events: Iterable[RecordedEvent]) -> ConversationLog:
         """Start the log of a new conversation. Nothing is written yet."""
         return ConversationLog(self._get_path(conversation_id), events)

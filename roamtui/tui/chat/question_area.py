@@ -1,8 +1,11 @@
 """`QuestionArea`: the question box and the questions that were sent and wait for their turn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,11 +15,13 @@ from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import PATH_STEP
@@ -25,6 +30,9 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
 from roamtui.tui.screen_words import list_full_path
 
+if TYPE_CHECKING:
+    from roamtui.conversation.drafts import DraftFile
+
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _FRAME_WIDTH = 6
@@ -32,6 +40,8 @@ _FRAME_WIDTH = 6
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
+_DRAFT_SECONDS = 0.5
+"""What is typed is saved after a pause of this length."""
 _QUIT_WORDS = (":q", ":q!", "exit", "quit")
 """What people send to leave other programs."""
 _SELECTION_LENGTH_MAX = 500
@@ -64,6 +74,12 @@ class QuestionBox(TextArea):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # Textual binds them to f6, which lists notes, and f7
         return action not in ("select_line", "select_all")
+
+    @property
+    def draft(self) -> str:
+        """What is typed and not sent, also if an earlier question is shown in its place."""
+        is_shown = self.text in self._history[self._history_index : self._history_index + 1]
+        return self._draft if is_shown else self.text
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""
@@ -182,6 +198,8 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._worker: Worker[None] | None = None
         """Answers the question that became part of the conversation last."""
+        self._draft_file: DraftFile | None = None
+        self._draft_timer: Timer | None = None
         self._sent: tuple[_SentQuestion, ...] = ()
         """The questions that are not part of the conversation yet, oldest first."""
         self._offered = ""
@@ -193,6 +211,40 @@ class QuestionArea(Container):
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
         return bool(self._sent) or (self._worker is not None and not self._worker.is_finished)
+
+    def find_draft(self) -> None:
+        """Put what was typed in an earlier run into the box, above what is typed already."""
+        self._draft_file = self._make_draft_file()
+        if self._draft_file is not None:
+            with suppress(OSError):
+                found = self._draft_file.find(is_new=not self._conversation.state.exchanges)
+                self.box.fill("\n".join(filter(None, (found, self.box.text))))
+
+    def _make_draft_file(self) -> DraftFile | None:
+        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
+
+        state = self._conversation.state
+        store = self._conversation.store
+        return None if store is None else DraftFile(store, get_source_key(state.library), state.id)
+
+    @on(TextArea.Changed)
+    def _keep_draft_soon(self) -> None:
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+        self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
+
+    def keep_draft(self) -> None:
+        """Write the draft. If that fails, it is only on the screen."""
+        if self._draft_file is not None:
+            with suppress(OSError):
+                self._draft_file.write(self.box.draft)
+
+    def release_draft(self) -> None:
+        """Leave the draft to the next program."""
+        self.keep_draft()
+        if self._draft_file is not None:
+            self._draft_file.close()
+            self._draft_file = None
 
     def _set_options(self, options: AskOptions) -> AskOptions:
         """Set how the next question will be asked. Return the previous options."""
@@ -265,8 +317,16 @@ class QuestionArea(Container):
         self._show_waiting()
 
     def start_conversation(self) -> None:
-        """Follow another conversation: its questions are part of the history."""
+        """Follow another conversation, with its questions and draft. In a new one, what is typed stays."""
         self.cancel_options()
+        if self._conversation.state.exchanges:
+            self.release_draft()
+            self.box.fill("")
+            self.find_draft()
+        elif self._draft_file is not None:
+            self._draft_file.close(is_kept=False)
+            self._draft_file = self._make_draft_file()
+            self.keep_draft()
         for exchange in self._conversation.state.exchanges:
             self.box.remember(exchange.question)
 
@@ -283,6 +343,7 @@ class QuestionArea(Container):
             return
         self._offered = ""
         self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
+        self.keep_draft()
         self.box.remember(event.question)
         options = replace(self.take_options(), needs_success=self.is_asking)
         worker = self._ask(event.question, options)

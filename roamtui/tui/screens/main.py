@@ -142,6 +142,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
+            self.questions.find_draft()
             self.started.set()
             self._check_quotes()
             if self.app_context.first_question:
@@ -150,7 +151,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     def on_unmount(self) -> None:
-        """Receive no more events of the conversation."""
+        """Receive no more events of the conversation, and keep what is typed."""
+        self.questions.release_draft()
         self._unsubscribe()
 
     @work(group="placing", exit_on_error=False)

@@ -1,0 +1,62 @@
+"""What is typed and not sent outlives the program, whatever ends it, and two windows never share it."""
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.log import open_store
+from tests.terminal.pseudo_terminal import PseudoTerminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")
+
+_SAVED_SECONDS = 2.0
+"""The program is killed so long after the last key."""
+
+
+@contextmanager
+def opened(home: Path) -> Iterator[PseudoTerminal]:
+    guide = home / "guide.md"
+    guide.write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
+    environ = {"TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}
+    with closing(PseudoTerminal([guide], home, environ=environ)) as terminal:
+        terminal.wait_for(b"sk this document")
+        yield terminal
+
+
+def list_drafts() -> dict[str, Path]:
+    return {path.read_text(): path for path in open_store().drafts_folder.glob("*.txt")}
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, list_drafts()
+        time.sleep(0.05)
+
+
+def test_drafts_of_two_windows_outlive_a_kill_and_are_found_one_by_one(tmp_path: Path) -> None:
+    words = ("what of the deposit", "zweite Frage, größer")
+    with ExitStack() as stack:
+        windows = [stack.enter_context(opened(tmp_path)) for _ in words]
+        for window, text in zip(windows, words, strict=True):
+            window.type(text.encode())
+            window.read_for(_SAVED_SECONDS)
+        wait_until(lambda: {*list_drafts()} == {*words})
+        if os.name == "posix":
+            assert {stat.S_IMODE(path.stat().st_mode) for path in list_drafts().values()} == {0o600}
+        for window in windows:
+            window.process.kill()
+    with opened(tmp_path) as first:
+        first.wait_for("größer".encode())
+        with opened(tmp_path) as second:
+            second.wait_for(b"deposit")
+            assert {*list_drafts()} == {*words}
+            second.type(b"\x03\x11")  # clear the box, and quit
+            second.wait_for_end()
+        wait_until(lambda: {*list_drafts()} == {words[1]})
