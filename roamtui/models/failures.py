@@ -115,7 +115,10 @@ def to_failure(
     for cause in chain:
         match cause:
             case RedirectRefusedError():
-                return _explain_redirect(cause)
+                source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in cause.hosts)
+                reason = f"{source} redirects requests to {target}, and roamtui does not follow redirects"
+                advice = f"If you trust {target}, set --api-base to its URL."
+                return ModelFailure(reason=reason, advice=advice)
             case ReplyTooLargeError():
                 reason = f"{resolved.title} sent a reply that is too large"
                 return ModelFailure(reason=reason, advice=_ASK_AGAIN)
@@ -161,12 +164,6 @@ def _explain_start(
         return ModelFailure(reason=f"The request to {who} failed: {message}", advice=_ASK_AGAIN)
     reason = f"{who} sent its whole reply at once instead of streaming it"
     return ModelFailure(reason=reason, advice=f"Turn on streaming at the server. {_ASK_AGAIN}")
-
-
-def _explain_redirect(redirect: RedirectRefusedError) -> ModelFailure:
-    source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in redirect.hosts)
-    reason = f"{source} redirects requests to {target}, and roamtui does not follow redirects"
-    return ModelFailure(reason=reason, advice=f"If you trust {target}, set --api-base to its URL.")
 
 
 def _explain_status(

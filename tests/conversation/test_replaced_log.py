@@ -8,10 +8,10 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Origin, WarningRaised
+from roamtui.conversation.events import WarningRaised
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.conversation.update import AskOptions
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import make_agent, script
 from tests.fakes.scripted_model import ScriptedReply
@@ -167,17 +167,6 @@ async def test_a_change_in_the_middle_of_a_question_drops_none_that_waits(
     await asyncio.gather(*waiting)
     assert changing.told == [COPY_SAID]
     changing.check(store, "First?", "Second?", "Third?", "Fourth?")
-
-
-async def test_an_open_section_is_saved_in_the_copy(store: ConversationStore, folder: Path) -> None:
-    changing = Changing(store, folder)
-    await changing.begin()
-    changing.change(remove)
-    library = changing.conversation.state.library
-    section_id = list(library.walk())[2]
-    await changing.conversation.execute(ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
-    assert changing.told == [COPY_SAID]
-    assert section_id in changing.check(store, "First?", "Second?").open_sections
 
 
 async def test_a_copy_that_is_removed_is_copied_again(store: ConversationStore, folder: Path) -> None:

@@ -120,19 +120,6 @@ def test_a_conversation_that_is_not_saved_says_so_when_it_happens_and_at_the_end
     assert chat.err.splitlines()[-1].startswith(f"roamtui: {failure}")
 
 
-def test_a_conversation_whose_file_was_removed_is_saved_as_a_copy(
-    chat: Chat, store: ConversationStore, tmp_path: Path
-) -> None:
-    def remove(_request: ModelRequest) -> ScriptedReply:
-        (tmp_path / "conversations" / f"{chat.conversation.state.id}.jsonl").unlink()
-        return ScriptedReply(text="No.")
-
-    chat.run("Is it loud?", "And now?", "And then?", replies=("Yes.", remove, "Yes."))
-    assert chat.err.count("so this conversation is now a copy.") == 1
-    (saved,) = store.list()
-    assert saved.questions == 3
-
-
 @pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])
 def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
     error = ScriptedReply(error=ModelError("The server is away."))
