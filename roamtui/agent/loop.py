@@ -1,8 +1,6 @@
 """The agent loop: send the question to the model and run its tool calls until it answers."""
 
 import asyncio
-from contextlib import aclosing
-from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,13 +19,13 @@ from roamtui.agent.first_request import (
 from roamtui.agent.offline import read_offline
 from roamtui.agent.outcome import NO_STEP, QuestionRun, build_outcome, choose_reminder
 from roamtui.agent.prompt import (
-    CALL_NOT_RUN,
     LAST_STEP_NOTE,
     LIMIT_REACHED,
     SHORT_SYSTEM,
     SYSTEM,
     WHOLE_NOTE,
 )
+from roamtui.agent.receiving import receive_reply
 from roamtui.agent.specs import SEARCH
 from roamtui.agent.tool_calls import TOOL_NAME_LENGTH_MAX, make_tools, run_call
 from roamtui.agent.tools import ToolContext
@@ -39,8 +37,6 @@ from roamtui.conversation.budget import (
 )
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
-    AnswerStreamed,
-    DraftRecorded,
     DraftRejected,
     Origin,
     QuestionAnswered,
@@ -48,14 +44,10 @@ from roamtui.conversation.events import (
     QuestionDropped,
     QuestionReceived,
     ReminderSent,
-    RetryScheduled,
     Step,
     StepRecorded,
     StepStarted,
     StopReason,
-    ThinkingStreamed,
-    ThoughtsRecorded,
-    ToolUse,
     UsageRecorded,
 )
 from roamtui.conversation.question_flow import (
@@ -69,20 +61,10 @@ from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
-    ARGUMENTS_LENGTH_MAX,
     TOOLS_WINDOW_MIN,
-    CallUnreadable,
     Model,
     ModelRequest,
-    ReplyFinished,
-    RetryPending,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallReceived,
-    UsageReported,
 )
-from roamtui.models.repetition import cut_repetition
-from roamtui.models.reply import make_unique_id, read_reply
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.references import has_unread_pages
@@ -105,15 +87,9 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
-_BROKEN_CALL_LENGTH_MAX = 2_000
-"""Maximum number of characters of a call that could not be read, which is sent back."""
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
-_THOUGHTS_LENGTH = 2_000
-"""Maximum number of characters of thoughts to keep, the last ones."""
-_SAVED_STEP_LENGTH = 500
-"""An answer is saved again after so many new characters, the most that a killed program loses."""
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
@@ -416,7 +392,7 @@ class Agent:
             started = StepStarted(number=run.steps, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd)
             try:
                 await conversation.apply((started,))
-                await self._stream_reply(request, run, meter)
+                await receive_reply(conversation, self.model, request, run, meter)
             except ModelError as error:
                 if refusal is not None or not error.overflow:
                     raise
@@ -439,60 +415,6 @@ class Agent:
         return (
             smaller if budget.messages_max is None or budget.messages_max >= tokens else budget.messages_max
         )
-
-    async def _stream_reply(  # noqa: PLR0912 - one case an event
-        self, request: ModelRequest, run: QuestionRun, meter: UsageMeter
-    ) -> None:
-        """Send a request, fill `run.step` from the stream, and publish what arrives.
-
-        Raises:
-            ModelError: The model could not answer.
-        """
-        conversation = self.conversation
-        thoughts = ""
-        run.broken_call = ""
-        call_ids = {call.id for message in request.messages for call in message.tool_calls}
-        async with aclosing(read_reply(self.model, request, meter)) as stream:
-            async for event in stream:
-                match event:
-                    case TextDelta(text):
-                        run.step = replace(run.step, text=run.step.text + text)
-                        start = len(conversation.state.exchanges[-1].answer)
-                        if len(run.step.text) - start >= _SAVED_STEP_LENGTH:
-                            await conversation.apply(
-                                (DraftRecorded(start=start, text=run.step.text[start:]),)
-                            )
-                        conversation.publish(AnswerStreamed(text=text))
-                    case ThinkingDelta(text, replaces_text):
-                        thoughts += text
-                        if replaces_text:
-                            run.step = replace(run.step, text="")
-                            await conversation.apply((DraftRecorded(start=0, text=""),))
-                        conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
-                    case CallUnreadable(text):
-                        run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
-                    case ToolCallReceived(call):
-                        call_id = make_unique_id(call.id, call_ids)
-                        call_ids.add(call_id)
-                        # some servers leave a prefix or suffix, as in functions.expand_sections
-                        name = next((name for name in run.tools if name in call.name), call.name)
-                        arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
-                        call = replace(call, id=call_id, name=name, arguments=arguments)
-                        use = ToolUse(call=call, result=CALL_NOT_RUN)
-                        run.step = replace(run.step, uses=(*run.step.uses, use))
-                    case UsageReported():
-                        pass  # `meter` counts it
-                    case RetryPending(reason, wait_seconds):
-                        conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
-                    case ReplyFinished(reason):
-                        run.reason = reason
-                    case _:
-                        assert_never(event)
-        if run.reason == "repeated":
-            run.step = replace(run.step, text=cut_repetition(run.step.text))
-        if thoughts.strip():
-            kept = thoughts.strip()[-_THOUGHTS_LENGTH:]
-            conversation.fold((ThoughtsRecorded(text=kept, tokens=estimate_tokens(thoughts)),))
 
     async def _run_calls(self, run: QuestionRun, *, is_before_last_step: bool) -> None:
         """Run the calls of a reply, searches last. Before the last step, tell the model to answer next."""
