@@ -24,8 +24,7 @@ from roamtui.models.base import (
     ThinkingDelta,
     ToolCallReceived,
 )
-from roamtui.models.written_calls import find_calls, is_quoted
-from roamtui.outline.ids import WORD
+from roamtui.models.written_calls import cites, find_calls, is_quoted
 
 # Marks are in lower case. None begins another one.
 _THOUGHT_STARTS = (
@@ -58,8 +57,6 @@ _BRACKETS = ("<", "{", "[", "`", "~")
 """The start of a line that may be a call, or a block of code with one."""
 _CALL_MARK = re.compile(r"tool_call|<function|<\|python_tag|\"(?:arguments|parameters)\"", re.IGNORECASE)
 """What stands in a call to any tool."""
-_CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
-"""An answer with citations may explain a call."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")
@@ -123,7 +120,7 @@ class ReplyReader:
         # some models call a tool before they close their thoughts
         reply = self._thoughts if self._mode is _Mode.THOUGHTS else self._answer + held
         calls = () if is_cut else find_calls(reply[-ARGUMENTS_LENGTH_MAX:], self._names)
-        is_broken = bool(held) and not calls and not _CITATION.search(reply)
+        is_broken = bool(held) and not calls and not cites(reply)
         if calls and not held and self._mode is _Mode.ANSWER:
             self._events.append(ThinkingDelta(self._answer, replaces_text=True))
         if calls:

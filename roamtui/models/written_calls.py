@@ -26,6 +26,8 @@ _FENCE = re.compile(
     r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
 _CODE_START = re.compile(r"\s*[<{\[]")
+_CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
+_BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
     r"\b(?P<key>section_ids?|quer(?:y|ies)|within|offset)(?:\\?[\"']\s*[:>]|\s*=|>|</arg_key>)"
     r"(?:[\s\"'\\]|<arg_value>)*(?P<value>\[[^\]]*\]|[^\"'<>\n\\]*)"
@@ -41,7 +43,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
     A reply of ids only asks for these sections, perhaps with `READ_START` or the name of the tool. So does
     `READ_START` with ids in a reply without citations before. Elsewhere, the name of a tool is a call if its
-    arguments follow, except in quotes, in inline code, and in a block of code that is more than a call.
+    arguments follow, except in quotes, in inline code, and, in a reply with citations, in a block of code
+    that is more than a call.
     """
     read = _READ_IDS.search(text)
     is_request = read is not None and not list_ids(text[: read.start()])
@@ -51,7 +54,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
-    text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
+    if cites(text):
+        text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
     calls: list[ToolCall] = []
     found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
@@ -63,9 +67,15 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
+def cites(text: str) -> bool:
+    """Return whether a reply has a citation. Then it is an answer, which may explain a call."""
+    return _CITATION.search(text) is not None
+
+
 def is_quoted(before: str) -> bool:
     """Return whether inline code or a quote is open at the end of a line's start."""
-    return before.count("`") % 2 == 1 or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+    is_code = before.replace("```", "").count("`") % 2 == 1
+    return is_code or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
 
 
 def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
@@ -87,7 +97,8 @@ def _read_arguments(text: str) -> object:
     with suppress(ValueError, RecursionError):
         value = _DECODER.raw_decode(text, head.index("["))[0]
         return {"_raw": value}  # each tool knows what its list is
-    return None
+    ids = _BARE_ID.search(head)
+    return {"section_ids": list_ids(text, ids.start())} if ids is not None else None
 
 
 def remove_tools(request: ModelRequest) -> ModelRequest:
