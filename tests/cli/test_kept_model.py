@@ -89,13 +89,6 @@ def test_a_server_of_the_environment_is_kept_and_its_key_is_taken_from_there(
     assert _KEY not in path.read_text("utf-8")
 
 
-def _forget_server(log: Path, _url: str) -> tuple[str, ...]:
-    """Make it a log of a version that saved no server."""
-    text = log.read_text("utf-8")
-    log.write_text(text.replace('"server": "', '"other": "'), "utf-8")
-    return ("--conversation", log.stem)
-
-
 def _make_cell(log: Path, url: str) -> tuple[str, ...]:
     """Make it the log of a cell, which may come from somebody else, where other settings hold."""
     path = log.rename(log.parents[1] / log.name)
@@ -110,7 +103,7 @@ def _change_model(log: Path, url: str) -> tuple[str, ...]:
     return ("--conversation", log.stem)
 
 
-@pytest.mark.parametrize("change", [_forget_server, _make_cell, _change_model])
+@pytest.mark.parametrize("change", [_make_cell, _change_model])
 def test_where_nobody_can_be_asked_another_model_or_server_must_be_typed(
     ask: Ask,
     log: Path,
@@ -136,7 +129,6 @@ def test_where_nobody_can_be_asked_another_model_or_server_must_be_typed(
 def test_an_offline_conversation_goes_on_offline(run: RunCommand, ask: Ask, garden: Path) -> None:
     run("ask", garden, _QUESTION)
     (log,) = conversations_path().glob("*.jsonl")
-    _forget_server(log, "")
     assert ask("--conversation", log.stem).code == 0
     write_settings(f'model = "{_MODEL}"\n')
     assert ask("--conversation", log.stem).code == 0
