@@ -142,10 +142,11 @@ def _render_completion(shell: str) -> str:
     subparsers = root.add_subparsers(metavar="COMMAND")
     for command in _LISTED:
         command.add_arguments(subparsers.add_parser(command.name, help=command.help))
-    # Without a match, bash completes files; zsh offers them beside the commands.
+    # Without a match, bash completes files; fish and zsh offer them beside the commands.
     script = str(shtab.complete(root, shell)).replace(
         "complete -o bashdefault", "complete -o bashdefault -o default"
     )
+    script = script.replace("complete -c roamtui -f\n", "")
     return script.replace("'roamtui commands' _commands", "'roamtui commands' _commands; _files")
 
 

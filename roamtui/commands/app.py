@@ -24,7 +24,7 @@ def add_app_options(parser: CommandParser) -> None:
     parser.add_flag("--plain", "plain text, for screen readers and simple terminals")
     parser.add_flag("--watch", "reload the document when it changes on disk")
     help_text = "print a script that completes commands"
-    parser.add_argument("--print-completion", choices=("bash", "zsh"), help=help_text)
+    parser.add_argument("--print-completion", choices=("bash", "fish", "zsh"), help=help_text)
     parser.add_flag("--version", "print the version")
 
 

@@ -25,7 +25,11 @@ SOURCE_KINDS = (
     "the URL of a site or of a page, or - for standard input"
 )
 MISSING_EXTRA = "`roamtui {0}` needs more packages. Install them with: pip install 'roamtui[{0}]'"
-_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+_FILES = {
+    "bash": "_shtab_compgen_files",
+    "fish": "(__fish_complete_path (commandline -ct))",
+    "zsh": "_files",
+}
 """What `shtab.FILE` says, without importing shtab."""
 
 

@@ -13,8 +13,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import format_proof, format_read, match_proof
-from roamtui.conversation.events import Citation, ConversationEvent, SectionsExpanded, SectionsSearched
+from roamtui.agent.presentation import format_proof, format_read, match_proof, replies_with_passages
+from roamtui.conversation.events import (
+    Citation,
+    ConversationEvent,
+    QuoteState,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
@@ -38,7 +44,7 @@ from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
-from roamtui.quotes.wording import describe_nearest, describe_source, simplify_quote
+from roamtui.quotes.wording import PASSAGE_LABEL, describe_nearest, describe_source, simplify_quote
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
@@ -66,7 +72,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
 <main data-quotes="{escape(render_quotes(state, source))}">{articles}</main>
-<div class="player" hidden role="group" aria-label="Replay"><button id="play">Play</button>
+<div class="player" hidden role="region" aria-label="Replay"><button id="play">Play</button>
 <input id="place" type="range" min="0" value="0" aria-label="Place"></div>
 <script type="module">{script}</script>
 </body>
@@ -89,7 +95,8 @@ class _ReplayPage:
         proof = match_proof(exchange, self._library)
         names = {citation.start: self._name_quote(citation) for citation in proof.citations}
         sources = "".join(map(self._render_citation, proof.citations))
-        answer = _AnswerRenderer(proof, names).render(proof.markdown.blocks)
+        label = PASSAGE_LABEL if replies_with_passages(exchange) else QuoteState.NO_QUOTE.label
+        answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
         ending_texts = [text for text, _ in list_endings(exchange)]
         endings = filter(None, [*ending_texts, format_proof(exchange), format_read(exchange, self._library)])
         return (
@@ -189,6 +196,8 @@ class _AnswerRenderer(Struct, frozen=True):
     proof: AnswerProof
     names: Mapping[int, str]
     """The name of each quote in its section, by its offset in the answer; empty if it is not there."""
+    no_quote_label: str
+    """What is said where there is no verdict."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))
@@ -224,20 +233,23 @@ class _AnswerRenderer(Struct, frozen=True):
             text = "".join(map(_render_emphasis, words))
             link = None if index is None else self.proof.link_marks[index] or self.proof.markdown.links[index]
             if isinstance(link, JudgedMark):
-                verdict = link.verdict
-                text = f'<b class="cite {verdict.value}" title="{escape(verdict.label)}">{link.label}</b>'
+                attributes = self._render_verdict("cite", link.verdict)
+                text = f"<b {attributes}>{link.label}</b>"
             elif group is not None:
                 quote = self.proof.citations[group]
                 name = self.names.get(quote.start)
                 href = f' href="#{name}"' if name else ""
-                verdict = quote.state
-                text = f'<a{href} class="quote {verdict.value}" title="{escape(verdict.label)}">{text}</a>'
+                text = f"<a{href} {self._render_verdict('quote', quote.state)}>{text}</a>"
             # Other links lead nowhere here.
             elif link is not None and link.href.startswith(("http://", "https://")):
                 href = escape(sanitise_text(link.href))
                 text = f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
             parts.append(text)
         return "".join(parts)
+
+    def _render_verdict(self, kind: str, verdict: QuoteState) -> str:
+        label = self.no_quote_label if verdict is QuoteState.NO_QUOTE else verdict.label
+        return f'class="{kind} {verdict.value}" title="{escape(label)}"'
 
 
 def _render_emphasis(words: Words) -> str:

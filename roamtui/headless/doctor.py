@@ -50,30 +50,34 @@ def run_doctor(
     reason = f"{ollama.url}: {ollama.problem or ', '.join([*ollama.models][:5])}"
     reports = [*inspect_providers(os.environ)]
     reports.append(ModelAvailability(name="ollama_chat/MODEL", is_usable=not ollama.problem, reason=reason))
-    asked = None
+    verdict: list[str] = []
+    is_usable = True
     if model is not None:
         asked = asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True))
-        reports.append(asked)
+        is_usable = asked.is_usable
+        resolved = asked.resolved
+        verdict.append(_format_report(asked))
+        if resolved is not None and (is_usable or not resolved.window_note):
+            note = f" ({resolved.window_note})" if resolved.window_note else ""
+            size = f"{resolved.window_tokens:,} tokens" if resolved.window_tokens else "unknown size"
+            calls = {True: "yes", False: "no", None: "unknown"}[resolved.can_call_tools]
+            verdict.append(f"  context window: {size}{note}; tool calls: {calls}")
     lines = [
+        *verdict,
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),
         f"{'reads':<14} {kinds}",
         f"{'meaning':<14} {_describe_meaning(retrieval)}",
         *(f"{name:<14} {path}{'' if path.exists() else ' (missing)'}" for name, path in places.items()),
         *([f"{'not usable':<14} {fault}"] if fault else []),
         *(f"{'ignored':<14} {sentence}" for sentence in ignored),
-        *(
-            f"{'usable' if report.is_usable else 'not usable':<14} {report.name}: {report.reason}"
-            for report in reports
-        ),
+        *map(_format_report, reports),
     ]
-    resolved = asked.resolved if asked is not None else None
-    if asked is not None and resolved is not None and (asked.is_usable or not resolved.window_note):
-        note = f" ({resolved.window_note})" if resolved.window_note else ""
-        size = f"{resolved.window_tokens:,} tokens" if resolved.window_tokens else "unknown size"
-        calls = {True: "yes", False: "no", None: "unknown"}[resolved.can_call_tools]
-        lines.append(f"  context window: {size}{note}; tool calls: {calls}")
     write_sanitised("\n".join(lines) + "\n")
-    return int(bool(fault) or (asked is not None and not asked.is_usable))
+    return int(bool(fault) or not is_usable)
+
+
+def _format_report(report: ModelAvailability) -> str:
+    return f"{'usable' if report.is_usable else 'not usable':<14} {report.name}: {report.reason}"
 
 
 def _describe_meaning(options: RetrievalOptions) -> str:

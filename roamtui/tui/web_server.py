@@ -1,6 +1,8 @@
 """`roamtui serve`: the app in a browser, only for the person who started it, on this machine."""
 
+import asyncio
 import hmac
+import json
 import os
 import re
 import secrets
@@ -10,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 
 from aiohttp import web
+from textual_serve.app_service import AppService
 from textual_serve.server import Server
 from typing_extensions import override
 
@@ -17,7 +20,13 @@ from roamtui.errors import RoamtuiError, format_reason
 from roamtui.plain import sanitise_line
 
 HOST = "127.0.0.1"
-_FOCUS_SCRIPT = """
+_SCRIPT = """
+addEventListener("DOMContentLoaded", () => {
+  const page = sessionStorage.page ??= crypto.randomUUID();
+  const terminal = document.querySelector("#terminal");
+  terminal.dataset.sessionWebsocketUrl += "/" + page;
+  terminal.role = "main";
+});
 new MutationObserver((_changes, observer) => {
   const keyboard = document.querySelector("#terminal textarea");
   if (keyboard && document.body.classList.contains("-first-byte")) {
@@ -26,7 +35,10 @@ new MutationObserver((_changes, observer) => {
   }
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
-"""Focuses the terminal. Without this script, a person must click on the page before typing."""
+"""Names the page, by a name that stays when it is reloaded, and focuses the terminal.
+
+Otherwise, a person would have to click on the page before typing.
+"""
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
 """Hides a scroll bar without use, which would show as a white line beside the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
@@ -69,79 +81,122 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     Raises:
         RoamtuiError: The system cannot pass an argument on.
     """
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
-    hosts = (f"{HOST}:{port}", f"localhost:{port}")
-    origins = tuple(f"http://{host}" for host in hosts)
-    # The page gets its title, and has the focus from the start.
-    title_tag = f"<title>{escape(sanitise_line(title))} · roamtui</title>"
-    head = f"<head>{title_tag}<script>{_FOCUS_SCRIPT}</script><style>{_STYLE}</style>"
+    return LoopbackServer(_make_command(*arguments), host=HOST, port=port, title=sanitise_line(title))
 
-    def check_request(request: web.Request) -> None:
+
+class _Page(Server):
+    """Runs the app for one page in a browser, also after the page is loaded again."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command)
+        self._first_command = command
+        self._websocket: web.WebSocketResponse | None = None
+        self._running = asyncio.Lock()
+        """Held until the app has saved its conversation."""
+
+    @override
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        if self._websocket is not None:
+            await self._websocket.close()  # a copy of a window has the name of its page
+        async with self._running:
+            return await super().handle_websocket(request)
+
+    @override
+    async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
+        handle_meta = app_service.on_meta
+
+        async def on_meta(data: bytes) -> None:
+            meta = json.loads(data)
+            if meta["type"] != "conversation":
+                await handle_meta(data)
+            elif meta["id"]:
+                self.command = _make_command("--conversation", meta["id"])
+            else:
+                self.command = self._first_command
+
+        self._websocket = websocket
+        app_service.on_meta = on_meta  # type: ignore[method-assign]  # what the app says goes nowhere else
+        await super()._process_messages(websocket, app_service)
+
+
+class LoopbackServer(Server):
+    """A server that accepts only requests from its own pages, which only the person can open."""
+
+    def __init__(self, command: str, *, host: str, port: int, title: str) -> None:
+        super().__init__(command, host=host, port=port, title=title)
+        self._token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._hosts = (f"{host}:{port}", f"localhost:{port}")
+        self._origins = tuple(f"http://{name}" for name in self._hosts)
+        self._pages: dict[str, _Page] = {}
+        """By the names that they give themselves."""
+
+    @override
+    async def _make_app(self) -> web.Application:
+        app = await super()._make_app()
+        app.middlewares.append(self._filter_request)
+        # The page's script adds the window's size as a query, so token and page are in the path.
+        app.router.add_get(f"{_SOCKET_PATH}/{{token}}{{page:.*}}", self._serve_page)
+        return app
+
+    @override
+    async def on_startup(self, app: web.Application) -> None:
+        """Print nothing yet, because the port is not open."""
+
+    @override
+    def serve(self, debug: bool = False) -> None:
+        """Serve until ctrl+c. Print the URL once the port is open."""
+
+        def print_url(*_message: object) -> None:
+            url = f"{self.public_url}/?token={self._token}"
+            sys.stdout.write(f"roamtui: {self.title} is at {url} (ctrl+c to stop).\n")
+            sys.stdout.flush()
+
+        web.run_app(self._make_app(), host=self.host, port=self.port, print=print_url, access_log=None)
+
+    @web.middleware
+    async def _filter_request(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        self._check_request(request)
+        response = await handler(request)
+        if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
+            response.text = self._rewrite_page(response.text)
+        if not response.prepared:  # a socket has sent its headers already
+            response.headers["Content-Security-Policy"] = _POLICY.format(port=self.port)
+            response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    def _check_request(self, request: web.Request) -> None:
         # Browsers let any site open a socket to this machine, and only the origin identifies the site. They
         # always send it with a socket, but not with a page. The host is checked because a site can make its
         # name resolve to this machine.
         is_socket = request.path.startswith(_SOCKET_PATH)
-        origin = request.headers.get("Origin", "" if is_socket else origins[0])
-        if request.headers.get("Host") not in hosts or origin not in origins:
+        origin = request.headers.get("Origin", "" if is_socket else self._origins[0])
+        if request.headers.get("Host") not in self._hosts or origin not in self._origins:
             raise web.HTTPForbidden(text="Forbidden: only pages served by this server may connect.")
         if request.path.startswith(_OPEN_PATHS):
             return
         given = request.match_info.get("token") or request.query.get("token", "")
-        if not hmac.compare_digest(given.encode(errors="replace"), token.encode()):
+        if not hmac.compare_digest(given.encode(errors="replace"), self._token.encode()):
             raise web.HTTPForbidden(text="Forbidden: open the whole URL that `roamtui serve` printed.")
 
-    def rewrite_page(text: str) -> str:
-        text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{token}"')
+    def _rewrite_page(self, text: str) -> str:
+        text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{self._token}"')
         # a link without a host is no foreign link, and is right for both names of this machine
-        for origin in origins:
+        for origin in self._origins:
             text = text.replace(f'"{origin}/', '"/')
-        return _FOREIGN_LINK.sub("", text).replace("<head>", head, 1)
+        title_tag = f"<title>{escape(self.title)} · roamtui</title>"
+        head = f"<head>{title_tag}<script>{_SCRIPT}</script><style>{_STYLE}</style>"
+        return _FOREIGN_LINK.sub("", text).replace("<html>", '<html lang="en">', 1).replace("<head>", head, 1)
 
-    @web.middleware
-    async def filter_request(
-        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-    ) -> web.StreamResponse:
-        check_request(request)
-        response = await handler(request)
-        if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
-            response.text = rewrite_page(response.text)
-        if not response.prepared:  # a socket has sent its headers already
-            response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
-            response.headers["Referrer-Policy"] = "no-referrer"
-        return response
-
-    class LoopbackServer(Server):
-        """A server that accepts only requests from its own pages, which only the person can open."""
-
-        @override
-        async def _make_app(self) -> web.Application:
-            app = await super()._make_app()
-            app.middlewares.append(filter_request)
-            # The page's script adds the window's size as a query, so the token is in the path.
-            app.router.add_get(f"{_SOCKET_PATH}/{{token}}", self.handle_websocket)
-            return app
-
-        @override
-        async def on_startup(self, app: web.Application) -> None:
-            """Print nothing yet, because the port is not open."""
-
-        @override
-        def serve(self, debug: bool = False) -> None:
-            """Serve until ctrl+c. Print the URL once the port is open."""
-
-            def print_url(*_message: object) -> None:
-                url = f"{self.public_url}/?token={token}"
-                sys.stdout.write(f"roamtui: {sanitise_line(title)} is at {url} (ctrl+c to stop).\n")
-                sys.stdout.flush()
-
-            web.run_app(self._make_app(), host=self.host, port=self.port, print=print_url, access_log=None)
-
-    command = [sys.executable, "-m", "roamtui", *arguments]
-    return LoopbackServer(_quote_command(command), host=HOST, port=port, title=sanitise_line(title))
+    async def _serve_page(self, request: web.Request) -> web.WebSocketResponse:
+        page = self._pages.setdefault(request.match_info["page"], _Page(self.command))
+        return await page.handle_websocket(request)
 
 
-def _quote_command(command: Sequence[str]) -> str:
+def _make_command(*arguments: str) -> str:
     """Quote a command for the system's shell. Refuse what cmd.exe interprets even inside quotation marks."""
+    command = [sys.executable, "-m", "roamtui", *arguments]
     if os.name != "nt":
         return shlex.join(command)
     for word in command:

@@ -45,6 +45,10 @@ _REASONS = {
         "roamtui mcp handbook.md",
         "roamtui mcp /home/me/handbook.md /home/me/docs",
     ],
+    "is a command of another program": [
+        "claude mcp add handbook -- roamtui mcp /home/me/handbook.md /home/me/docs",
+        "codex mcp add handbook -- roamtui mcp /home/me/handbook.md /home/me/docs",
+    ],
     "imports LanceDB, which takes five seconds: tests/cli/test_commands.py": [
         "roamtui index docs/ --index ./shelf.lance --embedder ollama/snowflake-arctic-embed2",
         "roamtui index SOURCE --index DATABASE --delete",

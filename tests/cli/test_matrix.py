@@ -114,11 +114,13 @@ def test_there_are_few_options() -> None:
     assert len(flags - {"-h", "--help"} | keys.keys() - set(FLAGS.values())) <= _OPTIONS_MAX
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
 def test_the_script_for_a_shell_is_valid_and_complete(run: RunCommand, shell: str, tmp_path: Path) -> None:
     script = run("--print-completion", shell).out
     flags = frozenset().union(*FLAGS_OF.values())
-    assert [word for word in (*COMMANDS, *flags) if word not in script] == []
+    names = {word: f"-l {word[2:]} " if shell == "fish" else word for word in flags if word.startswith("--")}
+    assert [word for word in (*COMMANDS, *names.values()) if word not in script] == []
+    assert "complete -c roamtui -f\n" not in script, "fish offers files beside the commands"
     path = tmp_path / "script"
     path.write_text(script, "utf-8")
     if shutil.which(shell):

@@ -66,6 +66,16 @@ def test_a_stream_without_an_end_is_named_whatever_litellm_raises_for_it() -> No
     assert explain(StopAsyncIteration()).reason == "Groq stopped in the middle of its reply"
 
 
+def test_a_server_that_refuses_a_request_without_a_key_may_need_one() -> None:
+    proxy = ResolvedModel(model="litellm_proxy/gpt", provider="litellm_proxy", api_base="http://127.0.0.1:4000")
+    refused = HTTPStatusError(400, '{"error": {"message": "No connected db."}}')
+    failure = explain(refused, proxy)
+    assert failure.reason.endswith("refused the request (400): No connected db")
+    assert "needs a key, set LITELLM_PROXY_API_KEY, or choose another model" in failure.advice
+    assert "needs a key" not in explain(refused).advice, "it has one"
+    assert "needs a key" not in explain(refused, ResolvedModel(model="ollama_chat/x", provider="ollama_chat")).advice
+
+
 def test_a_missing_package_is_named() -> None:
     assert explain(ImportError("boto3")).reason == "Groq needs a Python package that is not installed (boto3)"
 

@@ -208,6 +208,7 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         wait_for_words(browser, TITLE, b"offline")
         assert evaluate(browser, HAS_SCREEN)
         assert evaluate(browser, "document.title") == "handbook.md · roamtui"
+        assert evaluate(browser, "document.documentElement.lang") == "en"
         assert evaluate(browser, HAS_KEYBOARD)
         asked = [url for url in browser.requested if not url.startswith(("data:", "blob:"))]
         assert {f"{address}/static/js/textual.js", f"{address}/static/css/xterm.css"} <= set(asked)
@@ -230,6 +231,32 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
     finally:
         browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
+    serve: Serve, tmp_path: Path, home_dir: Path
+) -> None:
+    served = serve(HANDBOOK)
+    browser = Chromium(find_chromium() or "", tmp_path / "browser")
+    try:
+        browser.call("Network.enable")
+        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        browser.call("Page.navigate", url=served.url)
+        wait_for_words(browser, TITLE, b"offline")
+        assert evaluate(browser, HAS_SCREEN)
+        assert evaluate(browser, HAS_KEYBOARD)
+        browser.call("Input.insertText", text="Who may lend to a neighbour?")
+        wait_for_words(browser, b"neighbour?")
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
+        wait_for_words(browser, b"passages")
+        for _ in range(2):
+            browser.call("Page.reload")
+            wait_for_words(browser, b"neighbour?", b"passages")
+    finally:
+        browser.close()
+    assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
 
 
 PASTE = """(() => {

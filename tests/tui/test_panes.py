@@ -161,6 +161,13 @@ async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, 
         assert not ui.app.is_running
 
 
+async def test_a_click_on_the_empty_conversation_and_typing_fill_the_box() -> None:
+    async with running(make_app()) as ui:
+        await ui.click("ChatLog", offset=(5, 10))
+        await ui.press("o", "k")
+        assert ui.box.text == "ok"
+
+
 async def test_a_click_on_a_tab_shows_its_pane() -> None:
     async with running(make_app(), MIDDLE) as ui:
         title = ui.main.panes.query_one("#chat-pane PaneTitle", PaneTitle)

@@ -168,6 +168,12 @@ class PaneSwitcher(Horizontal):
         self.hide_keys()
         self._activate(self.scope)
 
+    @on(events.Click)
+    def _focus_box(self) -> None:
+        """A click on an empty conversation means to write, because there is nothing to select."""
+        if self.scope is Scope.CHAT and self._log_view.current is None:
+            self.focus_scope(Scope.INPUT)
+
     def _activate(self, scope: Scope) -> None:
         """Make a pane active. For the question box, that is the chat, but the pane above the box stays."""
         self.active = scope if scope in PANES else Scope.CHAT
