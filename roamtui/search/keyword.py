@@ -4,7 +4,6 @@ These signals are whole titles, synonyms, the sentence that answers best, and th
 Queries are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +22,6 @@ from roamtui.search.lexicon import (
     Language,
     get_implied_words,
     get_synonyms,
-    make_pattern,
     reduce_word,
     stem,
 )
@@ -60,11 +58,6 @@ its synonyms count like it, because the text can then contain only them."""
 _RARE_SECTIONS_MAX = 10
 """If at most this many sections contain a word, its synonyms are searched too."""
 _PHRASE_WORDS_MAX = 32
-_ASKED_FOR = re.compile(
-    r"\b({0})(?: and ({0}))? (?:between|of)\b".format(make_pattern("asked for")), re.IGNORECASE
-)
-"""What a question wants to know of something, such as "the advantages of". In titles, the word is often part
-of a name."""
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -78,8 +71,6 @@ class Query(Struct, frozen=True, kw_only=True):
     """Words that may occur in a title: the terms that are words, and the words inside identifiers."""
     expressions: tuple[str, ...]
     """FTS5 expressions for the other terms."""
-    asked_for: frozenset[str] = frozenset()
-    """Stems of words whose weight does not rise in titles."""
     phrases: tuple[str, ...] = ()
     """FTS5 expressions for the phrases in quotation marks."""
     has_only_phrases: bool = False
@@ -101,15 +92,12 @@ def parse_query(text: str) -> Query:
             words |= dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS)
     language = detect_language(text)
     phrases = extract_phrases(text)
-    asked_for = {stem(word.lower()) for match in _ASKED_FOR.finditer(text) for word in match.groups() if word}
-    is_all = asked_for.issuperset(map(stem, words))
     return Query(
         text=text,
         language=language,
         terms=terms,
         words=tuple(words)[:TERMS_MAX],  # an identifier may have any number of them
         expressions=tuple(identifiers),
-        asked_for=frozenset() if is_all else frozenset(asked_for),
         phrases=tuple(map(_quote, phrases)),
         has_only_phrases=tokenise(text) == tokenise(" ".join(phrases)),
     )
@@ -281,7 +269,6 @@ def _prefer_phrases(
 
 def _score_words(index: SectionIndex, query: Query, count: int, within: range) -> dict[int, float]:
     by_stem = {stem(word): _quote(word) for word in query.words}
-    by_stem |= {each: f"body : {by_stem[each]}" for each in query.asked_for & by_stem.keys()}
     terms = tuple(dict.fromkeys((*by_stem.values(), *query.expressions)))
     known, missing = _list_synonyms(index, query, within)
     forms = query.words if query.language is Language.GERMAN else ()
@@ -327,7 +314,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
         expected = frozenset(word for word in words if not word.isdigit() or word in stems)
         return len(expected & stems) / len(expected) if expected else 0.0
 
-    stems = frozenset(map(stem, query.words)) - query.asked_for
+    stems = frozenset(map(stem, query.words))
     boosted = {}
     for number, score in scores.items():
         title = stem_title(index.title(number))

@@ -129,13 +129,3 @@ _PHRASES = make_library(read_case("contract_phrases.md"))
 @pytest.mark.parametrize(("query", "titles"), read_rows("search/keyword", "phrases"))
 def test_words_in_quotation_marks_are_found_as_a_phrase(query: str, titles: list[str]) -> None:
     assert find_titles(_PHRASES, query) == titles
-
-
-@pytest.mark.parametrize(("query", "first"), read_rows("search/keyword", "asked_for"))
-def test_what_a_question_asks_for_is_no_name_in_a_title(query: str, first: str) -> None:
-    parts = "".join(f"## Part {number}\n\nIts {'named actor' if number < 9 else 'task'}.\n\n" for number in range(30))
-    library = make_library(
-        "# Manual\n\n## Advantage Actor-Critic (A2C)\n\nAn actor that learns.\n\n## Named actors\n\nA named actor is "
-        f"found by others.\n\n{parts}## Store\n\nA store.\n\n## Cache\n\nThe benefits: it is quick.\n"
-    )
-    assert find_titles(library, query)[0] == first

@@ -1,6 +1,6 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-from roamtui.conversation.events import Origin
+from roamtui.conversation.events import Origin, StopReason
 from roamtui.document.loader import build_library
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
@@ -148,6 +148,16 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
+
+
+async def test_the_nearest_passages_are_shown_as_such_without_a_claim_that_the_text_has_no_answer() -> None:
+    async with running(make_offline_app(), LARGE) as ui:
+        await show_cards(ui, "who sells a season ticket to students?")
+        assert ui.exchanges[0].stopped is StopReason.NEAREST
+        assert "No sentence answers this for certain. These passages are the nearest." in list_lines(ui)
+        assert any(line.startswith("│") for line in list_lines(ui))
+        shown = ui.text.lower()
+        assert not any(claim in shown for claim in ("not found", "nothing", "does not occur", "no passage"))
 
 
 async def test_what_is_not_found_is_said_plainly_without_a_passage() -> None:
