@@ -78,15 +78,15 @@ def choose_passages(
 ) -> PassageChoice:
     """Choose passages of the hits and the sections below them, the likeliest first, together by section.
 
-    One score tells whether they answer: the best score of a passage, and the best similarity if the hits were
-    compared by meaning.
+    One score tells whether they answer: the best score of a passage, and the best similarity of what has been
+    compared by meaning. A question without a content word, such as "who is it for?", gives no reason to say
+    that nothing is near it.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     weighing = _Weighing(question, titled_texts, policy)
-    is_compared = any(hit.similarity is not None for hit in hits)
-    divisor = policy.similarity_divisor if is_compared else 1.0
-    similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) / divisor >= policy.nearest_min}
+    similar_min = policy.nearest_min * policy.similarity_divisor
+    similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= similar_min}
     passages = [
         passage
         for section_id, text in texts.items()
@@ -98,12 +98,15 @@ def choose_passages(
     chosen = _take_first(library, passages, policy.passages_max)
     if not chosen:
         return PassageChoice()
-    proof = max(passage.score for passage in chosen) * weighing.certainty
-    similarity = max(found_by[passage.section_id].similarity or 0.0 for passage in chosen)
-    score = (proof + similarity) / divisor
-    return (
-        PassageChoice(chosen, score >= policy.answer_min) if score >= policy.nearest_min else PassageChoice()
-    )
+    similarities = [found_by[passage.section_id].similarity for passage in chosen]
+    proofs = {False: 0.0, True: 0.0}
+    for passage, similarity in zip(chosen, similarities, strict=True):
+        is_compared = similarity is not None
+        proofs[is_compared] = max(proofs[is_compared], passage.score * weighing.certainty)
+    best_similarity = max(similarity or 0.0 for similarity in similarities)
+    score = max(proofs[False], (proofs[True] + best_similarity) / policy.similarity_divisor)
+    is_near = score >= policy.nearest_min or not weighing.certainty
+    return PassageChoice(chosen, score >= policy.answer_min) if is_near else PassageChoice()
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:

@@ -170,7 +170,7 @@ async def test_a_statement_that_the_question_names_comes_first() -> None:
 )
 async def test_a_pronoun_is_no_evidence(question: str) -> None:
     talk = make_talk("# Crew\n\n## Captain\n\nShe asks him to help her.\n\n## Bootsmann\n\nEuer Gepäck gebt ihr ihm.\n")
-    assert (await talk.ask(question)).stopped is StopReason.NOT_FOUND
+    assert (await talk.ask(question)).stopped is not StopReason.ANSWERED
 
 
 @pytest.mark.parametrize(("question", "passage"), read_rows("agent/offline", "forms"))

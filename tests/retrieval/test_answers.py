@@ -62,3 +62,19 @@ def test_similarity_adds_to_what_the_words_of_a_passage_prove(
     library = make_library("# Fees\n\n## Harbour\n\nA berth costs 9 crowns.\n")
     hits = [Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=similarity)]
     assert choose_passages(library, question, hits).is_answer is is_answer
+
+
+def test_a_section_that_was_not_compared_answers_by_its_words_beside_one_that_was() -> None:
+    library = make_library("# Harbour\n\nBoats lie here.\n\n# Fees\n\nA berth costs 9 crowns.\n")
+    compared = Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=0.1)
+    other = Hit(section_id=id_of(library, "Fees"), score=0.9, why="")
+    choice = choose_passages(library, "What does a berth cost?", (compared, other))
+    assert choice.is_answer
+    assert library.node(choice.passages[0].section_id).title == "Fees"
+
+
+def test_a_question_without_a_content_word_gets_the_nearest_passages() -> None:
+    library = make_library("# Who we are\n\nA club for everybody who sails.\n\n# Fees\n\nA berth costs 9 crowns.\n")
+    hits = [Hit(section_id=id_of(library, "Who we are"), score=1.0, why="", similarity=0.3)]
+    choice = choose_passages(library, "who is it for?", hits)
+    assert (len(choice.passages), choice.is_answer) == (1, False)
