@@ -198,7 +198,7 @@ def _explain_status(
         advice = "Add credit, or choose another model with --model."
     elif status in (401, 403) or "AuthenticationError" in kinds:
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
-        reason = f'{who} does not accept {key} for "{model}" ({status}{said})'
+        reason = f'{who} does not accept {key} for "{model}" ({status or 401}{said})'
         advice = "Check the key, or choose another model with --model."
     elif status == 404:
         reason = f'{who} has no model "{model}" ({status}{said})'

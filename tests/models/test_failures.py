@@ -104,6 +104,13 @@ def test_the_class_that_litellm_gives_an_error_counts_before_its_status(kind: st
     assert to_failure(error, GROQ, {}).reason == reason
 
 
+def test_a_key_that_no_server_has_seen_is_told_with_what_was_raised() -> None:
+    error = type("AuthenticationError", (FakeLitellmError,), {})("litellm: wrapped")
+    error.__cause__ = ValueError("no credentials")
+    words = 'Groq does not accept the key in GROQ_API_KEY for "llama" (401: no credentials)'
+    assert to_failure(error, GROQ, {}).reason == words
+
+
 def test_the_wait_that_a_server_names_in_words_is_kept() -> None:
     failure = explain(HTTPStatusError(429, "You exceeded your current quota. Please retry in 34.1s."))
     assert (failure.is_transient, failure.wait_seconds) == (True, 34.1)
