@@ -2,15 +2,30 @@ VENV := .venv
 MODEL_VENV := .venv-embeddings
 SERVER_VENV := .venv-local-model
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 DOCUMENT ?= examples/handbook.md
 WORKERS ?= auto
 QUESTIONS ?= 300
 SEEDS ?= 1 2
 STEPS ?= 1000
+COMMA := ,
 PYTEST := $(BIN)/python -m pytest
 
+# Run the installation $(1), and print each step of pip that takes long, with the seconds since its start.
+define install
+	@started=$$(date +%s); { { $(1); }; echo "exit $$?"; } | while read -r line; do \
+		case "$$line" in \
+			*.whl*" MB)") file=$${line##*/}; file=$${file%%-*}; step="$${file##* }: $${line##*(}"; step=$${step%)} ;; \
+			"Installing collected packages: "*) set -- $$line; step="unpacking $$(($$# - 3)) packages" ;; \
+			"exit "*) [ "$$line" = "exit 0" ] || exit 1; step="done" ;; \
+			*) continue ;; \
+		esac; \
+		printf '%5d s  %s\n' "$$(($$(date +%s) - started))" "$$step"; \
+	done
+endef
+
 export PIP_ROOT_USER_ACTION := ignore
+export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -76,15 +91,16 @@ clean: ## Remove caches and what was built; .venv stays
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html
 	@find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
+# Search by meaning has no wheels for some systems.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
-	@echo "Installing roamtui into $(VENV)."
-	@$(PIP) install --constraint constraints.txt --editable '.[formats,meaning]' || \
-		$(PIP) install --constraint constraints.txt --editable '.[formats]'  # search by meaning has no wheels for some systems
+	@echo "Installing roamtui into $(VENV), which takes 620 MB. First, pip looks up what is needed."
+	$(call install,$(PIP) install --constraint constraints.txt --editable '.[formats$(COMMA)meaning]' || \
+		$(PIP) install --constraint constraints.txt --editable '.[formats]')
 	@touch $@
 
 $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo "Installing roamtui and its development tools into $(VENV)."
-	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	$(call install,$(PIP) install --constraint constraints.txt --editable '.[dev]')
 	@touch $@ $(VENV)/.installed
 
 $(MODEL_VENV)/.made: constraints-embeddings.txt tests/models/make_embedder.py | $(VENV)/.made

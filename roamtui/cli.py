@@ -15,6 +15,7 @@ from roamtui.commands.saved import CONVERSATIONS, NOTES, RECHECK
 from roamtui.commands.sections import EVAL, INDEX, OUTLINE, SEARCH, SHOW
 from roamtui.commands.system import DOCTOR, MCP
 from roamtui.errors import EXIT_CANCELLED, RoamtuiError, UsageError, format_nearest_name, format_reason
+from roamtui.program import format_program
 
 _LISTED = (
     DEMO, ASK, OUTLINE, SHOW, SEARCH, INDEX, TABLE, EVAL, CONVERSATIONS, NOTES, RECHECK, MCP, SERVE, DOCTOR,
@@ -30,7 +31,7 @@ commands (`roamtui COMMAND --help` explains each):
 {commands}
 
 A file that has the name of a command needs ./ before it: roamtui ./ask"""
-_EXAMPLE = "example:\n  roamtui handbook.md --model openai/gpt-4.1-mini"
+_EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -95,9 +96,9 @@ def _make_app_parser() -> CommandParser:
     """Make the parser of the app without its sources."""
     lines = [f"  {command.name:<14}{command.help.rstrip('.')}" for command in _LISTED]
     parser = CommandParser(
-        prog="roamtui",
+        prog=format_program(),
         description=_DESCRIPTION.format(commands="\n".join(lines)),
-        epilog=_EXAMPLE,
+        epilog=_EXAMPLE.format(format_program()),
         allow_abbrev=False,
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -139,6 +140,7 @@ def _render_completion(shell: str) -> str:
     import shtab
 
     root = _make_app_parser()  # with its sources, no command would be offered
+    root.prog = "roamtui"
     subparsers = root.add_subparsers(metavar="COMMAND")
     for command in _LISTED:
         command.add_arguments(subparsers.add_parser(command.name, help=command.help))

@@ -31,6 +31,7 @@ from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, draw_similar_characters, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
+from roamtui.program import format_program
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
@@ -243,7 +244,7 @@ def run_until_exit(app: RoamApp) -> int:
         if _is_in_browser():
             _tell_server(state.id if is_saved else "")
         elif is_saved and not is_standard_input(state.library.source):
-            write_notice(f"To continue this conversation: roamtui --conversation {state.id}")
+            write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0
 
 

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptio
 
 from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
+from roamtui.program import format_program, locate_programs
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class CommandParser(ArgumentParser):
         message = message.rstrip(".")
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
+    def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
+        """Return the help, with commands as a shell needs them."""
+        return locate_programs(super().format_help())
+
     def add_flag(self, name: str, help_text: str) -> None:
         """Add an option without a value."""
         self.add_argument(name, action="store_true", help=help_text)
@@ -112,7 +117,7 @@ class Command:
     ) -> None:
         self.name = name
         self.run = run
-        self._example = f"roamtui {name} {example}".rstrip()
+        self._example = f"{name} {example}".rstrip()
         self._adders = adders
         """Functions that add arguments, in this order."""
 
@@ -124,9 +129,9 @@ class Command:
     def make_parser(self) -> CommandParser:
         """Make the parser of this command."""
         parser = CommandParser(
-            prog=f"roamtui {self.name}",
+            prog=f"{format_program()} {self.name}",
             description=self.help,
-            epilog=f"example:\n  {self._example}",
+            epilog=f"example:\n  {format_program()} {self._example}",
             allow_abbrev=False,
             formatter_class=RawDescriptionHelpFormatter,
         )

@@ -20,6 +20,7 @@ from roamtui.models.search_models import BackgroundLoop, find_embedder
 from roamtui.output import write_notice, write_sanitised
 from roamtui.paths import cache_path, config_path, conversations_path
 from roamtui.plain import format_count, sanitise_line
+from roamtui.program import locate_programs
 from roamtui.search.base import RetrievalOptions, SearchMode
 
 _PACKAGES = ("roamtui", "textual", "litellm")
@@ -72,7 +73,7 @@ def run_doctor(
         *(f"{'ignored':<14} {sentence}" for sentence in ignored),
         *map(_format_report, reports),
     ]
-    write_sanitised("\n".join(lines) + "\n")
+    write_sanitised(locate_programs("\n".join(lines)) + "\n")
     return int(bool(fault) or not is_usable)
 
 

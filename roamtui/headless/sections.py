@@ -21,6 +21,7 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_json, write_notice, write_text
 from roamtui.plain import format_count
+from roamtui.program import locate_programs
 from roamtui.search.base import Hit, Searcher, SearchMode
 from roamtui.text import split_pages
 
@@ -81,7 +82,7 @@ def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_js
         write_notice(*filter(None, [absence]))
         return
     if absence:
-        write_text(f"{absence}\n")
+        write_text(f"{locate_programs(absence)}\n")
         return
     is_terminal = sys.stdout.isatty()
     width, _ = get_terminal_form()
