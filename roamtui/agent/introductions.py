@@ -4,12 +4,12 @@ import json
 import os
 import re
 from collections.abc import Container
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.document.document import NodeKind, hash_text
+from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.models.base import Model
@@ -19,8 +19,7 @@ from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
 from roamtui.plain import sanitise_line, shorten
-from roamtui.search.lexicon import Language
-from roamtui.search.terms import detect_language
+from roamtui.search.terms import extract_query_terms
 from roamtui.text import estimate_tokens
 
 SUMMARY_PROMPT = """\
@@ -35,24 +34,11 @@ _SUMMARY_LENGTH_MAX = 600
 """Maximum number of characters in a summary."""
 _QUESTIONS_MAX = 3
 _WALKED_SECTIONS_MAX = 20_000
-_SCANNED_SECTIONS_MAX = 400
-_SUBSTANTIAL_LENGTH = 2_500
-"""A section with so many characters is worth a question. Longer ones are often tables and examples."""
 _TITLE_LENGTH_MAX = 60
-_NUMBER = re.compile(
-    r"\A(?:§+|(?:art(?:icle|ikel)?|section|chapter|part|item|note|exhibit|kapitel|abschnitt|teil)\b\.?)?"
-    r"\s*(?:\d+(?:[.\d]*\d)?[a-z]?|(?-i:[IVXLC]+))(?:[.:)–—-]+|(?=\s)|\Z)",
-    re.IGNORECASE,
-)
-"""The number before a title, such as ``§ 123`` or ``Item 1.``. Nobody would ask for it."""
-_WORD = re.compile(r"\b(?![IVXLC]+\b)[^\W\d_]{3,}")
-_IS_QUESTION = re.compile(r"\w\?\Z")
-_QUESTION_FORMS = {
-    Language.ENGLISH: "What does the document say about “{}”?",
-    Language.GERMAN: "Was sagt das Dokument über „{}“?",
-}
-_TITLE_WORDS_MIN = 2
-"""Minimum number of words of a title to ask about: "Overview" says nothing outside its section."""
+_TERMS_MIN = 2
+"""Minimum number of words to search for. "What's next?" asks for nothing outside its section."""
+_BEFORE_WORDS = re.compile(r"\A[\W\d_]+")
+"""The number or the sign before the words of a title."""
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
@@ -103,33 +89,14 @@ async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> s
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions: those written for a bundled example, or from titles of the document."""
+    """Suggest up to three questions: those written for a bundled example, or titles that are questions."""
     source = Path(library.source).absolute()
     folder = get_resource_dir("examples")
     if source.parent == folder:
         written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
         return tuple(written.get(source.name, ()))
-    ids = [*islice(library.walk(), _WALKED_SECTIONS_MAX)]
-    ids = ids[:: len(ids) // _SCANNED_SECTIONS_MAX + 1]
-    texts_by_title: dict[str, str] = {}
-    for start, end in pairwise(len(ids) * part // _QUESTIONS_MAX for part in range(_QUESTIONS_MAX + 1)):
-        subjects = [
-            subject for section_id in ids[start:end] if (subject := _read_subject(library, section_id))
-        ]
-        if subjects:
-            title, text = max(subjects, key=lambda subject: len(subject[1]))
-            texts_by_title[title] = text
-    form = _QUESTION_FORMS[detect_language(" ".join(texts_by_title.values()))]
-    return tuple(title if _IS_QUESTION.search(title) else form.format(title) for title in texts_by_title)
-
-
-def _read_subject(library: Library, section_id: str) -> tuple[str, str] | None:
-    """Return a section's title without its number, and the start of its text, or None if it says little."""
-    node = library.node(section_id)
-    if node.kind is not NodeKind.SECTION or section_id == library.title_id:
-        return None
-    title = _NUMBER.sub("", format_node_title(node).replace('"', "")).strip(" .:")
-    is_telling = len(_WORD.findall(title)) >= _TITLE_WORDS_MIN and len(title) <= _TITLE_LENGTH_MAX
-    if not is_telling or not has_own_text(library, section_id):
-        return None
-    return title, library.text_at(node.own_span)[:_SUBSTANTIAL_LENGTH]
+    sections = (each for each in islice(library.walk(), _WALKED_SECTIONS_MAX) if has_own_text(library, each))
+    titles = (_BEFORE_WORDS.sub("", format_node_title(library.node(section_id))) for section_id in sections)
+    asked = (title for title in titles if title.endswith("?") and len(title) <= _TITLE_LENGTH_MAX)
+    questions = [title for title in dict.fromkeys(asked) if len(extract_query_terms(title)) >= _TERMS_MIN]
+    return tuple(questions[:: len(questions) // _QUESTIONS_MAX or 1][:_QUESTIONS_MAX])

@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from roamtui.markdown.escaping import escape_inline, write_heading
+from roamtui.plain import shorten
 
 _PIPE = r"\|"
 """A bar in the cell of a table."""
 _SECTION_LENGTH = 4_000
 """Length of the rows in a section, in characters, so that a section has one page."""
+_TITLE_CELL_LENGTH_MAX = 24
+"""Maximum length of a cell in the title of a section, so that an outline has room for two."""
 REPEATED_LENGTH_MAX = 200
 """A longer text is not repeated in the further columns and rows of its cell."""
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,'\s]*(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
@@ -20,14 +23,21 @@ def is_header(cells: Iterable[str]) -> bool:
     return all(_YEAR.fullmatch(text) or not _NUMBER.fullmatch(text) for text in cells)
 
 
-def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int = 1) -> Iterator[str]:
+def write_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    first_number: int = 1,
+    *,
+    is_section: bool = False,
+) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the numbers of its first and last row. Rows may differ in length: a short one
-    stays short, and the header is as wide as the widest row below it.
+    The title of a section has the first cells and the numbers of its first and last row. With `is_section`, a
+    short table is a section too. Rows may differ in length: a short one stays short, and the header is as
+    wide as the widest row below it.
     """
     lines = [_write_line(row) for row in rows]
-    if sum(map(len, lines)) <= _SECTION_LENGTH:
+    if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:
         yield "\n".join([_write_top(heads, rows), *lines])
         return
     # A header that is longer than a section must not be repeated for each few rows.
@@ -36,10 +46,21 @@ def write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], first_numbe
     for number, line in enumerate(lines):
         length += len(line)
         if length >= length_min or number == len(lines) - 1:
-            yield write_heading(2, f"Rows {first_number + start}–{first_number + number}")
+            yield write_heading(2, _format_title(heads, rows[start : number + 1], first_number + start))
             yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
             start = number + 1
             length = 0
+
+
+def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int) -> str:
+    """Format the title of a section, such as `name: Adams – Clarke (rows 2–54)`."""
+    first, last, head = (
+        escape_inline(shorten(" ".join("".join(row[:1]).split()), _TITLE_CELL_LENGTH_MAX))
+        for row in (rows[0], rows[-1], heads)
+    )
+    cells = " – ".join(dict.fromkeys(filter(None, (first, last))))
+    numbers = f"{first_number}–{first_number + len(rows) - 1}"
+    return f"{head}: {cells} (rows {numbers})".removeprefix(": ") if cells else f"Rows {numbers}"
 
 
 def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

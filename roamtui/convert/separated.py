@@ -50,7 +50,7 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     rows = rows[start:]
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
-    blocks = [*titles, *write_table(heads, rows, start + 1 + has_header)]
+    blocks = [*titles, *write_table(heads, rows, start + 1 + has_header, is_section=bool(rows))]
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 

@@ -41,7 +41,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text
+from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 from roamtui.quotes.wording import PASSAGE_LABEL, describe_nearest, describe_source, simplify_quote
@@ -166,7 +166,7 @@ class _ReplayPage:
         def render_below(section_id: str) -> str:
             items = []
             for child in filter(shown.__contains__, library.children(section_id)):
-                title = escape(sanitise_line(library.node(child).title))
+                title = escape(strip_anchor(sanitise_line(library.node(child).title)))
                 if child in self._quotes:
                     title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
                 items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')

@@ -21,6 +21,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import UNTITLED, format_node_title
+from roamtui.plain import strip_anchor
 from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
 from roamtui.quotes.read import CitationMark, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
@@ -256,7 +257,8 @@ def make_citation(
     path: tuple[str, ...] = ()
     if section_id in library:
         node = library.node(section_id)
-        path = (*(title or UNTITLED for title in node.path[:-1]), node.title or format_node_title(node))
+        *above, title = map(strip_anchor, node.path)
+        path = (*(name or UNTITLED for name in above), title or format_node_title(node))
         span_of_place = span or node.span
     elif span is not None:  # the section is invented, but not the quote
         span_of_place = span

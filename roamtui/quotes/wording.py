@@ -114,7 +114,7 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
     `title`, the title of the document, is omitted.
     """
     names = [strip_anchor(sanitise_line(name)) for name in citation.path]
-    if len(names) > 1 and citation.path[0] == title:
+    if len(names) > 1 and names[0] == strip_anchor(sanitise_line(title)):
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names

@@ -319,6 +319,17 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
         assert not re.search("✓|found in the text|is quoted", exported)
 
 
+async def test_no_export_shows_the_anchor_of_a_title() -> None:
+    text = "# Mill {#mill}\n\n## How heavy is the stone? {#stone}\n\nThe stone weighs 900 kilos.\n"
+    exchange, library = await _ask("How heavy is the stone?", text=text)
+    assert exchange.citations[0].path == ("Mill", "How heavy is the stone?")
+    state = replace(make_state(), library=library, exchanges=(exchange,))
+    page = re.sub("<pre>.*?</pre>", "", render_html(state, "mill.md", library), flags=re.DOTALL)
+    for exported in (render_markdown(state, "mill.md"), page):
+        assert "How heavy is the stone?" in exported
+        assert "{#" not in exported
+
+
 @pytest.mark.parametrize(("question", "answer"), read_rows("agent/offline", "handbook"))
 async def test_the_questions_of_the_handbook_are_answered(question: str, answer: str) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")

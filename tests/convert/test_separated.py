@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -16,7 +17,10 @@ def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[st
     raw = to_raw_text(text.encode(), source=name, name=name)
     head, *rows = [f"| {line} |" for line in lines]
     rule = f"|{' --- |' * (lines[0].count(' | ') + 1)}"
-    assert raw.text == "\n".join([head, rule, *rows, ""])
+    title, empty, *table = raw.text.split("\n")
+    assert table == [head, rule, *rows, ""]
+    assert re.fullmatch(rf"## .+ \(rows 2–{len(rows) + 1}\)", title)
+    assert not empty
     assert raw.is_converted
 
 
@@ -26,7 +30,8 @@ def test_many_rows_are_sections_that_lose_nothing() -> None:
     csv.writer(written).writerows(rows)
     text = convert_separated(written.getvalue().encode(), "a.csv").text
     titles = [title for _, title in read_outline(text)]
-    assert titles[0].startswith("Rows 2–")
+    assert re.match(r"id: plant 0 – plant \d+ \(rows 2–\d+\)", titles[0])
+    assert re.search(r" – plant 1999 \(rows \d+–2001\)$", titles[-1])
     assert 16 < len(titles) < 40
     assert text.count("| id | note |") == len(titles)
     assert [line for line in text.splitlines() if line.startswith("| plant")] == [f"| {a} | {b} |" for a, b in rows[1:]]
@@ -62,6 +67,6 @@ def test_lines_above_a_table_are_paragraphs() -> None:
     )
     raw = to_raw_text(text.encode(), source="a.csv", name="a.csv")
     assert raw.text == (
-        "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n"
+        "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n## Port: Bergen – Oslo (rows 4–5)\n\n"
         "| Port | Fee | Note | Size |\n| --- | --- | --- | --- |\n| Bergen | 40,5 | a | 1 |\n| Oslo | 12,0 | b | 2 |\n"
     )

@@ -28,7 +28,7 @@ from tests.document.linked_notes import write_notes
 from tests.fakes.services import app_over, context_of, make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import RunningApp, expand, make_context, running
-from tests.tui.opening import Opener
+from tests.tui.opening import OFFERS, Opener
 
 
 @pytest.fixture
@@ -221,10 +221,13 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
     library, loader = Bootstrap().open([str(contracts / "contract.md")])
     session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
     agent = Agent(session, NoModel(), KeywordSearcher(library))
-    async with running(app_over(context_of(agent)), (150, 34)) as ui:
+    offered = context_of(agent, options=make_options(list_offers=lambda: OFFERS))
+    async with running(app_over(offered), (150, 34)) as ui:
         notice = ui.find_id("Notice")
         await ui.run("global.add_source")
         await ui.wait_until("Add a source to this conversation")
+        await ui.wait_until("A handbook")
+        assert "What of fees?" not in ui.text
         await ui.press_until("▸ acts", *"acts", "slash", "enter")
         assert [source.key for source in ui.state.library.sources] == ["", "acts"]
         await ui.wait_until("Added acts, 2 sections · i on it in the outline asks about it only")

@@ -50,9 +50,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     ) -> None:
         """Open the source of `request`, or offer those that `services` lists.
 
-        If `is_open` returns true for a request, the request is the result. Without `is_open`, nothing is
-        opened, and the request is always the result. `model` replaces the model of the settings. Without a
-        title, this is the first screen, which introduces the program.
+        If `is_open` returns true for a request, the request is the result. Without `is_open`, only sources
+        are offered, nothing is opened, and the request is always the result. `model` replaces the model of
+        the settings. Without a title, this is the first screen, which introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
@@ -80,7 +80,11 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="listing", exit_on_error=False)
     async def _load_offers(self) -> None:
-        self._offers = await asyncio.to_thread(self._services.list_offers)
+        offers = await asyncio.to_thread(self._services.list_offers)
+        is_any = self._is_open is not None
+        self._offers = tuple(
+            offer for offer in offers if is_any or (offer.conversation_id is None and offer.model is None)
+        )
         self.show_from_top()
         self._documents_here = await asyncio.to_thread(list_documents_here)
         if self.typed:
