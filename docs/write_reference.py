@@ -101,7 +101,8 @@ def _run(arguments: Sequence[str]) -> str:
     command = [sys.executable, "-m", "roamtui", *arguments]
     environ = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ROAMTUI_"))}
     with TemporaryDirectory() as home:
-        environ |= {"COLUMNS": _COLUMNS, "HOME": home}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.defpath])  # so that help names no folder
+        environ |= {"COLUMNS": _COLUMNS, "HOME": home, "PATH": path}
         done = subprocess.run(  # noqa: S603
             command, env=environ, cwd=_PROJECT, capture_output=True, text=True, check=True
         )

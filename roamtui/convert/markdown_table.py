@@ -59,8 +59,10 @@ def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], first_num
         for row in (rows[0], rows[-1], heads)
     )
     cells = " – ".join(dict.fromkeys(filter(None, (first, last))))
-    numbers = f"{first_number}–{first_number + len(rows) - 1}"
-    return f"{head}: {cells} (rows {numbers})".removeprefix(": ") if cells else f"Rows {numbers}"
+    numbers = (
+        f"rows {first_number}–{first_number + len(rows) - 1}" if len(rows) > 1 else f"row {first_number}"
+    )
+    return f"{head}: {cells} ({numbers})".removeprefix(": ") if cells else numbers.capitalize()
 
 
 def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -180,7 +180,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
     loaded = _list_loaded(f"from roamtui.cli import main; assert main([{option!r}]) == 0")
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_HELP)) == []
     own = {name for name in loaded if name.startswith("roamtui.") and not name.startswith("roamtui.commands")}
-    assert own == {"roamtui.cli", "roamtui.convert", "roamtui.convert.formats", "roamtui.errors"}
+    assert own == {"roamtui.cli", "roamtui.convert", "roamtui.convert.formats", "roamtui.errors", "roamtui.program"}
 
 
 def test_the_tools_of_a_server_are_listed_before_it_loads_the_program() -> None:
