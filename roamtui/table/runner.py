@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -107,8 +106,12 @@ class TableRun(Struct, kw_only=True):
 OnProgress = Callable[[TableRun, Cell | None], None]
 
 
-async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> TableRun:
+async def fill_table(
+    table: Table, plan: TablePlan, on_progress: OnProgress, columns: tuple[Column, ...] | None = None
+) -> TableRun:
     """Ask the questions that this model has not answered yet about the current text of a row.
+
+    With `columns`, only the questions of these are asked.
 
     Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it.
     If the task is cancelled, only the cells that are being asked are lost.
@@ -118,7 +121,7 @@ async def fill_table(table: Table, plan: TablePlan, on_progress: OnProgress) -> 
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:
-        filler = _Filler(table, plan, write_cell, run, on_progress)
+        filler = _Filler(table, plan, write_cell, run, on_progress, columns or table.columns)
         on_progress(run, None)
         rows = iter(table.rows)
         try:
@@ -149,8 +152,10 @@ class _Filler:
         write_cell: Callable[[Cell], None],
         run: TableRun,
         on_progress: OnProgress,
+        columns: tuple[Column, ...],
     ) -> None:
         self._table = table
+        self._columns = columns
         self._plan = plan
         self._write_cell = write_cell
         self._run = run
@@ -161,10 +166,11 @@ class _Filler:
         options = plan.agent_options
         policy = replace(options.policy, answer_min=options.policy.cell_min)
         self._options = replace(options, instructions=CELL_INSTRUCTIONS, policy=policy)
-        for cell in chain.from_iterable(map(table.list_cells, table.rows)):
-            run.pending += self._must_ask(cell)
-            if cell is not None:
-                run.states[cell.state] += 1
+        asked = [table.get_cell(row, column) for row in table.rows for column in columns]
+        run.pending = sum(map(self._must_ask, asked))
+        run.states.update(
+            cell.state for row in table.rows for cell in table.list_cells(row) if cell is not None
+        )
 
     def _must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
         """Return whether to ask for a cell. With `content`, do so too if its answer is about another text."""
@@ -182,7 +188,7 @@ class _Filler:
             except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
                 reason = _format_failure(error)
                 self._run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
-                for column in self._table.columns:
+                for column in self._columns:
                     cell = self._table.get_cell(row, column)
                     if cell is None or cell.state is CellState.FAILED:
                         self._record(replace(self._make_failed(row.source, column), note=reason))
@@ -202,7 +208,7 @@ class _Filler:
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one row: the first question alone, so that the provider caches the text."""
-        cells = [(column, self._table.get_cell(row, column)) for column in self._table.columns]
+        cells = [(column, self._table.get_cell(row, column)) for column in self._columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
         prompt_id = make_conversation_id()

@@ -233,7 +233,8 @@ class PaneSwitcher(Horizontal):
         container = self._questions if scope is Scope.INPUT else self._panes.get(scope)
         if self.hide_keys() or container is None:
             return False
-        self._pane_keys = PaneKeys(self._keys, scope)
+        signs = self._tree.outline.explain_signs() if scope is Scope.TREE else ()
+        self._pane_keys = PaneKeys(self._keys, scope, signs)
         container.mount(self._pane_keys)
         return True
 

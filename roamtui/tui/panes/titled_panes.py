@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -16,7 +17,7 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
-from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged
 from roamtui.tui.screen_words import format_ancestors
@@ -78,10 +79,11 @@ class TitledPane(Vertical):
 
 
 class PaneKeys(ContentView):
-    """The keys of a pane or of the question box, at its foot."""
+    """The keys of a pane or of the question box, at its foot, below what the signs of a line mean."""
 
-    def __init__(self, keys: Keymap, scope: Scope) -> None:
+    def __init__(self, keys: Keymap, scope: Scope, signs: Sequence[str] = ()) -> None:
         super().__init__()
+        self._signs = signs
         self.auto_links = False
         help_key = keys.first_keys["global.help"]
         self._hints = [*format_action_hints(keys.list_main_actions(scope))]
@@ -89,9 +91,10 @@ class PaneKeys(ContentView):
 
     @override
     def draw(self, width: int) -> list[Content]:
-        lines: list[Content] = []
+        lines = [line for sign in self._signs for line in wrap(Content(sign), width, follow="  ")]
+        signs_count = len(lines)
         for hint in self._hints:
-            if lines and lines[-1].cell_length + len(HINT_GAP) + hint.cell_length <= width:
+            if len(lines) > signs_count and lines[-1].cell_length + len(HINT_GAP) + hint.cell_length <= width:
                 lines[-1] += HINT_GAP + hint
             else:
                 lines.append(hint)

@@ -12,16 +12,11 @@ from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
+from roamtui.tui.tree.visible_lines import OPEN_SIGN, SIGNS
 
 _SIGNS = {
     "Outline symbols": (
-        ("◆", "$accent", "open: the model has its text; ◆2 at a folded line: two open sections below it"),
-        ("⚑", "$warning", "pinned, stays open"),
-        ("❝", "$warning", "cited in an answer"),
-        ("◦", "$warning", "read by the model earlier, now closed"),
-        ("¶", "$warning", "shown in the reader"),
-        ("✎", "$warning", "has notes"),
-        ("⌕", "$warning", "matches the last search"),
+        *((sign, "$accent" if sign == OPEN_SIGN else "$warning", meaning) for sign, meaning in SIGNS.items()),
         ("▸ ▾", "$muted", "folded, unfolded"),
         ("⋯", "$muted", "not loaded yet; unfold or open to load"),
         ("✗", "$warning", "failed to load; the reader shows why, unfold to retry"),

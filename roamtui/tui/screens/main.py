@@ -139,7 +139,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Start the model, and show what the first screen did not need."""
         if self.is_attached:  # else the person, or the terminal, has gone already
             self._prepare_agent()
-            self.run_worker(self.tree_pane.outline.mark_notes(self.conversation), exit_on_error=False)
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
             self.questions.find_draft()
@@ -385,7 +384,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         section_id, span = self._find_selection()
         if section_id is not None and await add_note(self.app, self.conversation, section_id, span):
             self.clear_selection()
-            await self.tree_pane.outline.mark_notes(self.conversation)
             list_key = self.keys.first_keys["global.notes"]
             self.post_message(StatusMessage(f"Note saved · {list_key} lists all notes"))
 
@@ -395,7 +393,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         if target := await self.app.push_screen_wait(NotesScreen(self.agent, self.keys)):
             self.reader_pane.ensure_reader().open_target(target)
-        await self.tree_pane.outline.mark_notes(self.conversation)
 
     def action_copy_or_cancel(self) -> None:
         is_in_box = self.focused is self.question_box

@@ -259,10 +259,11 @@ class TableScreen(Screen[None]):
     async def action_add_column(self) -> None:
         prompt = PromptDialog("Ask a question about each row", "", foot=_TYPES_FOOT)
         if typed := await self.app.push_screen_wait(prompt):
-            self._table.columns = drop_repeated_columns((*self._table.columns, parse_question(typed)))
+            column = parse_question(typed)
+            self._table.columns = drop_repeated_columns((*self._table.columns, column))
             self._grid.show()
             self._grid.move_cursor(column=len(self._table.columns))
-            self._fill()
+            self._fill(column)
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_delete_column(self) -> None:
@@ -283,11 +284,14 @@ class TableScreen(Screen[None]):
             self._fill()
 
     @work(group="filling", exclusive=True, exit_on_error=False)
-    async def _fill(self) -> None:
-        """Ask the questions without an answer, once the previous run has ended, which this one cancels."""
+    async def _fill(self, *columns: Column) -> None:
+        """Ask the questions without an answer, of some columns or of all.
+
+        This cancels the previous run, and begins once that has ended.
+        """
         self._show_message("")
         async with self._filling:
-            run = await fill_table(self._table, self._plan, self._on_progress)
+            run = await fill_table(self._table, self._plan, self._on_progress, columns or None)
         if note := run.stop_note or run.unread_note:
             self._show_message(note)
 

@@ -4,7 +4,6 @@ It owns the cursor, the scroll position and what can be undone. The conversation
 and open, so keys and clicks only post messages.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,26 +18,24 @@ from textual.strip import Strip
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
     Origin,
     QuestionAnswered,
+    QuestionAsked,
     SectionsExpanded,
     SectionsSearched,
 )
-from roamtui.conversation.notes import get_note_store
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import CloseSections, Command, ExpandSections, PinSections
 from roamtui.document.library import Node
-from roamtui.outline.expansion import is_delivered
 from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
@@ -71,10 +68,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Id of the node under the cursor, or None in an empty outline."""
         self._state = state
         self._signs = list_signs(state, self.lines)
-        self._delivered = state.collect_delivered()
         self._marked: frozenset[str] = frozenset()
         """The nodes that the last search found."""
-        self._noted: frozenset[str] = frozenset()
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
         self._undoable: list[Mapping[str, bool]] = []
@@ -102,11 +97,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         guides = self.lines.draw_guides(line, width)
         opened = "◆ " if is_open else ""
         signs = self._signs.get(node.id, "")
-        # The model can also have the text of a section because one above it is open.
-        if "◦" in signs and node.is_loaded and is_delivered(self.lines.library, node.id, self._delivered):
-            signs = signs.replace("◦", "")
-        signs += "✎" if node.id in self._noted else ""
-        signs += "⌕" if node.id in self._marked else ""
+        signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"
         title = self._read_title(node)
         style = "" if title else "italic $muted"
@@ -152,7 +143,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.lines = VisibleLines(state.library, state.unfolded)
         self._state = state
         self._signs = list_signs(state, self.lines)
-        self._delivered = state.collect_delivered()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
         self.scroll_to(y=self.lines.find_line(top_id), animate=False, force=True)
         line = self.lines.find_line(self.cursor_id)
@@ -170,10 +160,10 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 for citation in self._state.exchanges[-1].citations[:1]:
                     self.reveal(citation.section_id)
             case SectionsSearched(hits=hits):
-                self.mark(hit.section_id for hit in hits)
+                self.mark([*self._marked, *(hit.section_id for hit in hits)])
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
                 self.reveal(opened[-1])
-            case ConversationStarted():
+            case QuestionAsked() | ConversationStarted():
                 self.mark(())
             case _:
                 pass
@@ -204,12 +194,13 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._marked = frozenset(section_ids)
         self.refresh()
 
-    async def mark_notes(self, conversation: Conversation) -> None:
-        """Mark the nodes with notes."""
-        if conversation.store is not None:
-            notes = await asyncio.to_thread(get_note_store(conversation).read)
-            self._noted = frozenset(note.citation.section_id for note in notes)
-            self.refresh()
+    def explain_signs(self) -> list[str]:
+        """Say in words what the signs of the selected line mean."""
+        node_id = self.cursor_id or ""
+        signs = self._signs.get(node_id, "")
+        signs += OPEN_SIGN if node_id in self._state.open_sections else ""
+        signs += FOUND_SIGN if node_id in self._marked else ""
+        return [f"{sign} {meaning}" for sign, meaning in SIGNS.items() if sign in signs]
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""

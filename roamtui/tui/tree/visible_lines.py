@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from enum import StrEnum
 
-from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 
@@ -95,16 +94,24 @@ class VisibleLines:
         return f" p. {document.page_at(document.columns.starts[node.row])}" if document.page_starts else ""
 
 
+OPEN_SIGN = "◆"
+FOUND_SIGN = "⌕"
+SIGNS = {
+    OPEN_SIGN: "open: the model has its text; ◆2 at a folded line: two open sections below it",
+    "⚑": "pinned: stays open",
+    "❝": "cited in an answer",
+    FOUND_SIGN: "found for the last question or search",
+    "¶": "shown in the reader",
+}
+"""What a line says of its section."""
+
+
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
     """Return the signs of sections by id. A line that hides open sections says how many."""
-    exchanges = state.exchanges
-    cited = {citation.section_id for exchange in exchanges for citation in exchange.citations}
-    batches = [event for asked in exchanges for event in asked.events if isinstance(event, SectionsExpanded)]
-    opened = {section_id for batch in batches for section_id in batch.opened_ids}
+    cited = {citation.section_id for exchange in state.exchanges for citation in exchange.citations}
     groups = {
         "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},
         "❝": cited | {section.section_id for section in state.open_sections.values() if section.last_cited},
-        "◦": opened - {*state.open_sections},
         "¶": {lines.id_at(lines.find_line(state.reading_id)) or ""},
     }
     signs: defaultdict[str, str] = defaultdict(str)
@@ -115,5 +122,5 @@ def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, st
     hidden = shown - Counter([*state.open_sections])
     for line_id, count in hidden.items():
         if line_id is not None:
-            signs[line_id] += f"{' ' if signs[line_id] else ''}◆{count}"
+            signs[line_id] += f"{' ' if signs[line_id] else ''}{OPEN_SIGN}{count}"
     return signs

@@ -112,6 +112,14 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
+async def test_a_typed_question_is_the_only_one_that_is_asked(tables: Tables) -> None:
+    async with showing(tables) as ui:
+        await ui.press("+")
+        await _answer_prompt(ui, "Since when? [date]")
+        await ui.wait_until(lambda: "2 of 8 cells" in ui.text and "asking:" not in ui.text)
+        assert len(read_table(tables.folder).cells) == 2
+
+
 async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_its_question(filled: Tables) -> None:
     async with showing(filled) as ui:
         table = ui.app.screen.query_one(TableGrid).table

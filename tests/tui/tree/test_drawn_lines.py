@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from roamtui.conversation.events import ExpandResult, ExpandStatus, Origin, SectionsExpanded
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.events import Origin
+from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
-from roamtui.tui.tree.visible_lines import VisibleLines
+from roamtui.tui.tree.visible_lines import SIGNS, VisibleLines
 from tests.search.libraries import id_of, make_library
 from tests.tui.tree.outlines import HANDBOOK, make_state, open_section, walk_visible
 
@@ -66,11 +66,6 @@ def _reading(reading_id: str, *unfolded: str) -> ConversationState:
     return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
 
 
-def _make_exchange(opened_id: str) -> Exchange:
-    got = ExpandResult(id=opened_id, section_id=opened_id, status=ExpandStatus.OPENED, text="", tokens=4)
-    return Exchange(number=1, question="?", events=(SectionsExpanded(results=(got,), origin=Origin.AGENT),))
-
-
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
     reading = id_of(_LIBRARY, "Length")
     assert "Security ¶" in _text(_reading(reading), 2)
@@ -83,11 +78,12 @@ def test_marks_are_readable_without_colour() -> None:
     vacation, security = id_of(_LIBRARY, "Vacation"), id_of(_LIBRARY, "Security")
     opened = (open_section(_LIBRARY, "Passwords"), open_section(_LIBRARY, "Travel", Origin.PERSON, is_pinned=True))
     state = make_state(_LIBRARY, "Security", opened=opened)
-    state = replace(state, exchanges=(_make_exchange(vacation),))
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
     shown = ["▾ Handbook", "├ ▸ Leave", "├ ▾ Security ⌕", "│ └ ▸ ◆ Passwords", "└ · ◆ Travel ⚑"]
     assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
-    assert _text(replace(state, unfolded=make_state(_LIBRARY, "Leave").unfolded), 2).startswith("│ ├ · Vacation ◦")
+    tree = OutlineTree(state)
+    tree.move_to(id_of(_LIBRARY, "Travel"))
+    assert tree.explain_signs() == [f"◆ {SIGNS['◆']}", f"⚑ {SIGNS['⚑']}"]
 
 
 def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_it() -> None:
@@ -97,7 +93,6 @@ def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_i
         replace(open_section(_LIBRARY, "Security"), deliveries=(security.span,)),
     )
     state = make_state(_LIBRARY, "Leave", "Security", "Passwords", opened=opened)
-    state = replace(state, exchanges=(_make_exchange(id_of(_LIBRARY, "Length")),))  # it is not closed now
     lines = [_text(state, line).rstrip() for line in range(8)]
     assert lines == [
         "▾ Handbook", "├ ▾ ◆ Leave", "│ ├ · Vacation", "│ └ · Sick leave",
