@@ -72,6 +72,7 @@ class ModelSettings(_Table, frozen=True):
     output_tokens: Annotated[int, Meta(ge=1)] | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     first_token_seconds: Annotated[float, Meta(ge=1, le=86_400)] | None = None
+    small_model: bool | None = None
 
 
 class Settings(ModelSettings, frozen=True):

@@ -5,6 +5,7 @@ import asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.agent.brief import BriefContext, choose_brief_context
 from roamtui.agent.consent import Consent, SpendingLimit
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.first_request import (
@@ -16,12 +17,19 @@ from roamtui.agent.first_request import (
     render_map,
     retrieve_context,
 )
-from roamtui.agent.offline import read_offline
-from roamtui.agent.outcome import NO_STEP, QuestionRun, build_outcome, choose_reminder
+from roamtui.agent.offline import add_passages, read_offline
+from roamtui.agent.outcome import (
+    NO_STEP,
+    QuestionRun,
+    build_outcome,
+    choose_reminder,
+    choose_reply,
+    has_no_source,
+)
 from roamtui.agent.prompt import (
+    BRIEF_INSTRUCTION,
     LAST_STEP_NOTE,
     LIMIT_REACHED,
-    SHORT_SYSTEM,
     SYSTEM,
     WHOLE_NOTE,
 )
@@ -61,7 +69,6 @@ from roamtui.conversation.transcript import PromptContext, shrink_transcript
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import (
-    TOOLS_WINDOW_MIN,
     Model,
     ModelRequest,
 )
@@ -87,6 +94,7 @@ _STEP_SHARE = 0.5
 """Share of the remaining window that one step may add."""
 _PAGE_ROOM = 1.5
 """Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
+_UNUSABLE_NOTICE = "The model gave no answer that can be used, and was asked again in one short request"
 _BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
 _REJECTED_LENGTH_MAX = 300
 """Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
@@ -226,6 +234,7 @@ class Agent:
         number = len(conversation.state.exchanges) + 1
         outcome: QuestionAnswered | None = None
         try:
+            run.is_brief = bool(self.model.small_reason)
             await self._begin(run, question, within)
             if self.model.name == OFFLINE:
                 answer, run.citations, run.stopped = await read_offline(
@@ -235,7 +244,12 @@ class Agent:
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
+                if run.brief is None and not choose_reply(conversation.state, run):
+                    run.stopped = await self._ask_again_briefly(run, question, within)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run)
+            if run.brief is not None and has_no_source(outcome):
+                searcher = self.search.searcher
+                outcome = await add_passages(outcome, conversation.state, searcher, self.options.policy)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
             outcome = replace(outcome, citations=citations)
         except ModelError as error:
@@ -250,10 +264,20 @@ class Agent:
                 await conversation.apply(finish_question(conversation.state, outcome))
 
     async def _begin(self, run: QuestionRun, question: str, within: str | None) -> None:
-        """Start the question together with the sections and hits that search finds for it."""
+        """Start the question together with the text that search finds for it."""
         state = self.conversation.state
         retrieved = QuestionContext()
-        library = state.library
+        asked = QuestionAsked(
+            question=question,
+            within=within,
+            server=self.model.server,
+            is_one_shot=self.conversation.is_one_shot,
+        )
+        if run.is_brief:
+            run.brief = await self._choose_brief(run, question, within)
+            asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
+            await self.conversation.apply(run.brief.make_events(state.library, asked))
+            return
         if self._sends_hits:
             prompt = self._build_prompt_context(run)
             room = estimate_hits_room(state, question, prompt)
@@ -264,21 +288,41 @@ class Agent:
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
-        searched = make_search_event(library, question, retrieved.hits, retrieved.read_ids)
+        searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
         context = replace(
             self._build_prompt_context(run, opened), search_events=(searched,) if searched.hits else ()
         )
-        is_one_shot = self.conversation.is_one_shot
-        excerpts = retrieved.excerpts
-        asked = QuestionAsked(
-            question=question,
-            within=within,
-            server=self.model.server,
-            excerpts=excerpts,
-            is_one_shot=is_one_shot,
-        )
+        asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
         await self.conversation.apply(begin_question(self.conversation.state, asked, context))
+        if self._list_whole_open(run):
+            run.tools = {}
+
+    async def _choose_brief(
+        self, run: QuestionRun, question: str, within: str | None, excess_tokens: int = 0
+    ) -> BriefContext:
+        """Choose the text for one short request. The last one had `excess_tokens` too many."""
+        state = self.conversation.state
+        room = self._make_budget(run).messages_max
+        if run.brief is not None and excess_tokens:
+            room = max(0, estimate_tokens(run.brief.text) - excess_tokens)
+        earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
+        policy = self.options.policy
+        return await choose_brief_context(
+            earlier, question, within, self.search.searcher, room_tokens=room, policy=policy
+        )
+
+    async def _ask_again_briefly(self, run: QuestionRun, question: str, within: str | None) -> StopReason:
+        """Ask once more, in one short request, after a reply that could not be used."""
+        conversation = self.conversation
+        step = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
+        conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
+        run.step = NO_STEP
+        await conversation.apply((StepRecorded(step=step),))
+        run.is_brief = True
+        run.brief = await self._choose_brief(run, question, within)
+        run.draft = None
+        return await self._run_steps(run)
 
     @property
     def _sends_hits(self) -> bool:
@@ -290,15 +334,13 @@ class Agent:
         state = self.conversation.state
         outline = ""
         budget = self._make_budget(run)
-        whole = list_whole_document(state.library, budget.hits_max) if self._sends_hits else ()
-        if whole and {*whole} <= {*state.open_sections, *opened}:
+        if self._list_whole_open(run, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             has_clear_hit = self._sends_hits and bool(opened)
             outline = render_map(state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
-        is_small = self.model.window_tokens is not None and self.model.window_tokens < TOOLS_WINDOW_MIN
         return PromptContext(
-            system=SHORT_SYSTEM if is_small else SYSTEM,
+            system=SYSTEM,
             outline=outline,
             model=self.model.name,
             budget=budget,
@@ -308,13 +350,20 @@ class Agent:
             instructions=self.options.instructions,
         )
 
+    def _list_whole_open(self, run: QuestionRun, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """List the top sections of a short document if all are open, with those that are about to open."""
+        state = self.conversation.state
+        hits_max = self._make_budget(run).hits_max
+        whole = list_whole_document(state.library, hits_max) if self._sends_hits else ()
+        return whole if {*whole} <= {*state.open_sections, *opened} else ()
+
     def _make_budget(self, run: QuestionRun) -> RequestBudget:
         """Share the context window of the model, as far as it is known by now."""
         model = self.model
         return share_window(
             model.window_tokens,
-            tools_tokens=model.estimate_tool_tokens(len(run.tools)),
-            has_tools=not model.lacks_tools,
+            tools_tokens=0 if run.is_brief else model.estimate_tool_tokens(len(run.tools)),
+            has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )
 
@@ -322,6 +371,9 @@ class Agent:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
         conversation = self.conversation
         steps_max = self.options.steps_max
+        if run.brief is not None:
+            run.steps += 1
+            return StopReason.ANSWERED if await self._ask_model(run, allow_calls=False) else StopReason.COST
         for number in range(1, steps_max + 1):
             run.steps = number
             is_last = number == steps_max or not run.may_call
@@ -367,15 +419,7 @@ class Agent:
         limit = self._make_budget(run).messages_max
         refusal: ModelError | None = None
         while True:
-            context = self._build_prompt_context(run)
-            context = replace(context, budget=replace(context.budget, messages_max=limit))
-            if shrunk := shrink_transcript(conversation.state, context):
-                await conversation.apply(shrunk)
-            request = ModelRequest(
-                messages=tuple(conversation.state.iter_messages()),
-                tools=tuple(tool.spec for tool in run.tools.values()),
-                allow_calls=allow_calls,
-            )
+            request = await self._build_request(run, limit, allow_calls=allow_calls)
             tokens = estimate_message_tokens(request.messages)
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
@@ -402,6 +446,27 @@ class Agent:
                 return True
             finally:
                 conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
+
+    async def _build_request(self, run: QuestionRun, limit: int | None, *, allow_calls: bool) -> ModelRequest:
+        """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
+        conversation = self.conversation
+        if run.brief is not None:
+            asked = conversation.state.exchanges[-1]
+            while True:
+                request = run.brief.make_request(self.options.question_note)
+                excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
+                if excess <= 0 or not run.brief.text:
+                    return request
+                run.brief = await self._choose_brief(run, asked.question, asked.within, excess)
+        context = self._build_prompt_context(run)
+        context = replace(context, budget=replace(context.budget, messages_max=limit))
+        if shrunk := shrink_transcript(conversation.state, context):
+            await conversation.apply(shrunk)
+        return ModelRequest(
+            messages=tuple(conversation.state.iter_messages()),
+            tools=tuple(tool.spec for tool in run.tools.values()),
+            allow_calls=allow_calls,
+        )
 
     def _learn_from_refusal(self, run: QuestionRun, error: ModelError, tokens: int, sent_tokens: int) -> int:
         """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""

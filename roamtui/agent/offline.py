@@ -19,6 +19,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     Citation,
+    QuestionAnswered,
     QuoteState,
     Step,
     StepRecorded,
@@ -49,6 +50,7 @@ _ROOM_TOKENS = 30_000
 _HITS_MAX = 10
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = f"{UNCERTAIN} These passages are the nearest."
+_BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
@@ -92,6 +94,33 @@ async def read_offline(
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(choice.passages) and not choice.is_answer
     return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
+
+
+async def add_passages(
+    outcome: QuestionAnswered, state: ConversationState, searcher: Searcher | None, policy: RetrievalPolicy
+) -> QuestionAnswered:
+    """Add the nearest passages below an answer that the text does not carry. No model wrote them."""
+    if searcher is None:
+        return outcome
+    try:
+        question = state.exchanges[-1].question
+        _, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
+    except RoamtuiError:
+        return outcome
+    if not choice.passages:
+        return outcome
+    own = outcome.answer[: outcome.own_length]
+    lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
+    text, passages = _write_passages(question, choice.passages, state.library, lead)
+    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in passages)
+    return replace(
+        outcome,
+        answer=text,
+        own_length=len(own),
+        citations=(*outcome.citations, *found),
+        stopped=StopReason.ANSWERED if own and outcome.stopped is StopReason.ANSWERED else StopReason.NEAREST,
+        error="",
+    )
 
 
 async def _open_sections(

@@ -1,23 +1,26 @@
 """Judge the model's last text: a reminder to answer properly, or an outcome with its proof."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct, field
 
+from roamtui.agent.brief import BriefContext
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER
+from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import Tool
 from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
-from roamtui.models.base import FinishReason
+from roamtui.models.base import FinishReason, TextDelta
+from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
+from roamtui.quotes.support import find_support, list_read
 from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.text import estimate_tokens
+from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
 NO_STEP = Step(text="", uses=())
@@ -27,7 +30,6 @@ _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itsel
 _CUT_NOTE = (
     "(The answer is cut off here, because it reached the model's limit or the provider withheld the rest.)"
 )
-"""Part of the answer, so the model reads it with the next question."""
 _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
 )
@@ -59,8 +61,12 @@ class QuestionRun(Struct):
     may_call: bool = True
     """Whether the model may call more tools. It may not once it repeats its calls."""
     draft: str | None = None
-    """The reply after which the model was reminded to answer properly, which happens at most once. It becomes
-    the answer if the model writes nothing more."""
+    """The reply after which the model was reminded to answer properly, which happens at most once. It stays
+    the answer if the next one proves nothing either."""
+    is_brief: bool = False
+    """Whether the question is one short request: the model is small, or its reply could not be used."""
+    brief: BriefContext | None = None
+    """What this request has."""
 
 
 def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswered:
@@ -68,9 +74,13 @@ def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswere
     stopped = run.stopped
     error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
-    answer = run.step.text if run.step.text.strip() else run.draft or ""
-    answer = replace_signs(strip_blank_lines(answer) if is_complete else answer)
+    is_written = is_complete and not run.citations  # passages are the document's own text
+    answer = replace_signs(choose_reply(state, run) if is_written else run.step.text or run.draft or "")
+    own_length = len(answer)
     citations = run.citations or QuoteChecker(state).cite(answer)
+    unsourced: tuple[Bounds, ...] = ()
+    if is_written and answer and not replies_with_passages(state.exchanges[-1]):
+        citations, unsourced = _add_sources(state, run, answer, citations)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
@@ -90,12 +100,61 @@ def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswere
                 answer = f"{answer}\n\n{gaps}".rstrip()
     return QuestionAnswered(
         answer=answer,
+        own_length=None if len(answer) == own_length else own_length,
+        unsourced=unsourced,
         stopped=stopped,
         citations=citations,
         steps=run.steps,
         error=error,
         reading=measure_reading(state, citations) if is_complete else None,
     )
+
+
+def choose_reply(state: ConversationState, run: QuestionRun) -> str:
+    """Return the reply of the model that is the answer, without what it repeats of our own words.
+
+    It is the first one if the model was asked for quotes, and the second has none that is found.
+    """
+    exchange = state.exchanges[-1]
+    repeated = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
+    texts: list[str] = []
+    last = run.step.text if run.brief is None else _remove_calls(run.step.text, run.tools)
+    for reply in (run.draft or "", last):
+        kept = [line for line in reply.splitlines() if line.strip() not in repeated]
+        text = strip_blank_lines("\n".join(kept))
+        texts.append(text if state.nonce not in text and any(map(str.isalnum, text)) else "")
+    draft, last = texts
+    is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
+    return last if is_better else draft
+
+
+def _remove_calls(reply: str, names: Collection[str]) -> str:
+    """Return a reply without the calls that a small model writes although it was offered no tools."""
+    reader = ReplyReader(names)
+    events = [*reader.feed(reply), *reader.finish(is_cut=False)]
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def has_no_source(outcome: QuestionAnswered) -> bool:
+    """Return whether a small model has found nothing, or nothing that the text says."""
+    is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
+    return is_over and not any(citation.span for citation in outcome.citations)
+
+
+def _add_sources(
+    state: ConversationState, run: QuestionRun, answer: str, citations: tuple[Citation, ...]
+) -> tuple[tuple[Citation, ...], tuple[Bounds, ...]]:
+    """Add the sentences that carry the answer of a small model, and find which of its sentences none carries.
+
+    Of another model's answer, nothing is added: it had to quote.
+    """
+    brief = run.brief
+    spans = brief.spans if brief is not None else list_read(state)
+    support = find_support(answer, citations, state.library, spans, state.exchanges[-1].question)
+    if brief is None:
+        return citations, support.unsourced
+    added = sorted((*citations, *support.citations), key=lambda citation: (citation.start, -citation.end))
+    return tuple(added), support.unsourced
 
 
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:

@@ -34,7 +34,7 @@ EXPAND = ToolSpec(
                 "items": {"type": "string"},
                 "minItems": 1,
                 "maxItems": IDS_MAX,
-                "description": "Ids, or what the text calls a section: a title, or a number such as 2.6.",
+                "description": "Ids, or what the text calls a section: a title, or the number of a clause.",
             }
         },
         "required": ["section_ids"],

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from roamtui.conversation.reading import Nearest, Reading, SearchHit
 from roamtui.document.library import LibrarySource
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.text import Span, format_page
+from roamtui.text import Bounds, Span, format_page
 
 
 class Origin(StrEnum):
@@ -56,6 +56,8 @@ class QuoteState(StrEnum):
     """Exact or the same, but in another section that the model got."""
     NOT_FOUND = "not_found"
     NO_QUOTE = "no_quote"
+    SUPPORTED = "supported"
+    """No quote of the model: a sentence of the text that was found for one of the answer."""
 
     @property
     def label(self) -> str:
@@ -76,6 +78,7 @@ _QUOTE_LABELS = {
     QuoteState.ELSEWHERE: ("quote found in another section", "!"),
     QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
     QuoteState.NO_QUOTE: ("no quote", ""),
+    QuoteState.SUPPORTED: ("found by roamtui", ""),
 }
 CHANGED_LABEL = "changed since the answer"
 """Stands in place of the label of a quote that was found, and that the document no longer has."""
@@ -501,6 +504,10 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
 
     number: int = 0
     answer: str
+    own_length: int | None = None
+    """Number of characters of the answer that the model wrote; None for all."""
+    unsourced: tuple[Bounds, ...] = ()
+    """The bounds of its sentences that neither have a quote nor are carried by the text."""
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()

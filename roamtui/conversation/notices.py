@@ -171,9 +171,17 @@ def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:
     endings = (
         (exchange.error, Severity.ERROR),
         ("" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, ""), Severity.WARNING),
-        (UNPROVEN_LABEL if exchange.is_unproven else "", Severity.WARNING),
+        (format_unproven(exchange), Severity.WARNING if exchange.is_unproven else Severity.INFO),
     )
     return tuple((text, severity) for text, severity in endings if text)
+
+
+def format_unproven(exchange: Exchange) -> str:
+    """Say that an answer has nothing to check, or how many of its sentences the text does not carry."""
+    if exchange.is_unproven:
+        return UNPROVEN_LABEL
+    count = len(exchange.unsourced)
+    return f"no source for {format_count(count, 'sentence')}" if count else ""
 
 
 def format_usage(usage: Usage) -> str:

@@ -87,6 +87,10 @@ class Exchange(Struct, frozen=True, kw_only=True):
     closed: tuple[Span, ...] = ()
     """Section text that was closed after the question. The model has read it, so it can be quoted."""
     answer: str = ""
+    own_length: int | None = None
+    """Number of characters of the answer that the model wrote; None for all."""
+    unsourced: tuple[Bounds, ...] = ()
+    """The bounds of its sentences that neither have a quote nor are carried by the text."""
     stopped: StopReason | None = None
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
@@ -114,9 +118,11 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     @property
     def is_unproven(self) -> bool:
-        """Whether it has an answer without a quote, so that nothing could be checked."""
-        has_quotes = any(citation.quote is not None for citation in self.citations)
-        return self._is_answered and bool(self.answer) and not has_quotes
+        """Whether it has an answer without a quote or a source, so that nothing could be checked."""
+        is_checked = any(
+            citation.quote is not None or citation.span is not None for citation in self.citations
+        )
+        return self._is_answered and bool(self.answer) and not is_checked
 
     @property
     def is_proven(self) -> bool:
@@ -130,6 +136,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
         return QuestionAnswered(
             number=self.number,
             answer=self.answer,
+            own_length=self.own_length,
+            unsourced=self.unsourced,
             stopped=self.stopped or StopReason.CANCELLED,
             citations=self.citations,
             usage=self.usage,
@@ -147,10 +155,11 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     @property
     def reply(self) -> str:
-        """The answer in the form that the model reads later; never empty."""
+        """The model's own words in the form that it reads later; never empty."""
+        own = self.answer[: self.own_length].rstrip()
         if self.stopped is StopReason.CANCELLED:
-            return f"{self.answer}\n\n[interrupted by the person]".lstrip()
-        return self.answer or _NO_ANSWER
+            return f"{own}\n\n[interrupted by the person]".lstrip()
+        return own or _NO_ANSWER
 
 
 class ConversationState(Struct, frozen=True, kw_only=True):
@@ -425,6 +434,8 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
     state = _change_last(
         state,
         answer=event.answer,
+        own_length=event.own_length,
+        unsourced=event.unsourced,
         stopped=event.stopped,
         citations=event.citations,
         error=event.error,

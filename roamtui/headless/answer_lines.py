@@ -17,8 +17,8 @@ from roamtui.agent.presentation import (
     match_proof,
     replies_with_passages,
 )
-from roamtui.conversation.events import UNPROVEN_LABEL, QuoteState
-from roamtui.conversation.notices import format_cost
+from roamtui.conversation.events import QuoteState
+from roamtui.conversation.notices import format_cost, format_unproven
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -57,6 +57,7 @@ _COLOURS = {
     QuoteState.ELSEWHERE: _YELLOW,
     QuoteState.NOT_FOUND: _RED,
     QuoteState.NO_QUOTE: _CYAN,
+    QuoteState.SUPPORTED: _CYAN,
 }
 
 
@@ -127,8 +128,7 @@ def _list_sources(
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:
             lines.append(citation.surroundings)
-    if verification := format_proof(exchange) or (UNPROVEN_LABEL if exchange.is_unproven else ""):
-        lines.append(verification)
+    lines += filter(None, [format_proof(exchange), format_unproven(exchange)])
     if read := format_read(exchange, library):
         lines.append(read)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens

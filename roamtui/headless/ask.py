@@ -181,6 +181,7 @@ class AskReport:
             "answer": final.answer,
             "stopped": final.stopped.value,
             "citations": [to_json(citation) for citation in final.citations],
+            "unsourced": [final.answer[start:end] for start, end in final.unsourced],
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),

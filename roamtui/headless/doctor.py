@@ -63,6 +63,10 @@ def run_doctor(
             size = f"{resolved.window_tokens:,} tokens" if resolved.window_tokens else "unknown size"
             calls = {True: "yes", False: "no", None: "unknown"}[resolved.can_call_tools]
             verdict.append(f"  context window: {size}{note}; tool calls: {calls}")
+        if asked.small_reason:
+            verdict.append(
+                f"  small model: {asked.small_reason}; each question is one request, without tools"
+            )
     lines = [
         *verdict,
         " · ".join(f"{name} {number or 'missing'}" for name, number in versions.items()),

@@ -14,8 +14,13 @@ TOOL_TOKENS = 80
 TOOLLESS_TOKENS = 100
 """Estimated tokens of what is said to a model without tools instead."""
 _TOKEN_RATIO_MAX = 4.0
-TOOLS_WINDOW_MIN = 4_000
+_TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
+_SMALL_WINDOW_MAX = 8_192
+"""Window up to which a model of unknown size is taken for a small one, because large ones have more."""
+_SMALL_BILLIONS_MAX = 4.0
+"""Billions of parameters up to which a model is small: it calls tools at random, and repeats what explains
+them."""
 ARGUMENTS_LENGTH_MAX = 65_536
 """Maximum number of characters in the arguments of a tool call. The rest is cut off: no tool needs more."""
 
@@ -105,6 +110,10 @@ class Model:
     """Where this size is from, in a few words; empty for most models."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
+    parameters: int | None = None
+    """Number of parameters, or None if the server does not say it."""
+    is_set_small: bool | None = None
+    """Whether the person says that the model is small, or None if they say nothing."""
     refuses_tools: bool = False
     """Whether the model has no tool calls, according to litellm or its server."""
     token_ratio: float = 1.0
@@ -125,14 +134,24 @@ class Model:
         """Load early, and learn what the attributes say. Only the first request reports failures."""
 
     @property
-    def lacks_tools(self) -> bool:
-        """Whether requests should have no tools, as in a window where these leave too little room."""
-        has_small_window = self.window_tokens is not None and self.window_tokens < TOOLS_WINDOW_MIN
-        return self.refuses_tools or has_small_window
+    def small_reason(self) -> str:
+        """Why the model gets each question in one short request without tools; empty if it does not."""
+        window = self.window_tokens
+        if window is not None and window < _TOOLS_WINDOW_MIN:
+            return f"{format_window(window)} has no room for tools"
+        if self.is_set_small is not None:
+            return "set by small_model" if self.is_set_small else ""
+        if self.parameters is not None:
+            billions = round(self.parameters / 1e9, 1)
+            return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""
+        is_unknown = bool(self.window_note)  # else the window is from litellm's table, which knows the model
+        if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
+            return f"{format_window(window)}, and its size is not known"
+        return ""
 
     def estimate_tool_tokens(self, count: int) -> int:
         """Estimate the tokens of so many tools, or of what is said instead to a model that has none."""
-        return TOOLLESS_TOKENS if self.lacks_tools else TOOL_TOKENS * count
+        return TOOLLESS_TOKENS if self.refuses_tools else TOOL_TOKENS * count
 
     def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
         """Learn how the model counts, from a request for which it has named the tokens."""

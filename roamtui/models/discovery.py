@@ -63,6 +63,8 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     """Name of a provider that is inspected without asking a server."""
     resolved: ResolvedModel | None = None
     """What is known about a model that was asked for by name."""
+    small_reason: str = ""
+    """Why it gets each question in one short request; empty if it does not."""
 
 
 class ServerStatus(Struct, frozen=True, kw_only=True):
@@ -126,16 +128,19 @@ async def inspect_model(
             return ModelAvailability(name=name, is_usable=True, reason=_OFFLINE_REASON)
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
+        small_reason = model.small_reason
         if is_usable and is_tried:
             trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
             reason = f"{reason}; the model answered"
-            resolved = replace(resolved, can_call_tools=not trial.lacks_tools)
+            resolved = replace(resolved, can_call_tools=not trial.refuses_tools)
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
     finally:
         await worker.close()
-    return ModelAvailability(name=name, is_usable=is_usable, reason=reason, resolved=resolved)
+    return ModelAvailability(
+        name=name, is_usable=is_usable, reason=reason, resolved=resolved, small_reason=small_reason
+    )
 
 
 def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:

@@ -45,6 +45,7 @@ class LitellmModel(Model):
         self._is_described = False
         """Whether the attributes say what is known about the model."""
         self.window_tokens = self._options.window_tokens
+        self.is_set_small = self._options.small_model
 
     @property
     @override
@@ -79,8 +80,9 @@ class LitellmModel(Model):
         self.window_note = resolved.window_note
         if self.window_limit is not None:
             self.limit_window(self.window_limit)
+        self.parameters = resolved.parameters
         self.refuses_tools = self.refuses_tools or resolved.can_call_tools is False
-        notes = [self._no_tools_note] if resolved.can_call_tools is False else []
+        notes = [self._no_tools_note] if resolved.can_call_tools is False and not self.small_reason else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
             window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
@@ -108,7 +110,7 @@ class LitellmModel(Model):
             ModelError: The model could not answer.
         """
         await self.start()
-        if not self.lacks_tools:
+        if not self.refuses_tools:
             try:
                 async with aclosing(self._send_request(request)) as events:
                     async for event in events:

@@ -277,6 +277,7 @@ def add_facts(resolved: ResolvedModel, facts: ServerFacts, options: ModelOptions
         window_note=note,
         is_window_assumed=is_assumed,
         can_call_tools=can_call_tools,
+        parameters=facts.parameters,
     )
 
 

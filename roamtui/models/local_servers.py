@@ -8,6 +8,7 @@ import asyncio
 import importlib
 import ipaddress
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,6 +23,10 @@ ASSUMED_WINDOW_TOKENS = 4_096
 """Window of a server on this machine that does not say it. Most start with this size."""
 _WINDOW_TOKENS_MIN, _WINDOW_TOKENS_MAX = 256, 20_000_000
 """A server that says less or more is not believed."""
+_PARAMETERS_MIN, _PARAMETERS_MAX = 1_000_000, 10**14
+_PARAMETER_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([KMBT])\Z")
+"""How Ollama writes a number of parameters, such as `494.03M`."""
+_FACTORS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _ASKING_SECONDS = 3.0
 _OPENAI_PROVIDERS = frozenset({"openai", "lm_studio", "llamafile", "hosted_vllm", "litellm_proxy"})
 """Providers whose servers list their models at ``/v1/models``."""
@@ -57,6 +62,8 @@ class ServerFacts(Struct, frozen=True, kw_only=True):
     window_tokens_max: int | None = None
     """Size that the window can have at most."""
     can_call_tools: bool | None = None
+    parameters: int | None = None
+    """Number of the model's parameters."""
 
 
 def find_server(provider: str) -> LocalServer | None:
@@ -104,7 +111,11 @@ async def ask_server(provider: str, url: str, name: str, key: str | None) -> Ser
             facts = parse_properties(await _read_json(client, f"{root}/props"), facts)
             if facts.window_tokens is None:
                 windows = parse_lm_studio(await _read_json(client, f"{root}/api/v0/models"), name)
-                facts = replace(windows, can_call_tools=facts.can_call_tools)
+                facts = replace(
+                    facts,
+                    window_tokens=windows.window_tokens,
+                    window_tokens_max=windows.window_tokens_max,
+                )
             return facts
     except (TimeoutError, httpx.ConnectError, httpx.ConnectTimeout):
         raise
@@ -124,15 +135,19 @@ async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = Non
 def parse_models(reply: object, name: str) -> ServerFacts:
     """Read the list ``/v1/models`` of vLLM or llama.cpp."""
     model = _find_model(_get(reply, "data"), name, "id")
-    window = _get_size(model, "max_model_len") or _get_size(_get(model, "meta"), "n_ctx")
-    return ServerFacts(window_tokens=window)
+    meta = _get(model, "meta")
+    return ServerFacts(
+        window_tokens=_get_size(model, "max_model_len") or _get_size(meta, "n_ctx"),
+        parameters=_get_number(meta, "n_params", _PARAMETERS_MIN, _PARAMETERS_MAX),
+    )
 
 
 def parse_properties(reply: object, facts: ServerFacts) -> ServerFacts:
     """Add to `facts` what llama.cpp's ``/props`` says: a request's window, and whether it has tools."""
     window = _get_size(_get(reply, "default_generation_settings"), "n_ctx")
     takes_tools = _get(_get(reply, "chat_template_caps"), "supports_tools")
-    return ServerFacts(
+    return replace(
+        facts,
         window_tokens=window or facts.window_tokens,
         # a template may have tools and use them badly
         can_call_tools=False if takes_tools is False else None,
@@ -155,10 +170,13 @@ def parse_ollama(loaded: object, shown: object, name: str) -> ServerFacts:
     all_keys = details if isinstance(details, dict) else ()
     keys = [key for key in all_keys if str(key).endswith(".context_length")]
     capabilities = _get(shown, "capabilities")
+    size = _PARAMETER_SIZE.match(str(_get(_get(shown, "details"), "parameter_size")))
+    count = int(float(size[1]) * _FACTORS[size[2]]) if size is not None else 0
     return ServerFacts(
         window_tokens=_get_size(running, "context_length"),
         window_tokens_max=_get_size(details, keys[0]) if keys else None,
         can_call_tools="tools" in capabilities if isinstance(capabilities, list) else None,
+        parameters=count if _PARAMETERS_MIN <= count <= _PARAMETERS_MAX else None,
     )
 
 
@@ -177,7 +195,12 @@ def _get(value: object, key: str) -> object:
 
 def _get_size(value: object, key: str) -> int | None:
     """Return a window size if it can be true."""
-    size = _get(value, key)
-    if not isinstance(size, int) or isinstance(size, bool):
+    return _get_number(value, key, _WINDOW_TOKENS_MIN, _WINDOW_TOKENS_MAX)
+
+
+def _get_number(value: object, key: str, smallest: int, largest: int) -> int | None:
+    """Return a whole number if it can be true."""
+    number = _get(value, key)
+    if not isinstance(number, int) or isinstance(number, bool):
         return None
-    return size if _WINDOW_TOKENS_MIN <= size <= _WINDOW_TOKENS_MAX else None
+    return number if smallest <= number <= largest else None

@@ -15,6 +15,8 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     output_tokens: int | None = None
     """Maximum tokens of a reply. If None, Anthropic models get 8,192: Anthropic requires a number."""
     temperature: float | None = None
+    small_model: bool | None = None
+    """Whether each question goes to the model in one short request, or None if its size decides."""
     first_token_seconds: float | None = None
     """Seconds to wait for the first piece of a reply. If None, 120, or 900 for a person's own server."""
     gap_seconds: float = 60.0

@@ -80,6 +80,8 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None
     """None if unknown."""
+    parameters: int | None = None
+    """Number of parameters, if the server says it."""
     prices: tuple[float, float] | None = None
     """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
 

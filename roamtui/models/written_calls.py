@@ -16,7 +16,7 @@ READ_START = "READ:"
 _NO_TOOLS = "You have no tools here: answer from the texts and excerpts in these messages."
 _READ_REQUEST = (
     f"If they do not answer the question, reply with one line and nothing else: {READ_START} and the ids of "
-    f"the sections that you want to read, such as {READ_START} a8a96034, b9e8ef5c"
+    "the sections that you want to read"
 )
 """Added for a model without tools. `find_calls` reads its reply."""
 _READ_IDS = re.compile(rf"\b(?:READ\b|(?i:read:))[\W_]*?(?={WORD})")

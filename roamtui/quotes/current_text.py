@@ -286,8 +286,10 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     Two kinds stay as they are: quotes that never were in the model's text, and quotes whose document is not
     loaded yet.
     """
-    quote = citation.quote
-    was_found = citation.is_verified or citation.state is QuoteState.ELSEWHERE or citation.is_changed
+    is_sentence = citation.state is QuoteState.SUPPORTED
+    around = citation.surroundings
+    quote = around.quoted_words if is_sentence and around is not None else citation.quote
+    was_found = citation.span is not None or citation.is_changed
     if (
         quote is None
         or not was_found
@@ -316,6 +318,9 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.EXACT if found is not None and found.is_exact else QuoteState.SAME
+    if is_sentence:
+        again = replace(again, quote=None)
+        state = QuoteState.SUPPORTED
     again = replace(again, surroundings=again.surroundings if found else None)
     then = citation.first_sentence
     return replace(

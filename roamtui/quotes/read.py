@@ -58,6 +58,7 @@ _LABELS = "|".join(
         QuoteState.EXACT.label,
         QuoteState.ELSEWHERE.label,
         QuoteState.NOT_FOUND.label,
+        QuoteState.SUPPORTED.label,
         CHANGED_LABEL,
     )
 )

@@ -32,6 +32,7 @@ _FROM_WORST_TO_BEST = (
     QuoteState.ELSEWHERE,
     QuoteState.SAME,
     QuoteState.EXACT,
+    QuoteState.SUPPORTED,
     QuoteState.NO_QUOTE,
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
@@ -105,7 +106,10 @@ def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]
                     verdict=verdict,
                 )
             )
-    quoted = [(citation.start, citation.end) for citation in citations]
+    quoted = [
+        (citation.start, citation.start if citation.state is QuoteState.SUPPORTED else citation.end)
+        for citation in citations
+    ]
     labels = [(judged.start, judged.end, judged.label) for judged in marks]
     markdown = read_markdown(answer, groups=quoted, marks=labels)
     of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)

@@ -5,7 +5,7 @@ Other words are never said to be missing: a text can say the same in other forms
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language
@@ -64,8 +64,13 @@ def list_missing(query: str, library: Library) -> list[str]:
     if sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
         return []
     titles = [title for document in library.documents for title in (document.title, *document.columns.titles)]
-    missing = _compile_words(query)
-    for text in ("\n".join((library.source, *titles)), *texts):
+    return list_absent(query, ("\n".join((library.source, *titles)), *texts))
+
+
+def list_absent(words: str, texts: Iterable[str]) -> list[str]:
+    """Return the names, large numbers, codes and quoted words among `words` that no text contains."""
+    missing = _compile_words(words)
+    for text in texts:
         for piece in _iter_pieces(text) if missing else ():
             missing = {word: pattern for word, pattern in missing.items() if not pattern.search(piece)}
     return [*missing]

@@ -42,6 +42,10 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     named_whole_tokens: int = 2_000
     """Size up to which such a section is shown whole."""
 
+    # A small model
+    brief_tokens_max: int = 1_200
+    """Maximum size of the excerpts for a small model. Most run where 1,000 tokens take half a minute."""
+
     # Follow-ups
     follow_up_terms_max: int = 3
     """Maximum content words of a follow-up. A longer question names its subject itself."""

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
-from roamtui.conversation.events import Citation, StopReason, Usage
+from roamtui.conversation.events import Citation, QuoteState, StopReason, Usage
 from roamtui.conversation.not_found import UNCERTAIN
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
@@ -85,8 +85,10 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def proof(self) -> Citation | None:
-        """The first citation with a verified quote, else the first with any quote, or None."""
-        quotes = [citation for citation in self.citations if citation.quote is not None]
+        """The first citation with a verified quote, else the first with a quote or a sentence, or None."""
+        quotes = [
+            each for each in self.citations if each.quote is not None or each.state is QuoteState.SUPPORTED
+        ]
         return next((citation for citation in quotes if citation.is_verified), quotes[0] if quotes else None)
 
 
@@ -118,7 +120,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     if quotes:
         faults += [citation.state.label for citation in quotes if not citation.is_verified][:1]
     else:
-        faults.append("no quote")
+        is_supported = any(citation.state is QuoteState.SUPPORTED for citation in citations)
+        faults.append((QuoteState.SUPPORTED if is_supported else QuoteState.NO_QUOTE).label)
     state = CellState.PARTLY if faults else CellState.FOUND
     if passages:
         state = CellState.PASSAGE

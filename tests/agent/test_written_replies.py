@@ -103,13 +103,12 @@ async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() 
 
 async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answer() -> None:
     broken = '<tool_call>{"name": "expand_sec'
-    agent = make_agent([saying(broken), saying("Not found: no."), saying(broken), saying(broken)])
+    agent = make_agent([saying(broken), saying("Not found: no."), *[saying(broken)] * 3])
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND
     assert read_sent(agent).endswith(CALL_REMINDER)
     assert broken.removeprefix("<tool_call>") in read_sent(agent)
     last = await answer(agent)
-    assert (last.stopped, last.answer) == (StopReason.ERROR, "")
-    assert last.error.startswith("The model writes tool calls that cannot be read")
+    assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model returned no answer")
 
 
 async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:

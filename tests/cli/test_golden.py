@@ -46,6 +46,7 @@ def test_a_command_prints_what_it_printed(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     expected = path.read_bytes().decode("utf-8")
     with FakeOpenAIServer() as server:
+        server.facts["/v1/models"] = {"data": [{"id": "golden", "max_model_len": 32_768}]}
         places = {"TMP": str(tmp_path), "SERVER": server.url}
         now = _play(_SCRIPT_LINE.findall(expected), run, server, places)
     if IS_UPDATE:

@@ -171,6 +171,8 @@ def read_all(state: ConversationState) -> str:
 
 def check_messages(sent: Sequence[Message]) -> None:
     """Assert that a provider would accept these messages: every call is followed by its result."""
+    if [message.role for message in sent] == [Role.USER]:
+        return  # a short request
     assert sent[0].role is Role.SYSTEM
     assert [message.role for message in sent].count(Role.SYSTEM) == 1
     pending: list[str] = []

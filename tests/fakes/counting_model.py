@@ -74,7 +74,7 @@ class CountingModel(ScriptedModel):
     def _count(self, request: ModelRequest) -> int:
         texts = [message.text for message in request.messages]
         texts += [f"{call.name}{call.arguments}" for message in request.messages for call in message.tool_calls]
-        if not self.lacks_tools:
+        if not self.refuses_tools:
             texts += [f"{tool.name}{tool.description}{json.dumps(tool.parameters)}" for tool in request.tools]
         tokens = sum(len(load_tokenizer().encode(text, disallowed_special=())) for text in texts)
         return int(self._scale * (tokens + _MESSAGE_TOKENS * len(request.messages)))

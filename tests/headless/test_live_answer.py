@@ -65,6 +65,7 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
     sentence = f'It costs "50 cents a day" [{tools}]. '
     reply = FakeReply(text=f"{sentence}That is all.", gate=gate, gate_after=-(-len(sentence) // 4))
     with FakeOpenAIServer(reply) as server:
+        server.facts["/v1/models"] = {"data": [{"id": "test", "max_model_len": 32_768}]}
         arguments = ("ask", garden, "What does a late spade cost?", "--model", "openai/test", "--api-base", server.url)
         terminal = PseudoTerminal(
             arguments,

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.models.base import format_window
+from roamtui.models.base import Model, format_window
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import LOCAL_SERVERS, complete_url
+from roamtui.models.local_servers import LOCAL_SERVERS, complete_url, parse_models, parse_ollama
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
@@ -69,6 +69,63 @@ async def test_every_server_is_asked_for_the_window_that_it_has_now_and_for_tool
     if provider != "ollama_chat":
         again = await describe(worker, "openai/tiny", server)
         assert again.window_tokens == 8_192
+
+
+async def test_a_model_is_small_by_its_parameters_or_by_its_window_if_nothing_else_is_known(
+    worker: WorkerProcess, provider: str, server: FakeServer
+) -> None:
+    model = LitellmModel(f"{provider}/tiny", api_base=server.origin, options=OPTIONS, worker=worker)
+    await model.learn()
+    has_parameters = provider in ("llamafile", "ollama_chat")
+    assert model.small_reason == (
+        "0.1 billion parameters" if has_parameters else "8k window, and its size is not known"
+    )
+    large = LitellmModel(
+        f"{provider}/tiny", api_base=server.origin, options=ModelOptions(small_model=False), worker=worker
+    )
+    await large.learn()
+    assert large.small_reason == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "parameters"),
+    [(0, None), (10**12, 10**12), (True, None), ("7B", None), (-5, None), (4_020_000_000, 4_020_000_000)],
+)
+async def test_a_number_of_parameters_is_believed_if_it_can_be_true(said: object, parameters: int | None) -> None:
+    reply = {"data": [{"id": "tiny", "meta": {"n_params": said, "n_ctx": 8_192}}]}
+    assert parse_models(reply, "tiny").parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("said", "parameters"),
+    [("494.03M", 494_030_000), ("1.5B", 1_500_000_000), ("0B", None), ("1T", 10**12), ("many", None), (None, None)],
+)
+async def test_ollama_says_the_number_of_parameters_in_words(said: object, parameters: int | None) -> None:
+    shown = {"details": {"parameter_size": said}}
+    assert parse_ollama(None, shown, "tiny").parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("parameters", "window", "note", "choice", "is_small"),
+    [
+        (4_020_000_000, 32_768, "", None, True),
+        (7_600_000_000, 8_192, "the server reports this size", None, False),
+        (10**12, 8_192, "the server reports this size", None, False),
+        (None, 8_192, "the server reports this size", None, True),
+        (None, 8_192, "", None, False),  # from litellm's table, which knows the model
+        (None, 16_384, "the server reports this size", None, False),
+        (None, None, "", None, False),
+        (10**12, 2_048, "", False, True),  # no room for tools
+        (10**9, 8_192, "", False, False),
+        (10**12, 128_000, "", True, True),
+    ],
+)
+async def test_whether_a_model_is_small(
+    *, parameters: int | None, window: int | None, note: str, choice: bool | None, is_small: bool
+) -> None:
+    model = Model()
+    model.parameters, model.window_tokens, model.window_note, model.is_set_small = parameters, window, note, choice
+    assert bool(model.small_reason) is is_small
 
 
 async def test_tools_are_not_sent_if_the_server_says_only_that_the_model_has_none(

@@ -15,7 +15,7 @@ def test_only_the_forms_of_the_programs_own_signs_are_spelled_out(written: str, 
 
 
 @pytest.mark.parametrize("is_changed", [True, False])
-@pytest.mark.parametrize("state", [state for state in QuoteState if state is not QuoteState.NO_QUOTE])
+@pytest.mark.parametrize("state", [QuoteState.EXACT, QuoteState.SAME, QuoteState.ELSEWHERE, QuoteState.NOT_FOUND])
 def test_each_verdict_that_a_model_writes_is_called_the_words_of_the_model(
     state: QuoteState, *, is_changed: bool
 ) -> None:

@@ -68,15 +68,24 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await ui.wait_until(lambda: ui.app.screen is ui.main)
 
 
-@pytest.mark.parametrize(("tokens", "window"), [(8_192, "8k window"), (128_000, "128k window")])
+@pytest.mark.parametrize(
+    ("tokens", "parameters", "window", "size"),
+    [
+        (8_192, 500_000_000, "8k window", ", small model"),
+        (8_192, 7_000_000_000, "8k window", ""),
+        (128_000, None, "128k window", ""),
+    ],
+)
 async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in_the_list_of_models(
-    tokens: int, window: str
+    tokens: int, parameters: int | None, window: str, size: str
 ) -> None:
     model = ScriptedModel(window_tokens=tokens)
     model.window_note = "the server reports this size"
-    async with running(make_app(model=model), (120, 20)) as ui:
-        await ui.wait_until(f"{model.name} · {window}")
-        await ui.press_until(f"in use, {window} (the server reports this size)", "f2")
+    model.parameters = parameters
+    async with running(make_app(model=model), (160, 20)) as ui:
+        await ui.wait_until(f"{model.name} · {window}{size}")
+        small = "small model: 0.5 billion parameters"
+        await ui.press_until(f"in use, {small if size else f'{window} (the server reports this size)'}", "f2")
 
 
 @pytest.mark.parametrize(("title", "has_keys"), [("Guide", True), ("The Guide to the Ovens of Larch Lane", False)])

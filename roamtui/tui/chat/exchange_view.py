@@ -70,6 +70,7 @@ _QUOTE_STYLES = {
     QuoteState.ELSEWHERE: "$text-warning",
     QuoteState.NOT_FOUND: "$text-error",
     QuoteState.NO_QUOTE: "$accent",
+    QuoteState.SUPPORTED: "$accent",
 }
 
 _NEAREST_STYLE = "$text-secondary"

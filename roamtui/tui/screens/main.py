@@ -426,7 +426,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show the size of the context window, unless the model is one of a provider, where it is large."""
         model = self.agent.model
         window = model.window_tokens if model.window_note else None
-        self.status_line.window = "" if window is None else format_window(window)
+        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
+        self.status_line.window = ", ".join(filter(None, words))
 
     @work(group="choosing", exit_on_error=False)
     async def action_choose_model(self) -> None:

@@ -104,7 +104,9 @@ class ModelPicker(PickerDialog):
         current = self._current
         model = self._agent.model
         note = "in use"
-        if model.window_tokens is not None and model.window_note:
+        if model.small_reason:
+            note = f"in use, small model: {model.small_reason}"
+        elif model.window_tokens is not None and model.window_note:
             note = f"in use, {format_window(model.window_tokens)} ({model.window_note})"
         choices = [_make_choice(current, note, _READY_GROUP, "●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]

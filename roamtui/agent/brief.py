@@ -1,0 +1,124 @@
+"""One short request for a small model: the best text, one sentence of instruction, and the question.
+
+It has no tools, no ids, no outline and no example, because a small model repeats all of these as its answer.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.agent.first_request import list_history_texts, make_search_event
+from roamtui.agent.prompt import BRIEF_INSTRUCTION
+from roamtui.conversation.events import Message, Origin, QuestionAsked, Role
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import Events
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.models.base import ModelRequest
+from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
+from roamtui.retrieval.choose import ModelView, complete_follow_up, list_whole_document, search_question
+from roamtui.retrieval.excerpt import choose_excerpts
+from roamtui.retrieval.policy import RetrievalPolicy
+from roamtui.search.base import Hit, Searcher
+from roamtui.search.terms import TermMatcher
+from roamtui.text import Span, estimate_tokens
+
+_FRAME_TOKENS = 60
+"""Tokens of what stands around the text and the question."""
+
+
+class BriefContext(Struct, frozen=True, kw_only=True):
+    """The text for one question, and the search that found it."""
+
+    question: str
+    """With the question before it, if it is a follow-up."""
+    text: str = ""
+    spans: tuple[Span, ...] = ()
+    """Where the text stands in the library."""
+    hits: tuple[Hit, ...] = ()
+    """Hits of the search, best first; none if the text is all that the question is about."""
+    read_ids: frozenset[str] = frozenset()
+    """The sections of the text."""
+
+    def make_request(self, note: str) -> ModelRequest:
+        """Make the request. A `note` says what kind of answer is wanted, if anything."""
+        parts = filter(None, [self.text, BRIEF_INSTRUCTION, note, f"Question: {self.question}"])
+        return ModelRequest(messages=(Message(role=Role.USER, text="\n\n".join(parts)),))
+
+    def make_events(self, library: Library, asked: QuestionAsked) -> Events:
+        """Make the events that start a question with this text."""
+        searched = make_search_event(library, asked.question, self.hits, self.read_ids)
+        asked = replace(asked, preface=self.text, excerpts=self.spans)
+        return (asked, searched) if self.hits else (asked,)
+
+
+async def choose_brief_context(
+    state: ConversationState,
+    question: str,
+    within: str | None,
+    searcher: Searcher | None,
+    *,
+    room_tokens: int | None,
+    policy: RetrievalPolicy,
+) -> BriefContext:
+    """Choose the text for a question: all that it is about if there is room, or else what search finds.
+
+    Sections that the person opened come before hits.
+    """
+    library = state.library
+    questions = [*(exchange.question for exchange in state.exchanges), question]
+    context = BriefContext(question=complete_follow_up(questions))
+    if room_tokens is not None:
+        room_tokens = max(0, room_tokens - estimate_tokens(context.question) - _FRAME_TOKENS)
+    if whole := _list_whole(library, within, room_tokens):
+        return _fill(context, library, {section_id: (span,) for section_id, span in whole.items()})
+    hits: Sequence[Hit] = ()
+    if searcher is not None:
+        searcher.refresh(library)
+        with suppress(RoamtuiError):
+            hits = await asyncio.to_thread(
+                search_question,
+                searcher,
+                questions,
+                earlier=list_history_texts(state.exchanges),
+                within=within,
+                limit=policy.excerpts_max,
+                policy=policy,
+            )
+    named = {
+        section.section_id: Hit(section_id=section.section_id, score=1.0, why="opened", is_named=True)
+        for section in state.open_sections.values()
+        if section.section_id in library and (section.opened_by is Origin.PERSON or section.is_pinned)
+    }
+    wanted = {**{hit.section_id: hit for hit in hits}, **named}
+    brief = replace(policy, hits_tokens_max=policy.brief_tokens_max)
+    view = ModelView(library=library, room_tokens=room_tokens, policy=brief)
+    matcher = TermMatcher.for_question(context.question)
+    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher)
+    return replace(_fill(context, library, chosen), hits=tuple(hits))
+
+
+def _list_whole(library: Library, within: str | None, room_tokens: int | None) -> dict[str, Span]:
+    """List the sections of all that a question is about; none if that is too long."""
+    if within is None:
+        return {each: library.node(each).content_span for each in list_whole_document(library, room_tokens)}
+    span = library.node(within).content_span
+    is_short = room_tokens is not None and estimate_tokens(library.text_at(span)) <= room_tokens
+    return {within: span} if is_short else {}
+
+
+def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence[Span]]) -> BriefContext:
+    """Add the text of the chosen parts of sections, each below its titles."""
+    parts: list[str] = []
+    spans: list[Span] = []
+    for section_id, cut in chosen.items():
+        has_heading = any(span.start <= library.node(section_id).span.start for span in cut)
+        titles = "" if has_heading else PLAIN_PATH_STEP.join(list_titles(library, section_id))
+        pieces = zip(library.list_heads(cut), cut, strict=True)
+        texts = [f"{heads}{library.clean_text(span).strip()}" for heads, span in pieces]
+        parts.append("\n".join(filter(None, [titles, *texts])))
+        spans += cut
+    return replace(context, text="\n\n".join(parts), spans=tuple(spans), read_ids=frozenset(chosen))

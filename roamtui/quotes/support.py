@@ -1,0 +1,247 @@
+"""Find the sentences of a text that carry an answer without quotes, and what the text does not have.
+
+A sentence carries another one if it has its numbers and names, and most of its words. The words that govern
+it count too: the heads of its row, the line that leads its list in, and its titles. What stands nowhere in
+the text, a number or a name, is false, as a quote would be.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import log
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.not_found import is_not_found
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
+from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.units import UnitKind, split_sentences
+from roamtui.outline.labels import list_titles
+from roamtui.quotes.surroundings import find_surroundings
+from roamtui.quotes.verdicts import make_citation
+from roamtui.retrieval.missing import list_absent
+from roamtui.search.terms import TermMatcher, extract_query_terms
+from roamtui.text import Bounds, Span
+
+_SHARE_MIN = 0.5
+"""Minimum share of the words of a sentence that what carries it has."""
+_NEW_WORDS_MIN = 2
+"""Minimum number of its words that each further sentence adds. One word stands in many."""
+_SOURCES_MAX = 4
+"""Maximum number of sentences that carry one together, such as a price and its exception."""
+_SENTENCES_MAX = 50
+"""Maximum number of sentences of an answer to find sources for. Nobody reads more of them."""
+_COMPARED_MAX = 40
+"""Maximum number of sentences of the text to compare with one, those with most of its words."""
+_NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
+"""A number that is not part of a name, such as `T-1101`."""
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
+_ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
+_NOT_STATED = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+
+
+class Support(Struct, frozen=True, kw_only=True):
+    """What a text says for an answer."""
+
+    citations: tuple[Citation, ...] = ()
+    """Sentences that carry one of the answer, and its numbers and names that stand nowhere."""
+    unsourced: tuple[Bounds, ...] = ()
+    """The bounds of the answer's sentences that have neither a quote nor such a sentence."""
+
+
+class _Sentence(Struct, frozen=True, eq=False, dict=True):
+    """A sentence of the text."""
+
+    library: Library
+    span: Span
+    section_id: str
+
+    @cached_property
+    def titles(self) -> str:
+        """The titles above it."""
+        return " ".join(list_titles(self.library, self.section_id))
+
+    @cached_property
+    def bare(self) -> str:
+        """Its words below its titles."""
+        return f"{self.titles}\n{self.library.clean_text(self.span)}"
+
+    @cached_property
+    def surroundings(self) -> Surroundings | None:
+        """The sentence with what governs it, as a person sees it."""
+        return find_surroundings(self.library, (self.span,), is_exact=False)
+
+    @cached_property
+    def text(self) -> str:
+        """The same below its titles."""
+        return self.bare if self.surroundings is None else f"{self.titles}\n{self.surroundings.sentence}"
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers, and those of what governs it."""
+        return _list_numbers(self.text)
+
+
+def list_read(state: ConversationState) -> tuple[Span, ...]:
+    """List all text that the model of a conversation got."""
+    read = state.collect_read()
+    return tuple(Span(doc=doc, start=start, end=end) for doc, bounds in read.items() for start, end in bounds)
+
+
+def find_support(
+    answer: str, quoted: Sequence[Citation], library: Library, spans: Sequence[Span], question: str
+) -> Support:
+    """Find what carries each sentence of an answer that has no quote.
+
+    It reads the whole text, so call it in a thread.
+
+    Args:
+        answer: What the model wrote.
+        quoted: The citations of the answer.
+        library: What the conversation is about.
+        spans: The text that the model got.
+        question: The person's question. Its numbers and names need no source.
+    """
+    text = _Text(library, spans)
+    citations: list[Citation] = []
+    unsourced: list[Bounds] = []
+    asked = _list_numbers(question)
+    for start, end in _list_claims(answer):
+        if is_not_found(answer[start:end]) or any(
+            citation.start < end and start < max(citation.end, citation.start + 1) for citation in quoted
+        ):
+            continue
+        words = answer[start:end]
+        absent = [*_find_absent(words, text, asked, question)]
+        citations += (
+            replace(
+                make_citation(text.first_id, library, quote=words[first:last], state=QuoteState.NOT_FOUND),
+                start=start + first,
+                end=start + last,
+            )
+            for first, last in absent
+        )
+        sources = text.find_carriers(words, question)
+        if not sources:
+            unsourced.append((start, end))
+        for source in sources:
+            citation = make_citation(source.section_id, library, state=QuoteState.SUPPORTED, span=source.span)
+            citations.append(replace(citation, start=start, end=end, surroundings=source.surroundings))
+    known: set[Span | None] = set()
+    kept: list[Citation] = []
+    for citation in citations:
+        if citation.state is QuoteState.NOT_FOUND or citation.span not in known:
+            kept.append(citation)
+            known.add(citation.span)
+    return Support(citations=tuple(kept), unsourced=tuple(unsourced))
+
+
+def _list_claims(answer: str) -> list[Bounds]:
+    """List the sentences and rows of an answer that say something: no headings, questions, leads or code."""
+    claims: list[Bounds] = []
+    for sentence in split_sentences(answer):
+        words = answer[sentence.start : sentence.end].rstrip("*_ \n")
+        if sentence.kind in _ASSERTING and not words.endswith((":", "?")):
+            claims.append((sentence.start, sentence.start + len(words)))
+    return claims[:_SENTENCES_MAX]
+
+
+def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str) -> Iterator[Bounds]:
+    """Yield the bounds of the numbers and names of a sentence that stand nowhere in the text."""
+    for match in _NUMBER.finditer(words):
+        if _fold_number(match["digits"]) not in text.numbers | asked:
+            yield match.span()
+    names = [name for name in list_absent(words, (question, *text.texts)) if not _NUMBER.fullmatch(name)]
+    if names:
+        pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        run = re.compile(rf"(?<!\w)(?:{pattern})(?: (?:{pattern}))*(?!\w)")  # "Mr Smith" is one
+        yield from (match.span() for match in run.finditer(words))
+
+
+def _list_numbers(text: str) -> frozenset[str]:
+    return frozenset(map(_fold_number, _NUMBER.findall(text)))
+
+
+def _fold_number(number: str) -> str:
+    """Return a number without separators of thousands, and without final zeros of decimals."""
+    digits = _BETWEEN_THOUSANDS.sub("", number)
+    whole, point, decimals = digits.partition(".")
+    is_decimal = point and decimals.isdigit() and whole.isdigit()
+    return f"{whole}.{decimals.rstrip('0')}".rstrip(".") if is_decimal else digits
+
+
+class _Text:
+    """The sentences of the text that a model got."""
+
+    def __init__(self, library: Library, spans: Sequence[Span]) -> None:
+        self._library = library
+        self.first_id = library.root_id
+        """A section to name for what stands nowhere."""
+        self._sentences = [*self._read(spans)]
+        self.texts = [library.text_at(span) for span in spans]
+        self.texts += {sentence.titles for sentence in self._sentences}
+        self.numbers = frozenset().union(*map(_list_numbers, self.texts))
+        if self._sentences:
+            self.first_id = self._sentences[0].section_id
+
+    def _read(self, spans: Sequence[Span]) -> Iterator[_Sentence]:
+        library = self._library
+        seen: set[Span] = set()
+        for section_id, part in self._divide(spans):
+            own = library.node(section_id).own_content_span
+            for sentence in split_sentences(library.clean_text(own)):
+                span = own.get_part(sentence.start, sentence.end)
+                if sentence.kind not in _NOT_STATED and part.overlaps(span) and span not in seen:
+                    seen.add(span)
+                    yield _Sentence(library, span, section_id)
+
+    def _divide(self, spans: Sequence[Span]) -> Iterator[tuple[str, Span]]:
+        """Yield the part of each span that is in one section, with the section."""
+        library = self._library
+        for span in spans:
+            position = span.start
+            while position < span.end:
+                section_id = library.section_at(span.doc, position)
+                if section_id is None:
+                    break
+                end = min(span.end, max(position + 1, library.node(section_id).own_span.end))
+                yield section_id, Span(doc=span.doc, start=position, end=end)
+                position = end
+
+    def find_carriers(self, words: str, question: str) -> list[_Sentence]:
+        """Find the few sentences that carry some words, best first; none if no sentences do."""
+        matcher = TermMatcher(extract_query_terms(words), TermMatcher.for_question(words).language)
+        asked = TermMatcher.for_question(question)
+        bare = {each: {term for *_, term in matcher.locate(each.bare)} for each in self._sentences}
+        counts = Counter(term for terms in bare.values() for term in terms)
+        weights = {term: log(1 + (len(bare) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
+        left = sorted(bare, key=lambda each: -sum(weights[term] for term in bare[each]))[:_COMPARED_MAX]
+        terms_of = {each: {term for *_, term in matcher.locate(each.text)} for each in left}
+        numbers = _list_numbers(words) & self.numbers
+        chosen: list[_Sentence] = []
+        found: set[str] = set()
+        proven: frozenset[str] = frozenset()
+
+        def rank(sentence: _Sentence) -> tuple[int, float, int]:
+            gained = sum(weights[term] for term in terms_of[sentence] - found)
+            in_question = len({term for *_, term in asked.locate(sentence.text)})
+            return len(numbers & sentence.numbers - proven), gained, in_question
+
+        def is_enough() -> bool:
+            return numbers <= proven and len(found) >= _SHARE_MIN * len(matcher.terms)
+
+        while left and len(chosen) < _SOURCES_MAX and not is_enough():
+            best = max(left, key=rank)
+            is_beside = not chosen or best.section_id == chosen[0].section_id
+            is_new = is_beside and len(terms_of[best] - found) >= min(_NEW_WORDS_MIN, len(matcher.terms))
+            if not (is_new or numbers & best.numbers - proven):
+                break
+            left.remove(best)
+            chosen.append(best)
+            found |= terms_of[best]
+            proven |= best.numbers
+        return chosen if is_enough() else []

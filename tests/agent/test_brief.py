@@ -1,0 +1,250 @@
+"""A small model gets a question in one short request, and roamtui looks for the proof of its answer."""
+
+import re
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.presentation import format_sources
+from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
+from roamtui.agent.tool_calls import make_tools
+from roamtui.conversation.events import Message, Origin, QuestionAnswered, QuoteState, Role, StopReason
+from roamtui.conversation.update import ExpandSections
+from roamtui.errors import ModelError
+from roamtui.export.html import render_html
+from roamtui.export.markdown import render_markdown
+from roamtui.models.base import ModelRequest
+from roamtui.models.written_calls import remove_tools
+from roamtui.quotes.claims import read_claims
+from roamtui.quotes.current_text import update_citations
+from roamtui.search.base import RetrievalOptions
+from roamtui.search.hybrid import make_searcher
+from tests.agent.asking import answer, expanding, ids, make_agent, model_of, saying, sent
+from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import Reply, ScriptedReply
+
+_ID = re.compile(r"\b[0-9a-f]{8}\b")
+_TEXT = """# Harbour
+
+Boats moor at the east quay.
+
+## Fees
+
+| Boat | A night | Deposit |
+|---|---|---|
+| Dinghy | £4 | none |
+| Yacht | £18 | £250 |
+
+Members of the Sailing Club pay half.
+
+## Opening
+
+The office opens at 08:30. It closes at noon on Sundays.
+"""
+_QUESTION = "What does a yacht cost a night?"
+_FILLING = "The keeper writes the state of the sea into the book, with the wind and the light of each buoy. "
+
+
+def ask_small(*replies: Reply, text: str = _TEXT, window_tokens: int = 4_096) -> Agent:
+    searcher = make_searcher(make_library(text), RetrievalOptions())
+    agent = make_agent(
+        replies, text=text, searcher=searcher, options=AgentOptions(sends_hits=True), window_tokens=window_tokens
+    )
+    agent.model.parameters = 500_000_000
+    return agent
+
+
+async def test_a_small_model_gets_the_text_one_instruction_and_the_question() -> None:
+    agent = ask_small("A yacht costs £18 a night.")
+    last = await answer(agent, _QUESTION)
+    (request,) = model_of(agent).requests
+    assert request.tools == ()
+    assert [message.text for message in request.messages] == [
+        f"{_TEXT.strip()}\n\n{BRIEF_INSTRUCTION}\n\nQuestion: {_QUESTION}"
+    ]
+    assert (last.answer, last.stopped, last.steps) == ("A yacht costs £18 a night.", StopReason.ANSWERED, 1)
+
+
+async def test_the_sentence_that_carries_the_answer_is_its_source() -> None:
+    last = await answer(ask_small("A yacht costs £18 a night."), _QUESTION)
+    (source,) = last.citations
+    assert (source.state, source.quote, source.path[-1]) == (QuoteState.SUPPORTED, None, "Fees")
+    assert source.sentence == "Boat Yacht | A night £18 | Deposit £250"
+    assert last.unsourced == ()
+
+
+async def test_a_number_that_stands_nowhere_is_false_and_the_nearest_passages_follow() -> None:
+    agent = ask_small("The yacht pays £75, says Captain Ahab.")
+    last = await answer(agent, _QUESTION)
+    false = [citation for citation in last.citations if citation.state is QuoteState.NOT_FOUND]
+    assert [last.answer[each.start : each.end] for each in false] == ["£75", "Captain Ahab"]
+    assert "| Yacht | £18 | £250 |" in last.answer
+    assert agent.conversation.state.exchanges[-1].reply == "The yacht pays £75, says Captain Ahab."
+
+
+@pytest.mark.parametrize("reply", ["Not found: the text does not say it.", "yes", "I do not know."])
+async def test_the_passages_follow_an_answer_without_a_source_and_are_never_sent_back(reply: str) -> None:
+    agent = ask_small(reply, "At 08:30.")
+    last = await answer(agent, _QUESTION)
+    assert last.answer.startswith(f"{reply}\n\n(These passages")
+    assert "| Yacht | £18 | £250 |" in last.answer
+    assert not any(citation.is_verified for citation in last.citations)
+    assert agent.conversation.state.exchanges[-1].reply == reply
+    await answer(agent, "When does the office open?")
+    assert "passages" not in sent(agent)[-1].text
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        _QUESTION,
+        f"Question: {_QUESTION}",
+        f"{BRIEF_INSTRUCTION}\n\nQuestion: {_QUESTION}",
+        '<tool_call>{"name": "expand_sections", "arguments": {"section_ids": ["Fees"]}}</tool_call>',
+        "",
+        "...",
+    ],
+)
+async def test_an_echo_and_a_call_are_no_answers(reply: str) -> None:
+    last = await answer(ask_small(reply), _QUESTION)
+    assert last.stopped is StopReason.NEAREST
+    assert last.answer.startswith("(These passages")
+    assert "| Yacht | £18 | £250 |" in last.answer
+
+
+async def test_what_an_answer_repeats_of_the_request_is_left_out_and_its_lines_stay() -> None:
+    kept = "These cost:\n\n- a dinghy £4\n- a yacht £18"
+    last = await answer(ask_small(f"{BRIEF_INSTRUCTION}\n{kept}\nQuestion: {_QUESTION}"), _QUESTION)
+    assert last.answer == kept
+
+
+async def test_one_word_has_the_sentence_that_the_question_means() -> None:
+    last = await answer(ask_small("Noon."), "When does the office close on Sundays?")
+    assert [citation.sentence for citation in last.citations] == ["It closes at noon on Sundays."]
+
+
+async def test_ten_pages_end_and_their_sources_are_found() -> None:
+    names = ("".join(letters) for letters in product("abcdefghij", repeat=3))
+    pages = " ".join(f"A yacht costs £18 a night, as {name} says." for name in names)
+    last = await answer(ask_small(pages), _QUESTION)
+    assert {citation.sentence for citation in last.citations if citation.state is QuoteState.SUPPORTED} == {
+        "Boat Yacht | A night £18 | Deposit £250"
+    }
+
+
+async def test_a_follow_up_brings_the_question_before_it() -> None:
+    agent = ask_small("£18.", "£250.")
+    await answer(agent, _QUESTION)
+    await answer(agent, "And the deposit?")
+    assert sent(agent)[-1].text.endswith(f"Question: {_QUESTION} And the deposit?")
+
+
+async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person_opened() -> None:
+    chapters = "".join(f"## Watch {number}\n\n{_FILLING * 12}\n\n" for number in range(30))
+    agent = ask_small("A yacht costs £18 a night.", text=f"{_TEXT}\n{chapters}")
+    (watch,) = ids(agent, "Watch 7")
+    await agent.conversation.execute(ExpandSections(section_ids=(watch,), origin=Origin.PERSON))
+    last = await answer(agent, _QUESTION)
+    text = sent(agent)[-1].text
+    assert "| Yacht | £18 | £250 |" in text
+    assert "Watch 7" in text
+    assert not _ID.search(text)
+    assert len(text) < 8_000
+    assert last.citations[0].sentence == "Boat Yacht | A night £18 | Deposit £250"
+
+
+async def test_a_request_that_the_server_refuses_is_sent_again_shorter() -> None:
+    chapters = "".join(f"## Watch {number}\n\n{_FILLING * 12}\n\n" for number in range(30))
+    refusal = ScriptedReply(error=ModelError("too long", overflow=True, window_tokens=1_024, request_tokens=1_500))
+    agent = ask_small(refusal, "A yacht costs £18 a night.", text=f"{_TEXT}\n{chapters}")
+    assert (await answer(agent, _QUESTION)).stopped is StopReason.ANSWERED
+    first, second = (request.messages[-1].text for request in model_of(agent).requests)
+    assert len(second) < 0.7 * len(first)
+    assert second.endswith(_QUESTION)
+
+
+async def test_a_second_reply_without_a_proof_does_not_replace_the_first() -> None:
+    agent = make_agent([expanding("Fees"), saying("It costs two euros."), saying("Not found: fees.")])
+    last = await answer(agent)
+    assert sent(agent)[-1].text == CITE_REMINDER
+    assert (last.answer, last.stopped) == ("It costs two euros.", StopReason.ANSWERED)
+
+
+async def test_a_second_reply_with_a_proof_replaces_the_first() -> None:
+    agent = make_agent([expanding("Fees"), saying("It costs two."), saying('It is "2 euros a day" [{Fees}].')])
+    assert (await answer(agent)).answer.startswith('It is "2 euros a day"')
+
+
+async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
+    agent = make_agent([expanding("Fees")])
+    nonce = agent.conversation.state.nonce
+    echo = f"Open already for the question below: <<<{nonce} Fees"
+    last = await answer(agent, "How much is it?", saying(echo), saying(echo), saying("Two euros a day."))
+    assert last.answer == "Two euros a day."
+
+
+async def test_tools_are_offered_unless_everything_is_open() -> None:
+    searcher = make_searcher(make_library(_TEXT), RetrievalOptions())
+    options = AgentOptions(sends_hits=True)
+    agent = make_agent([saying("Not found: no.")], text=_TEXT, searcher=searcher, options=options)
+    await answer(agent, _QUESTION)
+    assert model_of(agent).requests[-1].tools == ()
+    long = make_agent([saying("Not found: no.")], text=_TEXT + _FILLING * 900, searcher=searcher, options=options)
+    await answer(long, _QUESTION)
+    assert model_of(long).requests[-1].tools
+
+
+async def test_what_the_program_adds_to_an_answer_is_not_sent_as_words_of_the_model() -> None:
+    cut = ScriptedReply(text='It costs "2 euros a day" [{Fees}], and', reason="length")
+    agent = make_agent([expanding("Fees"), cut, saying("Not found: no.")])
+    last = await answer(agent)
+    assert "cut off" in last.answer
+    await answer(agent, "And?")
+    assert not any("cut off" in message.text for message in sent(agent))
+
+
+def test_nothing_that_a_model_reads_has_an_example_of_an_id() -> None:
+    tools = tuple(tool.spec for tool in make_tools(make_library(), has_search=True).values())
+    system = Message(role=Role.SYSTEM, text=SYSTEM)
+    (without,) = remove_tools(ModelRequest(messages=(system,), tools=tools)).messages
+    texts = [SYSTEM, without.text, *(f"{tool.description} {tool.parameters}" for tool in tools)]
+    assert not any(_ID.search(text) for text in texts)
+
+
+async def test_sentences_without_a_source_are_named_in_the_answer_of_a_large_model() -> None:
+    text = 'It costs "2 euros a day" [{Fees}]. The mayor of Paris likes elephants.'
+    last: QuestionAnswered = await answer(make_agent([expanding("Fees"), saying(text)]))
+    assert [last.answer[start:end] for start, end in last.unsourced] == ["The mayor of Paris likes elephants."]
+    assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
+
+
+async def test_a_source_that_changed_is_said_to_have_changed() -> None:
+    agent = ask_small("A yacht costs £18 a night.")
+    await answer(agent, _QUESTION)
+    state = agent.conversation.state
+    moved = replace(state, library=make_library(_TEXT.replace("Boats moor", "All boats moor")))
+    (checked,) = update_citations(moved)
+    (source,) = checked.citations
+    assert (source.state, source.is_changed, source.quote) == (QuoteState.SUPPORTED, False, None)
+    assert source.span is not None
+    assert "Yacht | £18 | £250" in moved.library.text_at(source.span)
+    gone = replace(state, library=make_library(_TEXT.replace("£18", "£19")))
+    (checked,) = update_citations(gone)
+    assert [citation.is_changed for citation in checked.citations] == [True]
+
+
+async def test_a_source_leaves_through_every_exit() -> None:
+    agent = ask_small("A yacht costs £18 a night, not £99.")
+    await answer(agent, _QUESTION)
+    state = agent.conversation.state
+    for exit_text in (
+        render_markdown(state, "harbour.md"),
+        render_html(state, "harbour.md", state.library),
+        "\n".join(format_sources(state.exchanges[-1], state.library)),
+    ):
+        assert "found by roamtui" in exit_text
+        assert "not in the text that the model read" in exit_text
+    (claim,) = read_claims(render_markdown(state, "harbour.md"), "export.md")
+    assert claim.quote == "£99"
