@@ -9,7 +9,6 @@ from textual.widgets import OptionList
 
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
-from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
@@ -172,7 +171,8 @@ async def test_the_conversation_that_is_shown_is_exported_from_there(app: RoamAp
     file = tmp_path / "a.html"
     async with running(app, (120, 35)) as ui:
         await talk(ui, "What of steam?", "Steam")
-        ui.focus(Scope.CHAT)
+        await ui.main.action_run("chat.export")
+        await ui.wait_until(PromptDialog)
         await type_path(ui, file)
         await ui.wait_until("Saved")
     assert "What of steam?" in file.read_text("utf-8")
