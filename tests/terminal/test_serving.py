@@ -247,12 +247,14 @@ def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
         wait_for_words(browser, TITLE, b"offline")
         assert evaluate(browser, HAS_SCREEN)
         assert evaluate(browser, HAS_KEYBOARD)
-        browser.call("Input.insertText", text="Who may lend to a neighbour?")
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", windowsVirtualKeyCode=13, text="\r")
-        wait_for_words(browser, b"passages")
+        for key in "Who may lend to a neighbour?\r":
+            browser.call(
+                "Input.dispatchKeyEvent", type="keyDown", key=key, text=key, windowsVirtualKeyCode=13 * (key == "\r")
+            )
+        wait_for_words(browser, b"no model has read")
         for _ in range(2):
             browser.call("Page.reload")
-            wait_for_words(browser, b"neighbour?", b"passages")
+            wait_for_words(browser, b"neighbour?", b"no model has read")
     finally:
         browser.close()
     assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
