@@ -70,7 +70,7 @@ def _run(api_base: str, environ: dict[str, str], *words: str) -> str:
     )
     assert run.returncode in (0, 1), run.stderr
     assert not _FAULTY.search(run.stdout + run.stderr), run.stdout + run.stderr
-    if run.returncode == 1:
+    if run.returncode == 1 and not run.stdout:  # else the nearest passages are shown
         assert run.stderr.rstrip().endswith("."), run.stderr
     return run.stdout
 
