@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from roamtui.agent.first_request import list_history_texts, make_search_event
 from roamtui.agent.tools import ToolContext, expand
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
-    Citation,
     QuestionAnswered,
-    QuoteState,
     Step,
     StepRecorded,
     StopReason,

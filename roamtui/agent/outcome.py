@@ -10,7 +10,8 @@ from roamtui.agent.presentation import replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import Tool
-from roamtui.conversation.events import Citation, QuestionAnswered, Step, StopReason
+from roamtui.conversation.citations import Citation
+from roamtui.conversation.events import QuestionAnswered, Step, StopReason
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.models.base import FinishReason, TextDelta

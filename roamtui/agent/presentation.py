@@ -3,9 +3,8 @@
 from msgspec.structs import replace
 
 from roamtui.agent.reading import format_reading
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
-    Citation,
-    QuoteState,
     StopReason,
 )
 from roamtui.conversation.state import OFFLINE, Exchange

@@ -3,7 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from roamtui.conversation.events import Citation, SectionsExpanded, SectionsSearched
+from roamtui.conversation.citations import Citation
+from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document

@@ -10,10 +10,10 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from roamtui.conversation.reading import Nearest, Reading, SearchHit
+from roamtui.conversation.citations import Citation
+from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.document.library import LibrarySource
-from roamtui.markdown.surroundings import Surroundings
-from roamtui.text import Bounds, Span, format_page
+from roamtui.text import Bounds, Span
 
 
 class Origin(StrEnum):
@@ -45,45 +45,6 @@ class StopReason(StrEnum):
     ERROR = "error"
 
 
-class QuoteState(StrEnum):
-    """Result of looking up a citation's quote."""
-
-    EXACT = "exact"
-    """The text has these words, whole and in this order. The first letter may have another case."""
-    SAME = "same"
-    """The text has the same letters and numbers, written otherwise."""
-    ELSEWHERE = "elsewhere"
-    """Exact or the same, but in another section that the model got."""
-    NOT_FOUND = "not_found"
-    NO_QUOTE = "no_quote"
-    SUPPORTED = "supported"
-    """No quote of the model: a sentence of the text that was found for one of the answer."""
-
-    @property
-    def label(self) -> str:
-        """A few words that tell a person the result, the same in all front ends."""
-        return _QUOTE_LABELS[self][0]
-
-    @property
-    def sign(self) -> str:
-        """One character that shows the result without colour; empty if there is no quote."""
-        return _QUOTE_LABELS[self][1]
-
-
-UNREAD_LABEL = "not in the text that the model read"
-UNPROVEN_LABEL = "no quotes to verify"
-_QUOTE_LABELS = {
-    QuoteState.EXACT: ("quote found in the text", "✓"),
-    QuoteState.SAME: ("quote found in the text, written otherwise", "✓"),
-    QuoteState.ELSEWHERE: ("quote found in another section", "!"),
-    QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
-    QuoteState.NO_QUOTE: ("no quote", ""),
-    QuoteState.SUPPORTED: ("found by roamtui", ""),
-}
-CHANGED_LABEL = "changed since the answer"
-"""Stands in place of the label of a quote that was found, and that the document no longer has."""
-
-
 class ToolCall(Struct, frozen=True, kw_only=True):
     """The model's request to run a tool."""
 
@@ -94,7 +55,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 class ToolUse(Struct, frozen=True, kw_only=True):
-    """A tool call with its result."""
+    """A tool call with its result: a transcript never holds one without the other."""
 
     call: ToolCall
     result: str
@@ -153,67 +114,6 @@ class Step(Struct, frozen=True, kw_only=True):
     """Message to the model after a reply that had no tool calls and was not an answer yet."""
 
 
-class Citation(Struct, frozen=True, kw_only=True):
-    """The proof of a claim: a section and, if the answer has one, a quote from it."""
-
-    section_id: str
-    quote: str | None
-    state: QuoteState
-    doc: str = ""
-    path: tuple[str, ...] = ()
-    """Titles down to the section, in the words of the outline for those that are empty."""
-    start_line: int = 0
-    end_line: int = 0
-    """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""
-    page: int | None = None
-    """First page of these lines, if the document has pages, with its printed number if that differs."""
-    page_label: str = ""
-    span: Span | None = None
-    """The quote in the document, or None if it was not found."""
-    surroundings: Surroundings | None = None
-    """What stands around the quote, or None if that adds nothing."""
-    sentence_then: str | None = None
-    """What stood around it when the model answered, or None if the document still says that."""
-    start: int = 0
-    end: int = 0
-    """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
-    marks: tuple[int, ...] = ()
-    """Offsets in the answer of the ids in square brackets that show this citation."""
-    nearest: Nearest | None = None
-    """What is most similar to a quote that was not found, if anything is."""
-    is_changed: bool = False
-    """Whether the quote was in the document when the model answered, but no longer is."""
-
-    @property
-    def sentence(self) -> str:
-        """What the document says around the quote; empty if that adds nothing."""
-        return "" if self.surroundings is None else self.surroundings.text
-
-    @property
-    def first_sentence(self) -> str:
-        """The same when the model answered."""
-        return self.sentence if self.sentence_then is None else self.sentence_then
-
-    @property
-    def label(self) -> str:
-        """A few words that tell a person the result of looking up the quote."""
-        return CHANGED_LABEL if self.is_changed else self.state.label
-
-    @property
-    def place(self) -> str:
-        """The page and the lines as text, such as ``p. 12, lines 3-5``. Empty if the id is unknown."""
-        if not self.start_line:
-            return ""
-        is_one = self.start_line == self.end_line
-        lines = f"line {self.start_line}" if is_one else f"lines {self.start_line}-{self.end_line}"
-        return ", ".join(filter(None, [format_page(self.page, self.page_label), lines]))
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether the quote was found in the section that the answer names."""
-        return self.state in (QuoteState.EXACT, QuoteState.SAME)
-
-
 class OpenSection(Struct, frozen=True, kw_only=True):
     """A section whose text the conversation keeps in the prompt."""
 
@@ -261,12 +161,14 @@ class ExpandResult(Struct, frozen=True, kw_only=True):
     """Outcome of one requested id."""
 
     id: str
-    """The id as it was requested. `section_id` is None if there is no such section."""
+    """The id as it was requested."""
     section_id: str | None
+    """None if there is no such section."""
     status: ExpandStatus
     text: str = ""
-    """The tool result for the model, with estimated `tokens` of section text."""
+    """The tool result for the model."""
     tokens: int = 0
+    """Estimated tokens of the section text that was delivered for this request."""
 
 
 class ConversationStarted(Struct, frozen=True, kw_only=True):
@@ -288,18 +190,20 @@ class DocumentIdentified(Struct, frozen=True, kw_only=True):
     source: str
     """Name of the document, or its digest if it was piped in. All conversations about one source share it."""
     content_hash: str
+    """Digest of all that is loaded of it."""
     sources: tuple[LibrarySource, ...] = ()
     """All sources of the conversation from now on. Empty if it has only the one that it began with."""
 
 
 class SectionsExpanded(Struct, frozen=True, kw_only=True):
-    """Sections were opened, and nodes unfolded to show them, or a person pinned or unpinned sections."""
+    """A batch of sections was opened, or a person pinned or unpinned sections."""
 
     results: tuple[ExpandResult, ...]
     origin: Origin
     sections: tuple[OpenSection, ...] = ()
     """New state of each section that was opened, got more text, or contains a requested section."""
     unfolded_ids: tuple[str, ...] = ()
+    """Nodes that were unfolded to show the sections."""
 
     @property
     def opened_ids(self) -> tuple[str, ...]:
@@ -348,8 +252,9 @@ class NodesLoaded(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences for a person, for example that a page is an older copy."""
     pages: tuple[str, ...] = ()
-    """Those of the nodes that are links to pages, from origins that the person allowed."""
+    """Those of the nodes that are links to pages."""
     approved_origins: tuple[str, ...] = ()
+    """Origins that the person allowed for it."""
 
 
 class WarningRaised(Struct, frozen=True, kw_only=True):
@@ -359,9 +264,10 @@ class WarningRaised(Struct, frozen=True, kw_only=True):
 
 
 class QuestionAsked(Struct, frozen=True, kw_only=True):
-    """A question was asked, and is saved on disk. `begin_question` sets its number."""
+    """A question was asked, and is already saved on disk."""
 
     number: int = 0
+    """It is 0 until `begin_question` sets it."""
     question: str
     within: str | None = None
     """The section that the question is about, or None for the whole document."""
@@ -427,8 +333,9 @@ class StepStarted(Struct, frozen=True, kw_only=True):
 
     number: int
     input_tokens: int
-    """Estimated, as the cost is, which is None if the price is unknown."""
+    """Estimated tokens of the request."""
     cost_usd: float | None = None
+    """Estimated cost of these tokens, or None if the price is unknown."""
 
 
 class UsageRecorded(Struct, frozen=True, kw_only=True):
@@ -454,10 +361,12 @@ class ThinkingStreamed(Struct, frozen=True, kw_only=True):
 
 
 class ThoughtsRecorded(Struct, frozen=True, kw_only=True):
-    """What the model thought for one reply: the end of the text, and the estimated tokens of all of it."""
+    """What the model thought for one reply. It is shown folded, and no model reads it again."""
 
     text: str
+    """The end of the thoughts if they are long."""
     tokens: int
+    """Estimated tokens of all thoughts."""
 
 
 class SectionsSearched(Struct, frozen=True, kw_only=True):
@@ -500,9 +409,10 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
 
 
 class QuestionAnswered(Struct, frozen=True, kw_only=True):
-    """The question has ended and is on disk. Its last event. `finish_question` sets number and usage."""
+    """The question has ended and is on disk. Always the last event of a question."""
 
     number: int = 0
+    """It is 0 until `finish_question` sets it."""
     answer: str
     own_length: int | None = None
     """Number of characters of the answer that the model wrote; None for all."""
@@ -511,6 +421,7 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()
+    """What the question has used. `finish_question` sets it."""
     steps: int = 0
     """Number of requests to the model."""
     error: str = ""
@@ -522,7 +433,7 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
 
 
 class CitationsChecked(Struct, frozen=True, kw_only=True):
-    """The quotes of an answer were looked up again in the document, and some results are new."""
+    """The quotes of an earlier answer were looked up again in the document, and some results are new."""
 
     number: int
     citations: tuple[Citation, ...]
@@ -548,9 +459,10 @@ class AnswerChosen(Struct, frozen=True, kw_only=True):
 
 
 class DocumentReloaded(Struct, frozen=True, kw_only=True):
-    """The document or its sources changed. All open sections were found again by id or by their text."""
+    """The document or its sources changed, and open sections were found again by id or by their text."""
 
     sections: tuple[OpenSection, ...]
+    """All open sections."""
     gone_ids: tuple[str, ...] = ()
     """Nodes that were unfolded or being read, and are no longer in the document."""
 

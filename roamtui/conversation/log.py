@@ -48,7 +48,7 @@ from roamtui.paths import conversations_path, is_standard_input
 from roamtui.plain import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
-_HEAD = _HEAD_START + b"3}\n"
+_HEAD = _HEAD_START + b"4}\n"
 """First line of every log, with the version of its format."""
 _KINDS: dict[str, type[RecordedEvent]] = {EVENT_NAMES[kind]: kind for kind in get_args(RecordedEvent)}
 _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)

@@ -11,8 +11,8 @@ from threading import Lock
 import msgspec
 from msgspec import Struct, field
 
+from roamtui.conversation.citations import Citation
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Citation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library

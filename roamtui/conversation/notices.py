@@ -6,8 +6,8 @@ from enum import StrEnum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.citations import UNPROVEN_LABEL
 from roamtui.conversation.events import (
-    UNPROVEN_LABEL,
     CloseReason,
     ConversationEvent,
     DraftRejected,

@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerChosen,
-    Citation,
     CitationsChecked,
     ConversationRenamed,
     ConversationStarted,
@@ -32,7 +32,6 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsRestored,
     QuestionsRewound,
-    QuoteState,
     ReadingSectionChanged,
     RecordedEvent,
     ReminderSent,

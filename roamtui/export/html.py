@@ -14,10 +14,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from roamtui.agent.presentation import format_proof, format_read, match_proof, replies_with_passages
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
-    Citation,
     ConversationEvent,
-    QuoteState,
     SectionsExpanded,
     SectionsSearched,
 )

@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from roamtui.conversation.events import EVENT_NAMES, Citation
+from roamtui.conversation.citations import Citation
+from roamtui.conversation.events import EVENT_NAMES
 from roamtui.conversation.state import ConversationState
 from roamtui.plain import format_json
 

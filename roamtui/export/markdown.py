@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import PurePath
 
 from roamtui.agent.presentation import format_proof, format_read, format_sources, match_proof
-from roamtui.conversation.events import Citation
+from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library

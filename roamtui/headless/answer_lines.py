@@ -17,7 +17,7 @@ from roamtui.agent.presentation import (
     match_proof,
     replies_with_passages,
 )
-from roamtui.conversation.events import QuoteState
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.notices import format_cost, format_unproven
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library

@@ -15,7 +15,7 @@ from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.events import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from roamtui.conversation.events import CHANGED_LABEL, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
+from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
 from roamtui.outline.ids import WORD, Mark
 from roamtui.quotes.quotation_marks import find_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends

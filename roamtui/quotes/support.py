@@ -14,7 +14,7 @@ from math import log
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library

@@ -15,7 +15,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from roamtui.conversation.events import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title

@@ -6,7 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
-from roamtui.conversation.events import Citation, QuoteState, StopReason, Usage
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.not_found import UNCERTAIN
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from msgspec import Struct
 from textual.message import Message
 
-from roamtui.conversation.events import Citation
+from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command
 from roamtui.document.library import Library

@@ -10,7 +10,8 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.agent.presentation import format_sources
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
 from roamtui.agent.tool_calls import make_tools
-from roamtui.conversation.events import Message, Origin, QuestionAnswered, QuoteState, Role, StopReason
+from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import ModelError
 from roamtui.export.html import render_html

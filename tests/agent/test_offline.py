@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import list_passages, match_proof
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAnswered, QuoteState, SectionsExpanded, SectionsSearched, StopReason
+from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched, StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library

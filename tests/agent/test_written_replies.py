@@ -6,11 +6,11 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import CALL_REMINDER, LAST_STEP_NOTE, REPEATED_CALL
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
     DraftRecorded,
     QuestionAnswered,
-    QuoteState,
     StopReason,
     ThinkingStreamed,
     ThoughtsRecorded,

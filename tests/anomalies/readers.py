@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from roamtui.agent.outcome import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
-from roamtui.conversation.events import Citation, QuoteState, Step, StopReason
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import Step, StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Citation, Origin, QuoteState, RecordedEvent, StopReason, WarningRaised
+from roamtui.conversation.events import Origin, RecordedEvent, StopReason, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log
 from roamtui.conversation.notes import Note, NoteStore, make_note
 from roamtui.conversation.update import ExpandSections

@@ -8,8 +8,8 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuoteState
 from roamtui.conversation.log import open_store
 from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.quotes.current_text import check_answers_again

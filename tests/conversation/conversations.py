@@ -6,16 +6,15 @@ from typing import Self
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
-    Citation,
     ConversationStarted,
     ExpandResult,
     Message,
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    QuoteState,
     RecordedEvent,
     Role,
     SectionsExpanded,

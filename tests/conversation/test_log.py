@@ -53,7 +53,7 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     log.save()
     log.close()
     assert store.read("c0ffee").events == played.events
-    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 3}
+    assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 4}
 
 
 def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notes import Note, NoteStore, count_notes, make_note
 from roamtui.errors import StoreError
 from tests.conversation.conversations import find, make_library

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notes import Note
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json

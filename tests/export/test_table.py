@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.export.table import render_csv, render_markdown_table
 from roamtui.quotes.claims import read_claims
 from roamtui.table.cells import Cell, CellState

@@ -7,7 +7,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.events import Citation, CitationsChecked, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.state import ConversationState, Exchange, apply_events, start_conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library

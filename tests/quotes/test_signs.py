@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.wording import format_verification
 from tests.case_files import read_rows

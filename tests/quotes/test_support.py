@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.conversation.events import QuoteState
+from roamtui.conversation.citations import QuoteState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.quotes.support import Support, find_support

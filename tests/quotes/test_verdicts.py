@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, ExpandStatus, Origin, QuestionsRewound, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import ExpandStatus, Origin, QuestionsRewound
 from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer

@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import Exchange
 from roamtui.outline.coverage import Coverage
 from roamtui.table.cells import Cell, CellState, complete_cell

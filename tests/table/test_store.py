@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamtui.conversation.events import Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, hold_table, is_table, read_table

@@ -17,7 +17,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import AgentOptions
 from roamtui.bootstrap import Bootstrap
-from roamtui.conversation.events import QuoteState, StopReason, Usage
+from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE
 from roamtui.conversation.update import AskOptions

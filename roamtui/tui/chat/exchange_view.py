@@ -11,12 +11,11 @@ from typing_extensions import override
 
 from roamtui.agent.presentation import list_passages, list_unread, replies_with_passages
 from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
-    Citation,
     ConversationEvent,
     QuestionAnswered,
-    QuoteState,
     SectionsExpanded,
     SectionsSearched,
     StopReason,

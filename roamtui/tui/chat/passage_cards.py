@@ -10,7 +10,7 @@ from textual.content import Content, Span
 from textual.style import Style
 
 from roamtui.agent.presentation import format_proof, get_lead, list_passages
-from roamtui.conversation.events import Citation
+from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words

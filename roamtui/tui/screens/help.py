@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.events import QuoteState
+from roamtui.conversation.citations import QuoteState
 from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot

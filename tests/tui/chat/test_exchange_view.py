@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 from textual.scrollbar import ScrollDown
 
-from roamtui.conversation.events import Citation, QuoteState, StopReason
+from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import Exchange

@@ -1,0 +1,112 @@
+"""`Citation`: the proof of a claim of an answer, and the results of looking up its quote."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from roamtui.conversation.reading import Nearest
+from roamtui.markdown.surroundings import Surroundings
+from roamtui.text import Span, format_page
+
+
+class QuoteState(StrEnum):
+    """Result of looking up a citation's quote."""
+
+    EXACT = "exact"
+    """The text has these words, whole and in this order. The first letter may have another case."""
+    SAME = "same"
+    """The text has the same letters and numbers, written otherwise."""
+    ELSEWHERE = "elsewhere"
+    """Exact or the same, but in another section that the model got."""
+    NOT_FOUND = "not_found"
+    NO_QUOTE = "no_quote"
+    SUPPORTED = "supported"
+    """No quote of the model: a sentence of the text that was found for one of the answer."""
+
+    @property
+    def label(self) -> str:
+        """A few words that tell a person the result, the same in all front ends."""
+        return _QUOTE_LABELS[self][0]
+
+    @property
+    def sign(self) -> str:
+        """One character that shows the result without colour; empty if there is no quote."""
+        return _QUOTE_LABELS[self][1]
+
+
+UNREAD_LABEL = "not in the text that the model read"
+UNPROVEN_LABEL = "no quotes to verify"
+_QUOTE_LABELS = {
+    QuoteState.EXACT: ("quote found in the text", "✓"),
+    QuoteState.SAME: ("quote found in the text, written otherwise", "✓"),
+    QuoteState.ELSEWHERE: ("quote found in another section", "!"),
+    QuoteState.NOT_FOUND: (f"quote {UNREAD_LABEL}", "✗"),
+    QuoteState.NO_QUOTE: ("no quote", ""),
+    QuoteState.SUPPORTED: ("found by roamtui", ""),
+}
+CHANGED_LABEL = "changed since the answer"
+"""Stands in place of the label of a quote that was found, and that the document no longer has."""
+
+
+class Citation(Struct, frozen=True, kw_only=True):
+    """The proof of a claim: a section and, if the answer has one, a quote from it."""
+
+    section_id: str
+    quote: str | None
+    state: QuoteState
+    doc: str = ""
+    path: tuple[str, ...] = ()
+    """Titles down to the section, in the words of the outline for those that are empty."""
+    start_line: int = 0
+    end_line: int = 0
+    """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""
+    page: int | None = None
+    """First page of these lines, or None if the document has no pages."""
+    page_label: str = ""
+    """The printed number of this page; empty if it is the counted one."""
+    span: Span | None = None
+    """The quote in the document, or None if it was not found."""
+    surroundings: Surroundings | None = None
+    """What stands around the quote, or None if that adds nothing."""
+    sentence_then: str | None = None
+    """What stood around it when the model answered, or None if the document still says that."""
+    start: int = 0
+    end: int = 0
+    """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
+    marks: tuple[int, ...] = ()
+    """Offsets in the answer of the ids in square brackets that show this citation."""
+    nearest: Nearest | None = None
+    """What the documents say instead of a quote that was not found, or None if nothing is similar."""
+    is_changed: bool = False
+    """Whether the quote was in the document when the model answered, but no longer is."""
+
+    @property
+    def sentence(self) -> str:
+        """What the document says around the quote; empty if that adds nothing."""
+        return "" if self.surroundings is None else self.surroundings.text
+
+    @property
+    def first_sentence(self) -> str:
+        """The same when the model answered."""
+        return self.sentence if self.sentence_then is None else self.sentence_then
+
+    @property
+    def label(self) -> str:
+        """A few words that tell a person the result of looking up the quote."""
+        return CHANGED_LABEL if self.is_changed else self.state.label
+
+    @property
+    def place(self) -> str:
+        """The page and the lines as text, such as ``p. 12, lines 3-5``. Empty if the id is unknown."""
+        if not self.start_line:
+            return ""
+        is_one = self.start_line == self.end_line
+        lines = f"line {self.start_line}" if is_one else f"lines {self.start_line}-{self.end_line}"
+        return ", ".join(filter(None, [format_page(self.page, self.page_label), lines]))
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the quote was found in the section that the answer names."""
+        return self.state in (QuoteState.EXACT, QuoteState.SAME)
