@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import importlib.util
 import json
@@ -110,6 +111,8 @@ class LocalEmbedder:
         """Take a model, which is loaded when it is first used."""
         self.files = files
         self._lock = threading.Lock()
+        # A thread that is in the model while Python ends would abort the program: the batch ends first.
+        atexit.register(self._lock.acquire)
         self._runner: _Runner | None = None
 
     @cached_property
@@ -141,18 +144,21 @@ class LocalEmbedder:
         """Return a row for each text. The first call loads the model. See `Embedder`."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        with self._lock:
-            try:
-                if self._runner is None:
-                    self._runner = _Runner(self.files)
-                batches = (texts[start : start + _BATCH_SIZE] for start in range(0, len(texts), _BATCH_SIZE))
-                rows = [self._runner.embed(batch, is_query=is_query) for batch in batches]
-            except Exception as error:  # reading a damaged model may raise anything
-                reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
-                shown = shorten(sanitise_line(self.files.label), 80)
-                words = f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
-                raise ModelError(words) from error
+        batches = (texts[start : start + _BATCH_SIZE] for start in range(0, len(texts), _BATCH_SIZE))
+        try:
+            rows = [self._embed_batch(batch, is_query=is_query) for batch in batches]
+        except Exception as error:  # reading a damaged model may raise anything
+            reason = shorten(sanitise_line(str(error)), 200) or type(error).__name__
+            shown = shorten(sanitise_line(self.files.label), 80)
+            words = f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.'
+            raise ModelError(words) from error
         return np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+    def _embed_batch(self, texts: Sequence[str], *, is_query: bool) -> VectorArray:
+        with self._lock:
+            if self._runner is None:
+                self._runner = _Runner(self.files)
+            return self._runner.embed(texts, is_query=is_query)
 
 
 class _Runner:

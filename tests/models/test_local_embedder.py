@@ -1,6 +1,9 @@
 """Embedders on this machine: models of sentence-transformers as ONNX, in folders as people have them."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +93,27 @@ def test_the_packaged_model_knows_what_words_mean() -> None:
     query, wages, roses = normalise_rows(embedder.embed(texts))
     assert query @ wages > query @ roses
     assert not embedder.is_multilingual
+
+
+_EMBED_UNTIL_THE_END = """
+import threading
+from roamtui.models.local_embedder import LocalEmbedder, find_packaged_model
+embedder = LocalEmbedder(find_packaged_model())
+has_begun = threading.Event()
+def work():
+    while True:
+        embedder.embed(["the last words"] * 8)
+        has_begun.set()
+threading.Thread(target=work, daemon=True).start()
+has_begun.wait()
+takes_long_to_free = [{} for _ in range(1_000_000)]
+"""
+
+
+def test_a_program_that_ends_while_it_embeds_ends_well() -> None:
+    command = [sys.executable, "-c", _EMBED_UNTIL_THE_END]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": ""})
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.usefixtures("packaged_model")
