@@ -10,7 +10,7 @@ from roamtui.quotes.current_text import recheck
 from tests.anomalies.readers import PIECES, READERS, measure_reading
 from tests.search.libraries import make_library
 
-_COUNT = 500
+_COUNT = 300
 """Characters of the shorter text."""
 _TIMES = 12
 """How many times longer the longer one is."""

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import lru_cache, partial
 from pathlib import Path
-from statistics import median
 
 from markdown_it import MarkdownIt
 
@@ -22,7 +21,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.quotes.find import find_quote
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.growth import bench_growth
 from tests.benchmarks.measuring import (
@@ -30,9 +28,7 @@ from tests.benchmarks.measuring import (
     Finding,
     compare,
     format_finding,
-    limit_seconds,
     make_environ,
-    measure_cpu,
     timed,
 )
 from tests.benchmarks.wide_tree import bench_find, bench_tree, measure_sizes
@@ -43,7 +39,6 @@ from tests.terminal.pseudo_terminal import PseudoTerminal
 _STEP_SECONDS_MAX = 0.02
 _STEPS = 10
 _QUERY = "how long is a token valid"
-_FURTHER_QUOTES = ("The last words", "words are said only once", "are … once", "A late spade costs nine guilders")
 _BIN = Path(sys.executable).parent
 
 
@@ -119,30 +114,14 @@ def bench_opening() -> list[Finding]:
 
 
 def bench_search() -> list[Finding]:
-    """The first search in 1 MB, which makes the index, and a further one."""
+    """A search in 1 MB whose index is made."""
     library = make_library(1_000_000)
     texts = [library.text_at(library.node(section_id).own_span).lower() for section_id in library.walk()]
-    opening = timed(lambda: make_library(1_000_000).root.tokens_before)
-    first = timed(lambda: KeywordSearcher(make_library(1_000_000)).search(_QUERY))
     searcher = KeywordSearcher(library)
+    searcher.search(_QUERY)
     further = timed(lambda: searcher.search(_QUERY))
     looking = timed(lambda: [text.find("token valid") for text in texts])
-    return [
-        compare("find the headings of 1 MB and search it once / only find them", first, opening, turns=5),
-        compare("second search of 1 MB / str.find in every section", further, looking, turns=25),
-    ]
-
-
-def bench_quotes() -> list[Finding]:
-    """The first quote in texts of two sizes, and further ones."""
-    found = []
-    for size in (1, 20):
-        text = f"{make_text(size * 1_000_000)}\n\nThe **last** words are said only `once`, here.\n"
-        first = measure_cpu(partial(find_quote, "The last words are said only once, here", text))
-        further = median(measure_cpu(partial(find_quote, quote, text)) for quote in _FURTHER_QUOTES)
-        found.append(limit_seconds(f"first quote in {size} MB, for each MB", first / size))
-        found.append(limit_seconds(f"a further quote in {size} MB", further, _STEP_SECONDS_MAX))
-    return found
+    return [compare("second search of 1 MB / str.find in every section", further, looking, turns=25)]
 
 
 BENCHES: dict[str, Callable[[], list[Finding]]] = {
@@ -151,7 +130,6 @@ BENCHES: dict[str, Callable[[], list[Finding]]] = {
     "step": bench_step,
     "opening": bench_opening,
     "search": bench_search,
-    "quotes": bench_quotes,
     "tree": partial(measure_sizes, bench_tree),
     "find": partial(measure_sizes, bench_find),
     "growth": bench_growth,

@@ -1,16 +1,12 @@
 """How opening, outline and expansion grow with the number of sections; the last two must not."""
 
-import asyncio
 import gzip
 import random
 import runpy
 from collections.abc import Callable
 from functools import partial
-from time import thread_time
 
-from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin
 from roamtui.conversation.state import start_conversation
 from roamtui.conversation.update import ExpandSections, update
@@ -30,7 +26,7 @@ def bench_growth() -> list[Finding]:
         text = file.read().decode("utf-8")
     opened = limit_seconds("find the headings of 50 MB of MDN", measure_cpu(partial(parse_document, text), 3))
     shapes = [finding for shape in ("tree", "flat", "deep") for finding in _bench_shape(shape)]
-    return [opened, *shapes, _bench_unknown_names()]
+    return [opened, *shapes]
 
 
 def _bench_shape(shape: str) -> list[Finding]:
@@ -49,20 +45,6 @@ def _bench_shape(shape: str) -> list[Finding]:
         limit_seconds(f"{shape}: write its outline for a model (exponent {exponents[1]:.2f})", outlined[-1], 0.02),
         limit_seconds(f"{shape}: open {_BATCH} of its sections (exponent {exponents[2]:.2f})", expanded[-1], 0.005),
     ]
-
-
-def _bench_unknown_names() -> Finding:
-    """The processor time of the event loop, which draws the screen, while a model asks for sections by wrong names."""
-    text = "".join(f"## About topic {number}\n\nText.\n\n" for number in range(_SECTIONS[-1]))
-    context = ToolContext(conversation=Conversation(_open(text)), searcher=None, room_tokens=1_000)
-    names = [f"Of unknown topic {number}" for number in range(_BATCH)]
-
-    async def ask() -> float:
-        start = thread_time()
-        await expand.TOOL.run({"section_ids": names}, context)
-        return thread_time() - start
-
-    return limit_seconds(f"{_BATCH} unknown names in 100,000 sections: on the event loop", asyncio.run(ask()), 0.05)
 
 
 def _open(text: str) -> Library:

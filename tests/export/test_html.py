@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
 from msgspec.structs import replace
@@ -117,7 +117,6 @@ _MARKUP = (
 
 
 @given(st.lists(st.sampled_from((*_MARKUP, "a", " ", "<b>", "</td>", "&lt;", "&#27;")), max_size=30).map("".join))
-@settings(max_examples=50)
 def test_elements_of_an_answer_are_nested(answer: str) -> None:
     state = answer_question(f'{answer} "2 euros *a* day" [{{Fees}}] {answer}')
     page = render_html(state, "x.md", state.library)

@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
@@ -45,7 +45,6 @@ def _list_ids(library: Library) -> dict[str, list[tuple[str, str]]]:
     return ids
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.sampled_from(_SOURCES), _changes)
 def test_ids_and_open_sections_stay_whatever_is_added_taken_out_or_resumed(
     first: str, changes: list[tuple[str, int]]

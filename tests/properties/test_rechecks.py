@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -80,7 +80,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("suffix", ["md", "json", "html"])
-@settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
 @example(quote="- item \n2. item")
 def test_an_exported_conversation_is_the_same(folder: Path, suffix: str, quote: str) -> None:
@@ -101,7 +100,6 @@ def test_an_exported_conversation_is_the_same(folder: Path, suffix: str, quote: 
 @pytest.mark.parametrize("state", [CellState.FOUND, CellState.PASSAGE])
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("suffix", [*RENDERERS])
-@settings(deadline=None, max_examples=40)
 @given(quote=_quotes)
 def test_an_exported_table_is_the_same(folder: Path, suffix: str, state: CellState, count: int, quote: str) -> None:
     assume(suffix != ".csv" or sanitise_text(quote) == quote)  # in CSV, signs stand for characters that act
@@ -133,7 +131,6 @@ _MARKS = ("“{}”", '"{}"', "«{}»", "> {}\n\n", "`{}`", "({})", "{}")
 _FORMS = ("[{}]", "({})", "[{}, p. 2]", "{}", "")
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     quote=_quotes,
     sentences=st.lists(

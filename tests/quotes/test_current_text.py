@@ -18,9 +18,9 @@ from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.quotes.wording import format_nearest
 from roamtui.sources.read import RawText
 from roamtui.text import Span
-from tests.benchmarks.recheck import EXPECTED, PATTERNS, try_copies
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
+from tests.quotes.changed_copies import EXPECTED, PATTERNS, try_copies
 from tests.real_documents import list_documents
 from tests.search.libraries import make_folder
 

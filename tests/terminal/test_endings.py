@@ -25,7 +25,9 @@ _MODES = (b"\x1b[?1049", b"\x1b[?1000", b"\x1b[?1003", b"\x1b[?2004")
 
 
 @contextmanager
-def streaming(home: Path, *arguments: str, is_controlling: bool = False) -> Iterator[PseudoTerminal]:
+def streaming(
+    home: Path, program: tuple[str, ...], *arguments: str, is_controlling: bool = False
+) -> Iterator[PseudoTerminal]:
     """Run the program until half an answer has arrived."""
     guide = home / "guide.md"
     guide.write_text("# Guide\n\n## Part\n\nThe deposit is 7 euros.\n")
@@ -37,6 +39,7 @@ def streaming(home: Path, *arguments: str, is_controlling: bool = False) -> Iter
             [*words, "--model", "openai/some-model", "--api-base", server.url],
             home,
             environ={"TERM": "xterm-256color", "OPENAI_API_KEY": "sk-0123456789abcdef"},
+            program=(sys.executable, *program),
             is_controlling=is_controlling,
         )
         with closing(opened) as terminal:
@@ -58,8 +61,10 @@ def list_modes(written: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_an_app_that_is_asked_to_end_saves_the_answer_and_restores_the_terminal(tmp_path: Path, number: int) -> None:
-    with streaming(tmp_path) as terminal:
+def test_an_app_that_is_asked_to_end_saves_the_answer_and_restores_the_terminal(
+    tmp_path: Path, forking_program: tuple[str, ...], number: int
+) -> None:
+    with streaming(tmp_path, forking_program) as terminal:
         assert list_modes(terminal.written) == [*_MODES]
         terminal.process.send_signal(number)
         assert terminal.wait_for_end() == EXIT_CANCELLED
@@ -70,8 +75,10 @@ def test_an_app_that_is_asked_to_end_saves_the_answer_and_restores_the_terminal(
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_the_app_keeps_an_answer_when_its_terminal_goes_away(tmp_path: Path, *, is_told: bool) -> None:
-    with streaming(tmp_path, is_controlling=is_told) as terminal:
+def test_the_app_keeps_an_answer_when_its_terminal_goes_away(
+    tmp_path: Path, forking_program: tuple[str, ...], *, is_told: bool
+) -> None:
+    with streaming(tmp_path, forking_program, is_controlling=is_told) as terminal:
         terminal.hang_up()
         assert terminal.wait_for_end() == EXIT_CANCELLED
     last = read_last()
@@ -79,8 +86,8 @@ def test_the_app_keeps_an_answer_when_its_terminal_goes_away(tmp_path: Path, *, 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, None])
-def test_a_command_keeps_it_too(tmp_path: Path, number: int | None) -> None:
-    with streaming(tmp_path, "ask", "--events", is_controlling=True) as terminal:
+def test_a_command_keeps_it_too(tmp_path: Path, forking_program: tuple[str, ...], number: int | None) -> None:
+    with streaming(tmp_path, forking_program, "ask", "--events", is_controlling=True) as terminal:
         if number is None:
             terminal.hang_up()
         else:

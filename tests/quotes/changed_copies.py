@@ -1,13 +1,11 @@
-"""How often `recheck` says the right thing of mutated copies of real documents: `python -m tests.benchmarks.recheck`.
+"""What `recheck` says of mutated copies of real documents.
 
 A copy has one quoted sentence's heading renamed, its paragraph moved to another section, some of its words replaced, or
 its paragraph deleted; other quotes of it are left alone and must be the same.
 """
 
-import argparse
 import random
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +16,7 @@ from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.find import find_quote
 from roamtui.sources.read import RawText
-from tests.real_documents import list_documents, read_document
+from tests.real_documents import read_document
 
 PATTERNS = ("books/*.md", "llms/full/*.txt")
 EXPECTED = {
@@ -103,17 +101,3 @@ def try_copies(names: Sequence[str], count: int) -> Iterator[tuple[str, ClaimSta
 
 def _parse(text: str, name: str) -> Library:
     return build_library(RawText(text=text, source=name, name=name.rpartition("/")[2]))
-
-
-def main() -> None:
-    """Print what was said, by what was done."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--copies", type=int, default=200)
-    copies = try_copies(list_documents(*PATTERNS), parser.parse_args().copies)
-    counts = Counter(copies)
-    for (done, standing), count in sorted(counts.items()):
-        sys.stdout.write(f"{count:4} {done}: {standing.value}{'' if standing is EXPECTED[done] else ', WRONG'}\n")
-
-
-if __name__ == "__main__":
-    main()
