@@ -33,7 +33,7 @@ sys.path.insert(0, str(HIDDEN_PACKAGES))
 os.environ["PYTHONPATH"] = str(HIDDEN_PACKAGES)
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("ci", derandomize=True, max_examples=40, deadline=None, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("ci", derandomize=True, max_examples=25, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.register_profile("nightly", max_examples=2_000, deadline=None, suppress_health_check=_SLOW_MACHINES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -115,7 +115,7 @@ _LAID_OUT: dict[str, Callable[[str, int], str]] = {
     "chat": _show_chat,
     "answer in a terminal": _show_answer,
 }
-_WIDTHS = (40, 80, 160)
+_WIDTHS = (40, 160)
 _SOURCE_EXITS = frozenset({"json", "pipe", "Markdown", "JSON export", "MCP tools"})
 """The exits that give Markdown as it was written. All its words must be there, not only those that a page shows."""
 

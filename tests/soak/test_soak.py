@@ -21,8 +21,8 @@ def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tmp_path: Path) -> None:
-    walks = key_walk.walk_all(tmp_path, 150, seed=2, tell=lambda _: None)
-    assert [walk.pressed.total() for walk in walks] == [150] * len(key_walk.SIZES)
+    walks = key_walk.walk_all(tmp_path, 100, seed=2, tell=lambda _: None)
+    assert [walk.pressed.total() for walk in walks] == [100] * len(key_walk.SIZES)
     assert len({message for walk in walks for message in walk.messages}) > 1
 
 
@@ -34,7 +34,7 @@ def test_random_edits_in_the_question_box_can_be_undone_and_redone() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)  # on a machine that is busy with much else
 async def test_long_use_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, first, *_, last = await use(tmp_path, monkeypatch, 50, steps=40)
+    _, first, *_, last = await use(tmp_path, monkeypatch, 40, steps=30)
     assert last.questions >= first.questions + 15
     assert last.objects < first.objects * _OBJECTS_SHARE
     assert last.resident_kb < first.resident_kb + _RESIDENT_KB

@@ -140,7 +140,7 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert ui.app.is_running
 
 
-@pytest.mark.parametrize("typed", ["are there others", "quit", "e.g. ryes, x and 10 more", "when (a) [b]?", "ü{}@"])
+@pytest.mark.parametrize("typed", ["are there others", "e.g. (ryes) [x] and 10 more?", "ü{}@"])
 async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -> None:
     async with running(make_app(["First.", "Other."]), SIZE) as ui:
         await ui.ask("One?")

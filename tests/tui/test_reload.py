@@ -101,8 +101,7 @@ async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: 
         await ui.wait_until("[1 ✓]")
 
 
-@pytest.mark.parametrize("is_watching", [True, False])
-@pytest.mark.parametrize("names", [("bakery.md",), ("bakery.md", "shop.md")])
+@pytest.mark.parametrize(("is_watching", "names"), [(True, ("bakery.md",)), (False, ("bakery.md", "shop.md"))])
 async def test_a_file_that_is_deleted_and_made_again_is_noticed(
     file: Path, names: tuple[str, ...], *, is_watching: bool
 ) -> None:

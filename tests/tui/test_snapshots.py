@@ -119,10 +119,10 @@ def _fills_screen(screen: Screen[Any]) -> bool:
 
 
 _SCENES = {
-    "start": (press(), (_WIDE, _USUAL, _NARROW)),
+    "start": (press(), (_WIDE, _NARROW)),
     "outline": (press("escape", "tree.unfold_all", "j", "a", "j", "p", "j"), (_USUAL,)),
     "answer": (show_answer, (_USUAL, _NARROW)),
-    "source": (_show_source, (_LARGE, _NARROW)),
+    "source": (_show_source, (_NARROW,)),
     "help": (press("f1"), (_LARGE, _NARROW)),
     "commands": (press("ctrl+p", *"conv", until="Start a new conversation"), (_LARGE,)),
 }

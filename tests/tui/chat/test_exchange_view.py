@@ -264,9 +264,16 @@ def list_top_lines(ui: RunningApp) -> list[str]:
     return [row[region.x : region.right - 1].rstrip() for row in rows]
 
 
-@pytest.mark.parametrize("width", [130, 70])
-@pytest.mark.parametrize("place", [Scope.CHAT, Scope.READER])
-@pytest.mark.parametrize("keys", [("pagedown", "pagedown"), ("G", "pageup"), ("G",), ()], ids=" ".join)
+@pytest.mark.parametrize(
+    ("keys", "place", "width"),
+    [
+        (("pagedown", "pagedown"), Scope.CHAT, 70),
+        (("pagedown", "pagedown"), Scope.READER, 130),
+        (("G", "pageup"), Scope.CHAT, 130),
+        (("G",), Scope.READER, 70),
+        ((), Scope.CHAT, 130),
+    ],
+)
 async def test_the_conversation_stays_where_it_was_when_the_width_changes(
     keys: tuple[str, ...], place: Scope, width: int
 ) -> None:

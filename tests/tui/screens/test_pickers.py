@@ -94,7 +94,8 @@ async def name_model(ui: RunningApp, address: str) -> None:
     """Name a model, its address and a key, and try it."""
     await ui.press_until("Other model…", "f2")
     await ui.press_until(ModelDialog, *"other", "enter")
-    await ui.press(*"openai/tiny", "tab", *address, "tab", *KEY)
+    for field, words in zip(ui.app.screen.query(Input), ("openai/tiny", address, KEY), strict=True):
+        field.value = words
     assert KEY not in ui.text
     await ui.press_until(ConfirmDialog, "enter")
 

@@ -29,11 +29,13 @@ _PDF = make_pdf([lay_out("# Boats"), lay_out("# Hulls", "", "A hull is made", "o
 
 
 @asynccontextmanager
-async def _read(source: Path, fetch: Callable[[str, str], bytes] | None = None) -> AsyncIterator[RunningApp]:
+async def _read(
+    source: Path, fetch: Callable[[str, str], bytes] | None = None, size: tuple[int, int] = (60, 24)
+) -> AsyncIterator[RunningApp]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
     options = make_options(fetch_picture=fetch)
-    async with running(make_app(library=library, options=options), (100, 40)) as ui:
+    async with running(make_app(library=library, options=options), size) as ui:
         ui.reader.open(next(library.walk()))
         ui.main.panes.show_reader()
         ui.focus(Scope.READER)
@@ -66,7 +68,7 @@ async def test_the_picture_in_view_fills_the_screen_and_can_be_zoomed_and_moved(
     async with _read(_guide(tmp_path)) as ui:
         await _look(ui)
         assert _get_drawing(ui).viewport.box == (0.0, 0.0, 1.0, 1.0)
-        assert _get_drawing(ui).viewport.height == 76, "two pixels for each of 38 rows"
+        assert _get_drawing(ui).viewport.height == 44, "two pixels for each of 22 rows"
         await ui.wait_until("▀")
         assert "a.png · 100 %" in ui.text
         await ui.press_until(lambda: _get_drawing(ui).viewport.box[1] > 0.36, "+", "+", "+", "down", "right")
@@ -101,7 +103,7 @@ async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
     (tmp_path / "boats.pdf").write_bytes(_PDF)
     written: list[str] = []
     monkeypatch.setenv("TERM", "xterm-kitty")
-    async with _read(tmp_path / "boats.pdf") as ui:
+    async with _read(tmp_path / "boats.pdf", size=(100, 40)) as ui:
         monkeypatch.setattr(ui.app._driver, "write", lambda data: written.append(data) if "_G" in data else None)
         await _look(ui)
         viewport = _get_drawing(ui).viewport

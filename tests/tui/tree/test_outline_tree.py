@@ -175,7 +175,7 @@ async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_ope
 
 async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
     library = make_wide_library(100_000)
-    host = id_of(library, "Part 50000")
+    host = library.root.ids[50_000]
     grown = library.graft_all({host: make_wide_library(10_000).root})
     grafted_title = grown.children(host)[0]
     async with _run(make_state(library)) as (_, tree, pilot):
