@@ -147,7 +147,7 @@ _PAGES = {
     "references": "x&#1;&#" + "9" * 20_000 + ";" + "&#x" + "f" * 20_000,
     "spanned cells": "<table><tr>" + "<td colspan=1000000000>x" * 300,
     "spanned rows": f"<table><tr><td rowspan=99999 colspan=2>{'x' * 200}<td>" + "<tr><td>y" * 2_000,
-    "tabs": "<div>" + "<p role=tablist><a role=tab>x</a></p><p role=tabpanel>y</p>" * 5_000,
+    "tabs": "<div>" + "<p role=tablist><a role=tab>x</a></p><p role=tabpanel>y</p>" * 1_000,
     "buttons": "<div>" + "<button>x</button>" * 20_000,
     "signatures": "<dl>" + "<dt class=sig-object>x<dd>y" * 5_000,
 }
