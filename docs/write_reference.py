@@ -115,7 +115,8 @@ def _run_table() -> str:
         output = Path(folder) / "table.md"
         pages = [f"examples/pages/{name}.md" for name in ("fees", "visiting")]
         _run(["table", *pages, "-q", "What does damage cost?", "-o", str(output)])
-        return re.sub(r"^#", "###", output.read_text("utf-8"), flags=re.MULTILINE).replace("(../../", "(../")
+        text = re.sub(r"[\d-]{10} [\d:]{5} UTC", "2026-01-31 12:00 UTC", output.read_text("utf-8"))
+        return re.sub(r"^#", "###", text, flags=re.MULTILINE).replace("(../../", "(../")
 
 
 def main() -> int:

@@ -79,8 +79,8 @@ class Consent:
         has_same_server = model.server is not None and model.server == state.server
         is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
         if not is_new and not is_same and self._agreed != (self._conversation.switch_count, model):
-            before = _format_model(state.model, state.server)
-            now = _format_model(model.name, model.server)
+            before = format_model(state.model, state.server)
+            now = format_model(model.name, model.server)
             if self._conversation.approver is deny:
                 raise UsageError(
                     f"this conversation was with {before}, and its next question would go to {now}."
@@ -121,7 +121,7 @@ class Consent:
         return is_approved
 
 
-def _format_model(name: str, server: str | None) -> str:
+def format_model(name: str, server: str | None) -> str:
     """Format a model with its server."""
     if name == OFFLINE:
         return name

@@ -16,6 +16,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
+from roamtui.outline.labels import make_path
 from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.references import find_unread_pages
 from roamtui.outline.render import compute_outline_budget, render_outline
@@ -207,7 +208,7 @@ def make_search_event(
     search_hits = (
         SearchHit(
             section_id=hit.section_id,
-            path=library.node(hit.section_id).path,
+            path=make_path(library.node(hit.section_id)),
             score=hit.score,
             why=hit.why,
             is_read=get_canonical_id(library, hit.section_id) in read_ids,

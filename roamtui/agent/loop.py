@@ -58,6 +58,7 @@ from roamtui.conversation.events import (
     StopReason,
     UsageRecorded,
 )
+from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import (
     begin_question,
     estimate_hits_room,
@@ -271,6 +272,7 @@ class Agent:
             question=question,
             within=within,
             server=self.model.server,
+            asked_at=get_time(),
             is_one_shot=self.conversation.is_one_shot,
         )
         if run.is_brief:

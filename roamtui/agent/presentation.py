@@ -39,11 +39,11 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
     return exchange.citations if replies_with_passages(exchange) else ()
 
 
-def format_read(exchange: Exchange, library: Library) -> str:
+def format_read(exchange: Exchange) -> str:
     """Say what the model read and did not read; empty without a model."""
     if exchange.reading is None or replies_with_passages(exchange):
         return ""
-    return format_reading(exchange.reading, library)
+    return format_reading(exchange.reading)
 
 
 def get_lead(exchange: Exchange) -> str:
@@ -62,13 +62,13 @@ def format_proof(exchange: Exchange) -> str:
     return f"{format_count(count, 'passage')} · no model has read them" if count else ""
 
 
-def format_sources(exchange: Exchange, library: Library) -> list[str]:
+def format_sources(exchange: Exchange) -> list[str]:
     """Format the citations of an answer as lines that `recheck` reads again, with the nearest words below."""
     label = PASSAGE_LABEL if replies_with_passages(exchange) else ""
     lines: list[str] = []
     for number, citation in enumerate(exchange.citations, start=1):
         lines.append(format_source_line(citation, number, label))
-        if nearest := format_nearest(citation, library):
+        if nearest := format_nearest(citation):
             lines.append(f"   {nearest}")
         if citation.surroundings is not None:
             lines.append(f"   {format_sentence(citation.surroundings.text)}")

@@ -10,7 +10,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.labels import format_node_title
+from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
@@ -92,7 +92,7 @@ def _list_rows(document: Document, bounds: Sequence[Bounds]) -> list[int]:
     return [*rows]
 
 
-def format_reading(reading: Reading, library: Library, *, names_unread: bool = True) -> str:
+def format_reading(reading: Reading, *, names_unread: bool = True) -> str:
     """Say in a few sentences what was read, what was searched for, and what was found but not read."""
     sections = format_count(reading.sections, "section")
     if reading.whole >= reading.sections and not reading.pages:
@@ -106,9 +106,10 @@ def format_reading(reading: Reading, library: Library, *, names_unread: bool = T
     if reading.queries:
         queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
         sentences.append(f"Searched for: {'; '.join(queries)}")
-    unread = [hit for hit in reading.unread if hit.section_id in library]
+    unread = reading.unread
     if unread and names_unread:
-        titles = [format_node_title(library.node(hit.section_id)) for hit in unread[:UNREAD_NAMED_MAX]]
+        named = ("".join(hit.path[-1:]) for hit in unread[:UNREAD_NAMED_MAX])
+        titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
         rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
         sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")
     return ". ".join(sentences)

@@ -274,6 +274,8 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     model: str = ""
     server: str | None = None
     """What `Model.server` was."""
+    asked_at: str = ""
+    """ISO 8601, UTC."""
     preface: str = ""
     """Text before the question: opened sections, search results, and what the person is reading."""
     excerpts: tuple[Span, ...] = ()

@@ -82,9 +82,14 @@ _NO_LIBRARY = Library(source="", root=parse_document(""))
 
 def encode_events(events: Iterable[RecordedEvent]) -> bytes:
     """Encode events as lines with the current time."""
-    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    now = get_time()
     lines = ({"event": EVENT_NAMES[type(event)], "at": now, **msgspec.to_builtins(event)} for event in events)
     return b"".join(json.dumps(line).encode("ascii") + b"\n" for line in lines)
+
+
+def get_time() -> str:
+    """Return the current time as ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 class DecodedLog(Struct, frozen=True, kw_only=True):

@@ -44,3 +44,5 @@ class Nearest(Struct, frozen=True, kw_only=True):
     span: Span
     is_read: bool
     """Whether the model had read them."""
+    place: str = ""
+    """Where they are: the section, unless it is the cited one, and the page and the lines."""

@@ -97,6 +97,12 @@ class Exchange(Struct, frozen=True, kw_only=True):
     reading: Reading | None = None
     """What the answer rests on."""
     model: str = ""
+    server: str | None = None
+    """Where that model was; see `Model.server`."""
+    asked_at: str = ""
+    """ISO 8601, UTC."""
+    digest: str = ""
+    """`ConversationState.content_hash` when the question ended."""
     error: str = ""
     events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
@@ -415,6 +421,8 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         preface=event.preface,
         excerpts=event.excerpts,
         model=event.model,
+        server=event.server,
+        asked_at=event.asked_at,
         earlier=replaced,
     )
     return replace(
@@ -439,6 +447,7 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
         citations=event.citations,
         error=event.error,
         reading=event.reading,
+        digest=state.content_hash,
     )
     opened = state.open_sections
     named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)

@@ -23,7 +23,7 @@ from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.markdown.heads import find_heads_above
-from roamtui.plain import sanitise_line
+from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
 from roamtui.text import Bounds, Span
@@ -93,7 +93,7 @@ class Node(Struct, frozen=True, kw_only=True, eq=False):
     level: int
     """1 to 6 for headings, 0 for a preamble."""
     title: str
-    """Plain text of the heading, not sanitised; may be empty."""
+    """Plain text of the heading without an anchor such as ``{#a}``, not sanitised; may be empty."""
     path: tuple[str, ...]
     """Titles of the nodes above it in its document, from the top, and its own title."""
     doc: str
@@ -198,7 +198,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     @property
     def title(self) -> str:
         """Title of the root document, or the source if it has no title."""
-        return self.root.title or self.source
+        return strip_anchor(self.root.title) or self.source
 
     @cached_property
     def root_id(self) -> str:
@@ -369,6 +369,8 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         key = document.key
         kind = columns.kinds[row]
         title = columns.titles[row]
+        if kind not in _LISTED_KINDS:
+            title = strip_anchor(title)
         parent_row = columns.parents[row]
         parent_id = document.ids[parent_row] if parent_row >= 0 else self.hosts.get(id(document))
         parent = None if parent_id is None else self.node(parent_id)

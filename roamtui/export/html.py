@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import format_proof, format_read, match_proof, replies_with_passages
+from roamtui.agent.presentation import format_proof, match_proof, replies_with_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
+from roamtui.export.facts import gather_facts
 from roamtui.export.json import render_quotes
 from roamtui.markdown.blocks import (
     Block,
@@ -40,15 +41,21 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
+from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
-from roamtui.quotes.wording import PASSAGE_LABEL, describe_nearest, describe_source, simplify_quote
+from roamtui.quotes.wording import (
+    NO_SECTION,
+    PASSAGE_LABEL,
+    describe_nearest,
+    describe_source,
+    simplify_quote,
+)
 
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
     """Render a conversation about `source` as a page that replays it. `library` is its current version."""
-    page = _ReplayPage(library)
+    page = _ReplayPage(library, source)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
@@ -82,8 +89,9 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 class _ReplayPage:
     """Renders the parts of a page: each exchange, the outline, and the sections that exchanges touched."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, source: str) -> None:
         self._library = library
+        self._source = source
         self._touched: set[str] = set()
         """Sections that were found or opened."""
         self._quotes: dict[str, dict[tuple[int, int], str]] = {}
@@ -97,7 +105,8 @@ class _ReplayPage:
         label = PASSAGE_LABEL if replies_with_passages(exchange) else QuoteState.NO_QUOTE.label
         answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
         ending_texts = [text for text, _ in list_endings(exchange)]
-        endings = filter(None, [*ending_texts, format_proof(exchange), format_read(exchange, self._library)])
+        facts = gather_facts(exchange, self._source)
+        endings = filter(None, [*ending_texts, format_proof(exchange), facts.read, facts.origin])
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'
@@ -134,7 +143,7 @@ class _ReplayPage:
     def _render_citation(self, citation: Citation) -> str:
         state = citation.state
         place = describe_source(citation, self._library).place
-        path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or citation.section_id)
+        path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or NO_SECTION)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
         beside = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
@@ -142,7 +151,7 @@ class _ReplayPage:
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
         """Render where the words nearest to a false quote are, with what differs marked."""
-        place, parts = describe_nearest(citation, self._library)
+        place, parts = describe_nearest(citation)
         if not place:
             return
         yield f"<br/><small>{escape(sanitise_line(place))}:"
@@ -165,7 +174,7 @@ class _ReplayPage:
         def render_below(section_id: str) -> str:
             items = []
             for child in filter(shown.__contains__, library.children(section_id)):
-                title = escape(strip_anchor(sanitise_line(library.node(child).title)))
+                title = escape(sanitise_line(library.node(child).title))
                 if child in self._quotes:
                     title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
                 items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')

@@ -2,21 +2,33 @@
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.events import EVENT_NAMES
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.events import (
+    EVENT_NAMES,
+    ConversationEvent,
+    NodesLoaded,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionDropped,
+    QuestionReceived,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsSearched,
+    ToolFinished,
+    ToolUse,
+)
+from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
+from roamtui.export.facts import gather_facts
 from roamtui.plain import format_json
+from roamtui.table.cells import Cell
 
 
 def render_json(state: ConversationState, source: str) -> str:
     """Render a conversation as one JSON object and a line end."""
-    exchanges = []
-    for exchange in state.exchanges:
-        events = [{"kind": EVENT_NAMES[type(event)], **asdict(event)} for event in exchange.events]
-        exchanges.append({**asdict(exchange), "events": events})
     conversation = {
         "id": state.id,
         "source": source,
@@ -24,9 +36,30 @@ def render_json(state: ConversationState, source: str) -> str:
         "model": state.model,
         "usage": asdict(state.spent),
         "open": [*state.open_sections],
-        "exchanges": exchanges,
+        "exchanges": [_to_json_exchange(exchange, source) for exchange in state.exchanges],
     }
     return format_json(conversation, indent=2, to_json=to_json) + "\n"
+
+
+def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
+    """Convert a question and its answer to JSON values, with the other answers that it got."""
+    return {
+        "number": exchange.number,
+        "question": exchange.question,
+        "within": exchange.within,
+        "answer": exchange.answer,
+        "stopped": exchange.stopped,
+        "error": exchange.error,
+        "citations": to_json_citations(exchange),
+        "unsourced": [exchange.answer[start:end] for start, end in exchange.unsourced],
+        **asdict(gather_facts(exchange, source)),
+        "preface": exchange.preface,
+        "steps": exchange.steps,
+        "events": [
+            {"kind": kind, **fields} for kind, fields in filter(None, map(to_json_event, exchange.events))
+        ],
+        "other_answers": [_to_json_exchange(other, source) for other in (*exchange.earlier, *exchange.later)],
+    }
 
 
 def render_quotes(state: ConversationState, source: str) -> str:
@@ -39,7 +72,9 @@ def render_quotes(state: ConversationState, source: str) -> str:
 
 
 def to_json(value: Struct) -> dict[str, Any]:
-    """Convert a value to what JSON shows: a citation without offsets, all fields of any other value."""
+    """Convert a value to what JSON shows: offsets only where they mean something to a reader."""
+    if isinstance(value, ToolUse):
+        return {"call": value.call, "result": value.result}
     if not isinstance(value, Citation):
         return asdict(value)
     names = "section_id", "doc", "path", "quote", "state", "is_verified", "start_line", "end_line"
@@ -50,11 +85,18 @@ def to_json(value: Struct) -> dict[str, Any]:
         shown["page_label"] = value.page_label
     if value.is_changed:
         shown["changed"] = True
-    if value.nearest is not None:
-        shown["nearest"] = {"text": value.nearest.text, "read": value.nearest.is_read}
+    if (nearest := value.nearest) is not None:
+        shown["nearest"] = {"text": nearest.text, "place": nearest.place, "read": nearest.is_read}
     if value.surroundings is not None:
         shown["sentence"] = value.surroundings.text
     return shown
+
+
+def to_json_citations(answer: Exchange | Cell) -> list[dict[str, Any]]:
+    """Convert the citations of an answer to JSON values, with their signs. Nothing has judged a passage."""
+    if answer.model == OFFLINE:
+        return [*map(to_json, answer.citations)]
+    return [{**to_json(citation), "sign": citation.state.sign} for citation in answer.citations]
 
 
 def to_json_passage(passage: Citation) -> dict[str, Any]:
@@ -62,3 +104,44 @@ def to_json_passage(passage: Citation) -> dict[str, Any]:
     shown = to_json(passage)
     del shown["doc"], shown["state"], shown["verified"]
     return {"text" if name == "quote" else name: value for name, value in shown.items()}
+
+
+def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
+    """Convert an event to a name and JSON values.
+
+    Return None for an event before the question is saved, and for its last one, which is written as the
+    answer.
+    """
+    fields: dict[str, Any] = msgspec.to_builtins(event)
+    match event:
+        case QuestionAnswered() | QuestionReceived() | QuestionDropped():
+            return None
+        case QuestionAsked(number=number, question=question):
+            fields = {"number": number, "question": question}
+        case SectionsSearched(hits=hits):
+            fields["hits"] = [{"id": hit.section_id, "path": hit.path, "score": hit.score} for hit in hits]
+        case ToolFinished():
+            fields = to_json_tool(event)
+        case SectionsExpanded(results=results):
+            names = ("id", "section_id", "status", "tokens")
+            shown = [{name: getattr(result, name) for name in names} for result in results]
+            fields = {"results": shown, "origin": event.origin}
+        case SectionsClosed(kept=kept):
+            fields["kept"] = _reasons_to_json(kept)
+        case NodesLoaded(problems=problems):
+            fields["problems"] = _reasons_to_json(problems)
+            del fields["pages"], fields["approved_origins"]
+        case _:
+            pass
+    return EVENT_NAMES[type(event)], fields
+
+
+def to_json_tool(event: ToolFinished) -> dict[str, Any]:
+    """Convert a tool call to JSON values."""
+    request = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
+    results = [{"id": requested, "status": str(status)} for requested, status in event.results]
+    return {"tool": event.tool, **request, "results": results}
+
+
+def _reasons_to_json(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"section_id": section_id, "reason": reason} for section_id, reason in reasons]

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from roamtui.agent.presentation import format_proof, format_read, format_sources, match_proof
+from roamtui.agent.presentation import format_proof, format_sources, match_proof
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
+from roamtui.export.facts import gather_facts
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
@@ -33,9 +34,10 @@ def render_markdown(state: ConversationState, source: str) -> str:
     for exchange in state.exchanges:
         parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
         parts += [f"*{text}*" for text, _ in list_endings(exchange)]
-        parts.append("\n".join(format_sources(exchange, state.library)))
-        notes = format_proof(exchange), format_read(exchange, state.library)
-        parts += [f"*{text}*" for text in notes if text]
+        parts.append("\n".join(format_sources(exchange)))
+        facts = gather_facts(exchange, source)
+        notes = format_proof(exchange), facts.read, facts.origin
+        parts += [f"*{sanitise_line(text)}*" for text in notes if text]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 

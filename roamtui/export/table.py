@@ -7,7 +7,10 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from roamtui.export.json import to_json
+from msgspec.structs import asdict
+
+from roamtui.export.facts import gather_facts
+from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
@@ -16,7 +19,7 @@ from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.store import Row, Table
 
-_JSON_FIELDS = ("value", "state", "note", "citations", "conversation", "model", "usage")
+_JSON_FIELDS = ("value", "state", "note", "conversation")
 QUOTE_COLUMN = ": quote"
 QUOTE_STATE_COLUMN = ": quote state"
 SENTENCE_COLUMN = ": sentence"
@@ -35,18 +38,22 @@ def render_json_table(table: Table, _path: Path) -> str:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
                 fields = {name: getattr(cell, name) for name in _JSON_FIELDS}
-                cells.append({"question": column.question, **fields})
+                facts = asdict(gather_facts(cell, row.source))
+                cells.append(
+                    {"question": column.question, **fields, "citations": to_json_citations(cell), **facts}
+                )
         rows.append({"source": row.source, "title": row.title, "cells": cells})
     data = {"table": str(table.folder), "columns": table.columns, "rows": rows}
     return format_json(data, indent=2, to_json=to_json) + "\n"
 
 
 def render_csv(table: Table, path: Path) -> str:
-    """Render a table, seven columns a question. An apostrophe keeps a spreadsheet from running a text.
+    """Render a table, eight columns a question. An apostrophe keeps a spreadsheet from running a text.
 
     Documents are named by their paths relative to `path`, where the file will be.
     """
-    parts = ("", ": state", QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, ": place", ": note")
+    quote_parts = (QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN)
+    parts = ("", ": state", *quote_parts, ": place", ": note", ": answered by")
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [_locate(row, path)]
@@ -63,7 +70,9 @@ def render_csv(table: Table, path: Path) -> str:
                 quote_state = PASSAGE_LABEL if cell.state is CellState.PASSAGE else cell.proof.label
                 sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
-            fields += [cell.value, cell.state.value, quote, quote_state, sentence, place, cell.note]
+            proof = quote, quote_state, sentence, place
+            summary = gather_facts(cell, row.source).summary
+            fields += [cell.value, cell.state.value, *proof, cell.note, summary]
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
@@ -104,6 +113,8 @@ def render_markdown_table(table: Table, path: Path) -> str:
             proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
             if cell.proof is not None and cell.proof.surroundings is not None:
                 proofs.append(f"  {format_sentence(_escape_markdown(cell.proof.surroundings.text))}")
+            if summary := gather_facts(cell, row.source).summary:
+                proofs.append(f"  *{_escape_markdown(summary)}*")
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)
     rows = [f"| {' | '.join(fields)} |" for fields in grid] if len(table.rows) > 1 else []

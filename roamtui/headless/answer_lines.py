@@ -124,12 +124,12 @@ def _list_sources(
         if width is not None:
             titles = fit_path(titles, width - len(_INDENT), len(start) + len(place))
         lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
-        if nearest := format_nearest(citation, library):
+        if nearest := format_nearest(citation):
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:
             lines.append(citation.surroundings)
     lines += filter(None, [format_proof(exchange), format_unproven(exchange)])
-    if read := format_read(exchange, library):
+    if read := format_read(exchange):
         lines.append(read)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"

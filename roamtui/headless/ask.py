@@ -17,16 +17,11 @@ from msgspec.structs import asdict
 from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import (
-    EVENT_NAMES,
     ConversationEvent,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
-    QuestionDropped,
-    QuestionReceived,
-    SectionsClosed,
     SectionsExpanded,
-    SectionsSearched,
     StopReason,
     ToolFinished,
     WarningRaised,
@@ -34,7 +29,8 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.json import to_json, to_json_passage
+from roamtui.export.facts import gather_facts
+from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.output import warn, write_json, write_notice, write_styled, write_text
@@ -138,7 +134,7 @@ class AskReport:
                 asked = (result.section_id for result in results if result.section_id)
                 self._opened_ids |= dict.fromkeys((*opened, *asked))
             case ToolFinished():
-                self._steps.append(_tool_to_json(event))
+                self._steps.append(to_json_tool(event))
             case QuestionAnswered():
                 self.final = event
                 is_shown = False  # it is written elsewhere, and so is its stream
@@ -177,17 +173,15 @@ class AskReport:
         exchange = state.exchanges[-1]
         return {
             "conversation": state.id,
-            "model": self._agent.model.name,
+            **msgspec.to_builtins(gather_facts(exchange, state.source)),
             "answer": final.answer,
             "stopped": final.stopped.value,
-            "citations": [to_json(citation) for citation in final.citations],
+            "citations": to_json_citations(exchange),
             "unsourced": [final.answer[start:end] for start, end in final.unsourced],
             "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),
-            "reading": msgspec.to_builtins(final.reading),
             "steps": self._steps,
-            "usage": asdict(final.usage),
             "conversation_usage": asdict(state.spent),
         }
 
@@ -195,44 +189,3 @@ class AskReport:
 def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     # ASCII, because some readers also split lines at other characters, such as U+2028.
     write_text(json.dumps({"v": _EVENTS_VERSION, "event": name, **fields}) + "\n")
-
-
-def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None:
-    """Convert an event to a name and JSON values.
-
-    Return None for an event before the question is saved, and for its last one, which is written as the
-    answer.
-    """
-    fields: dict[str, Any] = msgspec.to_builtins(event)
-    match event:
-        case QuestionAnswered() | QuestionReceived() | QuestionDropped():
-            return None
-        case QuestionAsked(number=number, question=question):
-            fields = {"number": number, "question": question}
-        case SectionsSearched(hits=hits):
-            fields["hits"] = [{"id": hit.section_id, "path": hit.path, "score": hit.score} for hit in hits]
-        case ToolFinished():
-            fields = _tool_to_json(event)
-        case SectionsExpanded(results=results):
-            names = ("id", "section_id", "status", "tokens")
-            shown = [{name: getattr(result, name) for name in names} for result in results]
-            fields = {"results": shown, "origin": event.origin}
-        case SectionsClosed(kept=kept):
-            fields["kept"] = _reasons_to_json(kept)
-        case NodesLoaded(problems=problems):
-            fields["problems"] = _reasons_to_json(problems)
-            del fields["pages"], fields["approved_origins"]
-        case _:
-            pass
-    return EVENT_NAMES[type(event)], fields
-
-
-def _tool_to_json(event: ToolFinished) -> dict[str, Any]:
-    # The answer contains the same values, in `steps`.
-    request = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
-    results = [{"id": requested, "status": str(status)} for requested, status in event.results]
-    return {"tool": event.tool, **request, "results": results}
-
-
-def _reasons_to_json(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
-    return [{"section_id": section_id, "reason": reason} for section_id, reason in reasons]

@@ -63,6 +63,12 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     return _format_title(title, length_max)
 
 
+def make_path(node: Node) -> tuple[str, ...]:
+    """Return the titles down to a node, in the words of the outline for those that are empty."""
+    *above, title = node.path
+    return (*(name or UNTITLED for name in above), title or format_node_title(node))
+
+
 def format_library_title(library: Library) -> str:
     """Format the title of a library that is not also the title of one of its sections."""
     return shorten(escape(library.title), TITLE_LENGTH_MAX)

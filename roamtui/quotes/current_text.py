@@ -17,6 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.ids import strip_marks
+from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span, iter_in_span
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, is_same_text
@@ -236,7 +237,11 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         found = anywhere or found
     if found is None:
         return None
-    return Nearest(text=library.text_at(found.span), span=found.span, is_read=is_read)
+    section_id = library.section_at(found.span.doc, found.span.start) or library.root_id
+    place = make_citation(section_id, library, span=found.span).place
+    if section_id != citation.section_id and section_id in library:
+        place = f"in {format_node_title(library.node(section_id))}, {place}"
+    return Nearest(text=library.text_at(found.span), span=found.span, is_read=is_read, place=place)
 
 
 def _is_current(nearest: Nearest, library: Library) -> bool:

@@ -20,8 +20,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
-from roamtui.outline.labels import UNTITLED, format_node_title
-from roamtui.plain import strip_anchor
+from roamtui.outline.labels import make_path
 from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
 from roamtui.quotes.read import CitationMark, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
@@ -261,8 +260,7 @@ def make_citation(
     path: tuple[str, ...] = ()
     if section_id in library:
         node = library.node(section_id)
-        *above, title = map(strip_anchor, node.path)
-        path = (*(name or UNTITLED for name in above), title or format_node_title(node))
+        path = make_path(node)
         span_of_place = span or node.span
     elif span is not None:  # the section is invented, but not the quote
         span_of_place = span

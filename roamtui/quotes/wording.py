@@ -9,16 +9,17 @@ from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
-from roamtui.plain import format_count, format_json, sanitise_line, strip_anchor
+from roamtui.plain import format_count, format_json, sanitise_line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
-from roamtui.quotes.verdicts import make_citation
 from roamtui.text import format_page, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
 """Stands before what a document says around a quote."""
 _NEAREST_LABEL = "nearest,"
 _DOCUMENT_LINE = re.compile(rf"^[ \t]+(?:{SENTENCE_LABEL}|{_NEAREST_LABEL}) .*$", re.MULTILINE)
+NO_SECTION = "no such section"
+"""Stands in place of the path of a section that the document does not have."""
 PASSAGE_LABEL = "passage"
 """Stands in the sources of an answer of passages in place of a verdict."""
 
@@ -80,23 +81,19 @@ def _format_section(section_id: str, library: Library) -> str:
     return format_node_title(library.node(section_id))
 
 
-def describe_nearest(citation: Citation, library: Library) -> tuple[str, list[DiffPart]]:
+def describe_nearest(citation: Citation) -> tuple[str, list[DiffPart]]:
     """Say where the words nearest to a false quote are, and how they differ. Both are empty without any."""
     nearest = citation.nearest
-    if nearest is None or citation.quote is None or nearest.span.doc not in library.documents_by_key:
+    if nearest is None or citation.quote is None:
         return "", []
-    section_id = library.section_at(nearest.span.doc, nearest.span.start) or library.root_id
-    place = make_citation(section_id, library, span=nearest.span).place
-    if section_id != citation.section_id and section_id in library:
-        place = f"in {_format_section(section_id, library)}, {place}"
     unread = "" if nearest.is_read else " (not read by the model)"
     parts = compare_words(simplify_quote(citation.quote), nearest.text)
-    return f"{_NEAREST_LABEL} {place}{unread}", shorten_equal_parts(parts)
+    return f"{_NEAREST_LABEL} {nearest.place}{unread}", shorten_equal_parts(parts)
 
 
-def format_nearest(citation: Citation, library: Library) -> str:
+def format_nearest(citation: Citation) -> str:
     """Format where the words nearest to a false quote are, and how they differ, as one line or empty."""
-    place, parts = describe_nearest(citation, library)
+    place, parts = describe_nearest(citation)
     return sanitise_line(f"{place}: {format_diff_parts(parts)}") if place else ""
 
 
@@ -115,8 +112,8 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
 
     `title`, the title of the document, is omitted.
     """
-    names = [strip_anchor(sanitise_line(name)) for name in citation.path]
-    if len(names) > 1 and names[0] == strip_anchor(sanitise_line(title)):
+    names = [*map(sanitise_line, citation.path)]
+    if len(names) > 1 and names[0] == sanitise_line(title):
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
@@ -147,6 +144,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
         names = list(titles)
         place = f"but in {', '.join(filter(None, [citation.doc, place]))}"
     where = ", ".join(filter(None, [PLAIN_PATH_STEP.join(map(sanitise_line, names)), sanitise_line(place)]))
+    where = where or NO_SECTION
     quote = f": {format_quote(citation.quote)}" if citation.quote else ""
     sign = f"{citation.state.sign} " if citation.state.sign and not label else ""
     parts = [f"{number}. {sign}[{citation.section_id}]", where, f"({label or citation.label}){quote}"]

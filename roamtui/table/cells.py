@@ -9,6 +9,7 @@ from roamtui.agent.presentation import list_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.not_found import UNCERTAIN
+from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
@@ -68,8 +69,13 @@ class Cell(Struct, frozen=True, kw_only=True):
     column: str
     """Key of the column."""
     content: str
-    """Digest of the text that the question was about."""
+    """Digest of the text that the question was about. It says whether the question must be asked again."""
     model: str
+    server: str | None = None
+    asked_at: str = ""
+    digest: str = ""
+    reading: Reading | None = None
+    """What `Exchange` has by these names, once the question is answered."""
     state: CellState
     value: str = ""
     note: str = ""
@@ -99,6 +105,13 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     The value must have the type of `column`. If there is no answer, `exchange` says why, and `coverage` what
     was not read.
     """
+    cell = replace(
+        cell,
+        server=exchange.server,
+        asked_at=exchange.asked_at,
+        digest=exchange.digest,
+        reading=exchange.reading,
+    )
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
         reason = UNCERTAIN if is_nearest else exchange.answer.partition("\n\n")[0]

@@ -243,7 +243,7 @@ async def test_a_source_leaves_through_every_exit() -> None:
     for exit_text in (
         render_markdown(state, "harbour.md"),
         render_html(state, "harbour.md", state.library),
-        "\n".join(format_sources(state.exchanges[-1], state.library)),
+        "\n".join(format_sources(state.exchanges[-1])),
     ):
         assert "found by roamtui" in exit_text
         assert "not in the text that the model read" in exit_text

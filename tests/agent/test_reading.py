@@ -38,7 +38,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert (last.reading.whole, last.reading.sections) == (1, 1 + _COUNT)
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
-    words = format_read(state.exchanges[-1], state.library)
+    words = format_read(state.exchanges[-1])
     assert words.startswith("Read 1 of 11 sections, ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
@@ -52,7 +52,7 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     opened = expanding(*library.children(library.root_id))
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
     assert last.reading is not None
-    assert format_read(agent.conversation.state.exchanges[-1], library) == "Read the whole document"
+    assert format_read(agent.conversation.state.exchanges[-1]) == "Read the whole document"
 
 
 async def test_a_section_that_the_document_lost_is_not_offered() -> None:
@@ -65,4 +65,4 @@ async def test_a_section_that_the_document_lost_is_not_offered() -> None:
 
 def test_pages_that_were_not_read_are_counted() -> None:
     reading = Reading(whole=2, partly=1, sections=9, pages="the 2 of 5 pages read so far")
-    assert format_reading(reading, _LIBRARY) == "Read 2 of 9 sections, 1 in part (2 of 5 pages read so far)"
+    assert format_reading(reading) == "Read 2 of 9 sections, 1 in part (2 of 5 pages read so far)"

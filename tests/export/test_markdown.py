@@ -87,7 +87,7 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
         ),
         (
             Citation(section_id="00000000", quote="Shut.", state=QuoteState.NOT_FOUND),
-            '1. ✗ [00000000] (quote not in the text that the model read): "Shut."',
+            '1. ✗ [00000000] no such section (quote not in the text that the model read): "Shut."',
         ),
     ],
 )

@@ -12,7 +12,8 @@ from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason, Usage
 from roamtui.conversation.reading import SearchHit
-from roamtui.headless.ask import AskReport, OutputFormat, to_json_event
+from roamtui.export.json import to_json_event
+from roamtui.headless.ask import AskReport, OutputFormat
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
 from tests.real_documents import PROJECT_DIR

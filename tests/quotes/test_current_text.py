@@ -129,7 +129,7 @@ def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None
     state, _ = expand_by_agent(begin(make_state(HANDBOOK)), "Loans")
     ids = {title: find(state, title) for title in ("Loans", "Rooms")}
     (citation, *_) = add_nearest(QuoteChecker(state).cite(answer.format(**ids)), state)
-    assert format_nearest(citation, state.library) == line
+    assert format_nearest(citation) == line
     (current,) = update_citations(_answer(state, citation)) or [CitationsChecked(number=1, citations=(citation,))]
     assert current.citations == (citation,)
     passage = find_cited_passage(citation, state)
@@ -143,7 +143,7 @@ def test_the_nearest_words_are_found_again_after_the_document_has_changed() -> N
     citations = add_nearest(QuoteChecker(state).cite(f'"kept for four weeks" [{find(state, "Loans")}]'), state)
     changed = make_library(HANDBOOK.replace("# ", "# The ", 1).replace("three weeks", "two weeks"))
     (event,) = update_citations(replace(_answer(state, *citations), library=changed))
-    assert format_nearest(event.citations[0], changed) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
+    assert format_nearest(event.citations[0]) == "nearest, in Loans, line 5: kept for [-four-]{+two+} weeks"
 
 
 def test_the_sentence_of_a_quote_is_that_of_the_document_as_it_is_now() -> None:

@@ -399,7 +399,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 if (log := strip_log_indent(quote)) != quote:
                     answer = f"{answer[: passage.start]}```\n{log}\n```{answer[passage.end :]}"
             lines = [answer.strip()]
-            if sources := format_sources(self.current.exchange, self._conversation.state.library):
+            if sources := format_sources(self.current.exchange):
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")
         else:

@@ -178,7 +178,7 @@ class ExchangeView(ContentView):
                 SectionTarget(source.section_id, citation) for citation, source in cited
             )
             self._sources = [_format_source(*pair, self.answer) for pair in cited]
-            self._nearest = [_format_nearest(citation, library) for citation, _ in cited]
+            self._nearest = [_format_nearest(citation) for citation, _ in cited]
         self._is_folded = bool(self.passages or self.answer.strip())
 
     def fold_steps(self) -> bool:
@@ -335,7 +335,7 @@ class ExchangeView(ContentView):
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if exchange.reading is not None and self.passages is None:
-            parts.append(Content(format_reading(exchange.reading, self._library, names_unread=False)))
+            parts.append(Content(format_reading(exchange.reading, names_unread=False)))
         if self.unread and self.passages is None:
             titles = []
             for section_id in self.unread[:UNREAD_NAMED_MAX]:
@@ -368,9 +368,9 @@ def _shorten_title(title: str) -> str:
     return shorten(sanitise_line(title), _TITLE_LENGTH) or "untitled"
 
 
-def _format_nearest(citation: Citation, library: Library) -> Content:
+def _format_nearest(citation: Citation) -> Content:
     """Format the words nearest to a false quote: those of the quote struck through, the document's marked."""
-    place, parts = describe_nearest(citation, library)
+    place, parts = describe_nearest(citation)
     content = Content.styled(f"{sanitise_line(place)}:" if place else "", "$muted")
     is_replaced = False
     for part in parts:

@@ -118,7 +118,7 @@ def test_each_citation_has_one_line_and_no_quote_that_the_answer_has() -> None:
 
 
 def test_below_a_false_quote_stand_the_nearest_words_with_what_differs_in_a_colour_of_its_own() -> None:
-    nearest = Nearest(text="Three four.", span=Span(doc="", start=27, end=38), is_read=False)
+    nearest = Nearest(text="Three four.", span=Span(doc="", start=27, end=38), is_read=False, place="line 7")
     view = make_view('"Three five."', replace(cite(LATE, "Three five.", QuoteState.NOT_FOUND), nearest=nearest))
     line = view.draw(100)[-1]
     assert line.plain == "    nearest, line 7 (not read by the model): Three five. → four."
