@@ -21,16 +21,19 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
+from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import open_store
+from roamtui.conversation.moved import describe_missing
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
-from roamtui.errors import EXIT_CANCELLED, StoreError, UsageError
+from roamtui.errors import EXIT_CANCELLED, SourceError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, draw_similar_characters, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
+from roamtui.plain import sanitise_line
 from roamtui.program import format_program
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
@@ -171,6 +174,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         if self.conversation_id is not None and not self.sources:
             store = open_store()
             saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()
+            if is_source_missing(saved.source):
+                digest = store.load(saved.id).content_hash
+                raise SourceError(sanitise_line(describe_missing(saved.source, digest, saved.id)))
             return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()

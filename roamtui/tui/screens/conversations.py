@@ -1,6 +1,7 @@
 """`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -15,6 +16,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary, format_time
+from roamtui.conversation.moved import find_moved
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -24,6 +26,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import format_count, sanitise_line
+from roamtui.sources.read import is_path
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
@@ -92,10 +95,32 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
-        elif is_standard_input(item.source) or is_source_missing(item.source):
-            self.show_message("Cannot resume this conversation: its document is no longer there.")
+        elif is_standard_input(item.source):
+            self.show_message("Cannot resume this conversation: its document came from standard input.")
+        elif is_source_missing(item.source):
+            self._find_document(item)
         else:
             self.app.post_message(DocumentRequested(item.source, item.id))
+            self.dismiss(None)
+
+    @work(exclusive=True, exit_on_error=False)
+    async def _find_document(self, item: ConversationSummary) -> None:
+        """Ask where the missing document of a conversation is, and resume the conversation there."""
+        digest = (await asyncio.to_thread(self._store.load, item.id)).content_hash
+        found = await asyncio.to_thread(find_moved, item.source, digest)
+        detail = f"{display_path(item.source)} is no longer there."
+        if found is not None:
+            detail += f" Below is a document {found.describe()}."
+        dialog = PromptDialog(
+            "Where is the document now?",
+            "" if found is None else found.path,
+            detail=detail,
+            foot="enter to open it there, esc to cancel",
+            check=_check_source,
+        )
+        typed = await self.app.push_screen_wait(dialog)
+        if typed is not None:
+            self.app.post_message(DocumentRequested(_make_absolute(typed), item.id))
             self.dismiss(None)
 
     @work(exit_on_error=False)
@@ -163,6 +188,15 @@ def make_export_dialog(
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
     return ExportDialog("Export conversation to", stem, renderers)
+
+
+def _make_absolute(typed: str) -> str:
+    return str(Path(typed).expanduser().absolute()) if is_path(typed) else typed
+
+
+def _check_source(typed: str) -> str:
+    is_there = bool(typed) and (not is_path(typed) or os.path.lexists(_make_absolute(typed)))
+    return "" if is_there else "There is no file or folder with this path. Type another, or press esc."
 
 
 def _format_title(summary: ConversationSummary) -> str:

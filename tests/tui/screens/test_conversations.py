@@ -7,12 +7,16 @@ from pathlib import Path
 import pytest
 from textual.widgets import OptionList
 
-from roamtui.conversation.events import ConversationRenamed
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ConversationRenamed, Origin
 from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.update import ExpandSections
+from roamtui.errors import UsageError
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.fakes.services import app_over
+from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, expand, make_context, running
 
 
@@ -192,3 +196,31 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await ui.wait_until(ConversationsScreen)
         assert ("Saved" in ui.text) is (key == "y")
     assert (file.read_text("utf-8") == "mine") is (key == "n")
+
+
+async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_now(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    old = tmp_path / "lamps.md"
+    old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
+    conversation = Conversation(open_library([str(old)]), store=store)
+    await conversation.execute(ExpandSections(section_ids=conversation.state.library.root.ids, origin=Origin.PERSON))
+    await conversation.apply((ConversationRenamed(title="Of lamps"),))
+    conversation.close()
+    new = old.rename(old.with_name("lights.md"))
+    opened: list[tuple[str, str | None]] = []
+
+    def open_source(source: str, conversation_id: str | None, *_: object) -> None:
+        opened.append((source, conversation_id))
+        raise UsageError("Nothing can be opened here.")
+
+    async with running(RoamApp(make_options(open_source=open_source), make_context(store=store)), (120, 35)) as ui:
+        await open_list(ui)
+        assert listed(ui.app) == ["Of lamps"]
+        await ui.press_until(PromptDialog, "enter")
+        assert ui.field.value == str(new)
+        ui.field.value = "nowhere.md"
+        await ui.press_until("There is no file or folder", "enter")
+        ui.field.value = str(new)
+        await ui.press_until(lambda: bool(opened), "enter")
+    assert opened == [(str(new), conversation.state.id)]
