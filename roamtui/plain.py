@@ -20,7 +20,7 @@ _BLANK_START = re.compile(r"\A(?:[^\S\n]*\n)*(?: {1,3}(?!\s))?")
 _LINE_END = re.compile("\r\n?")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _WHITE_SPACE = re.compile(r"\s+")
-_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#[\w-][^{}]*\}\s*$")
+_ANCHOR = re.compile(r"(?:(?<!\s)\s+)?\{:?\s*#(?P<name>[\w-][^{}\s]*)[^{}]*\}\s*$")
 _REPLACEMENTS = (
     {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     | {0x7F: "\N{SYMBOL FOR DELETE}", 0xFEFF: ""}
@@ -93,6 +93,12 @@ def shorten(text: str, length_max: int) -> str:
 def strip_anchor(title: str) -> str:
     """Remove an attribute such as ``{#anchor}`` or ``{: #anchor .class }`` from the end of a title."""
     return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
+
+
+def find_anchor(title: str) -> str:
+    """Return the anchor that an attribute at the end of a title names, or an empty text."""
+    match = _ANCHOR.search(title) if title.rstrip().endswith("}") else None
+    return match["name"] if match is not None else ""
 
 
 def make_title_from_url(url: str) -> str:

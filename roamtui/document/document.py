@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
+from roamtui.plain import find_anchor, strip_anchor
 from roamtui.text import compute_line_starts, estimate_tokens
 
 
@@ -243,13 +244,17 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def anchors(self) -> dict[str, int]:
-        """Row of each heading by its GitHub anchor: lower case, no punctuation, hyphens for spaces.
+        """Row of each heading by the anchor that it names, as in `{#oars}`, and by its GitHub anchor.
 
-        A repeated anchor gets the next number that no other heading has.
+        That is in lower case, without punctuation, and has hyphens for spaces. A repeated one gets the next
+        number that no other heading has.
         """
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}
         for row, title in enumerate(self.columns.titles):
+            if named := find_anchor(title):
+                rows.setdefault(named.lower(), row)
+        for row, title in enumerate(map(strip_anchor, self.columns.titles)):
             slug = anchor = make_anchor(title)
             while anchor in rows:
                 counts[slug] += 1

@@ -41,7 +41,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text
+from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 from roamtui.quotes.wording import (
@@ -184,14 +184,22 @@ class _ReplayPage:
 
     def _render_text(self, section_id: str) -> str:
         text = self._library.text_at(self._library.node(section_id).own_span)
+        heading = text.partition("\n")[0]
+        shown_end = len(strip_anchor(heading))
+
+        def render(start: int, end: int) -> str:
+            """Render a part of the text without the anchor of its heading."""
+            part = text[start : min(end, shown_end)] + text[max(start, len(heading)) : end]
+            return escape(sanitise_text(part))
+
         position = 0
         parts: list[str] = []
         for (start, end), name in sorted(self._quotes[section_id].items()):
             first = max(start, position)  # two quotes may share words
-            parts += escape(sanitise_text(text[position:first])), f'<mark id="{name}">'
-            parts += escape(sanitise_text(text[first:end])), "</mark>"
+            parts += render(position, first), f'<mark id="{name}">'
+            parts += render(first, end), "</mark>"
             position = max(position, end)
-        return f"<pre>{''.join(parts)}{escape(sanitise_text(text[position:]))}</pre>"
+        return f"<pre>{''.join(parts)}{render(position, len(text))}</pre>"
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}

@@ -2,7 +2,10 @@
 
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from operator import itemgetter
 
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
@@ -104,6 +107,53 @@ def parse_link_definitions(text: str) -> Definitions:
             )
         mark = text.find("]:", mark + 2)
     return definitions
+
+
+_FRONT_LINE = re.compile(r"[^\r\n]+")
+
+
+def read_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdown:
+    """Read front matter, which stands between two delimiting lines, as a table with a row for each entry.
+
+    A line that is no entry, such as an item of a list, belongs to the entry above it. `start` and `groups`
+    are as in `read_markdown`.
+    """
+    _, *lines = (line for line in _FRONT_LINE.finditer(text) if line[0].strip())
+    rows: list[TableRow] = []
+    for line in lines[:-1]:
+        offset = start + line.start()
+        parts = _divide_entry(line[0])
+        cells = tuple(tuple(_cut_words(line[0][first:end], offset + first, groups)) for first, end in parts)
+        rows.append(TableRow(start=offset, end=start + line.end(), cells=cells, is_head=False))
+    if not rows:
+        return Markdown(blocks=(), links=())
+    table = Table(start=rows[0].start, end=rows[-1].end, rows=tuple(rows), alignments=("left", "left"))
+    return Markdown(blocks=(table,), links=())
+
+
+def _divide_entry(line: str) -> tuple[Bounds, Bounds]:
+    """Return the bounds of the key of an entry and of its value. Another line has only a value."""
+    key, colon, value = line.partition(":")
+    end = len(line.rstrip())
+    if not colon or key[:1] in "#- \t" or value[:1] not in " \t":
+        return (0, 0), (0, end)
+    return (0, len(key.rstrip())), (min(end, len(line) - len(value.lstrip())), end)
+
+
+def _cut_words(text: str, start: int, groups: Sequence[Bounds]) -> Iterator[Words]:
+    """Yield the words of a text at `start`, cut where a group starts or ends."""
+    end = start + len(text)
+    cuts: list[tuple[int, int | None]] = [(start, None)]
+    for index in range(bisect_right(groups, start, key=itemgetter(1)), len(groups)):
+        group_start, group_end = groups[index]
+        if group_start >= end:
+            break
+        cuts += (max(group_start, start), index), (min(group_end, end), None)
+    cuts.append((end, None))
+    for (first, group), (last, _) in pairwise(cuts):
+        if first < last:
+            words = text[first - start : last - start]
+            yield Words(words, group=group, start=first, end=last)
 
 
 _PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)

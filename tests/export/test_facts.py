@@ -114,3 +114,8 @@ def test_other_answers_to_a_question_are_in_json() -> None:
     two = replace(state, exchanges=(replace(exchange, earlier=(replace(exchange, answer="Less."),)),))
     (answer,) = json.loads(render_json(two, "pumps.md"))["exchanges"]
     assert [other["answer"] for other in answer["other_answers"]] == ["Less."]
+
+
+def test_no_anchor_of_a_heading_is_on_the_page() -> None:
+    state, _ = _ask()
+    assert "{#p" not in render_html(state, "pumps.md", state.library)

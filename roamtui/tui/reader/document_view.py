@@ -41,7 +41,7 @@ class DocumentView(Struct, frozen=True, kw_only=True):
         columns = self.document.columns
         first = find_body_start(text[:_FRONT_MATTER_LENGTH_MAX])
         end = len(text)
-        front = [TextChunk(start=0, end=first, prefix="```yaml\n")] if first else []
+        front = [TextChunk(start=0, end=first, is_front_matter=True)] if first else []
         rows = range(bisect_left(columns.starts, first, 0, len(columns)), len(columns))
         headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
         pages = [page for page in sorted(set(self.document.page_starts)) if first < page < end]
@@ -91,6 +91,7 @@ class TextChunk(Struct, frozen=True, kw_only=True):
     end: int
     prefix: str = ""
     """Whole lines that are parsed before the text but not shown."""
+    is_front_matter: bool = False
     is_continued: bool = False
     """Whether its last block continues in the next chunk."""
 

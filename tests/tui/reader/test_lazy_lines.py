@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line
+from roamtui.text import Span
 from roamtui.tui.reader.document_view import CHUNK_LENGTH_MAX, TextChunk, split_chunks
-from roamtui.tui.reader.lazy_lines import LazyLines
+from roamtui.tui.reader.lazy_lines import Highlights, LazyLines, LocatedLine
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import make_lines, make_view, read_chunks
@@ -53,8 +54,36 @@ def test_a_long_table_goes_on_with_its_head() -> None:
 def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
     text = line_end.join(("---", "title: x", "---", "# Title", ""))
     first, second = make_view(text).cut()
-    assert first.prefix == "```yaml\n"
+    assert first.is_front_matter
     assert text[second.start :].startswith("# Title")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_front_matter_is_a_table_whose_words_are_where_they_stand(line_end: str) -> None:
+    text = line_end.join(
+        ("---", "title: Boats on lakes", "url: http://a.b", "tags:", "  - oars", "", "# note", "---", "# T", "")
+    )
+    start = text.index("on lakes")
+    lines = make_lines(text)
+    lines.highlight(Highlights(quote=Span(doc="", start=start, end=start + 2), words=("boats",)))
+    front = lines.get_chunk_lines(0).lines
+    assert [line.text.rstrip() for line in front] == [
+        "title │ Boats on lakes",
+        "url   │ http://a.b",
+        "tags  │",
+        "      │ - oars",
+        "      │ # note",
+        "",
+    ]
+    for line in front[:-1]:
+        assert text[line.block_start : line.block_end].strip()
+    marked = [(each.start, each.end) for each in lines.iter_highlights(LocatedLine(0, front[0]))]
+    assert [front[0].text[first:last] for first, last in marked] == ["Boats", "on"]
+
+
+@pytest.mark.parametrize("text", ["---\n---\n# T\n", "---\n : \n---\n", "---\n" + "a: b\n" * 9_000 + "---\nx\n"])
+def test_odd_front_matter_is_shown(text: str) -> None:
+    assert _read_all(make_lines(text))
 
 
 @pytest.mark.slow
@@ -62,7 +91,7 @@ def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
 def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
     text = read_document(name)[:150_000]
     whole = make_lines(text, width=80)
-    front = [chunk for chunk in whole.chunks if chunk.prefix == "```yaml\n"]
+    front = [chunk for chunk in whole.chunks if chunk.is_front_matter]
     whole.chunks[:] = [*front, TextChunk(start=front[0].end if front else 0, end=len(text))]
     shown, expected = (
         [line.text for chunk in chunks for line in chunk.lines if line.text.strip()]
