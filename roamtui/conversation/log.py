@@ -436,9 +436,11 @@ class ConversationStore:
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation that no program uses."""
+        """Delete a conversation that no program uses, and its draft."""
         with self._using(conversation_id, "delete"):
             path = self._get_path(conversation_id)
+            for draft in self.drafts_folder.glob(f"*-{conversation_id}.*"):
+                draft.unlink()
             path.unlink()
             with suppress(OSError):  # Windows deletes the lock when it is released
                 get_lock_path(path).unlink()

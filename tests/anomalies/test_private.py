@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.cli import main
+from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.log import ConversationStore
 from roamtui.plain import MASK
 from tests.anomalies.mortal_programs import MortalPrograms
@@ -29,8 +30,11 @@ def test_a_deleted_conversation_is_in_no_file(tmp_path: Path) -> None:
         log = store.start(name, Recorder(name).ask(f"words-of-{name} " * 1_000).events)
         log.save()
         log.close()
+        draft = DraftFile(store, "handbook.md", name)
+        draft.write(f"words-of-{name} not sent")
+        draft.close()
     for name in "abc":
-        assert len(_find(tmp_path, f"words-of-{name} ")) == 1
+        assert len(_find(tmp_path, f"words-of-{name} ")) == 2
         store.delete(name)
         assert _find(tmp_path, f"words-of-{name} ") == []
 
