@@ -21,7 +21,6 @@ class DraftFile:
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
         """Nothing is read or written yet. `source` is the key of the document."""
-        self._store = store
         self._prefix = f"{blake2b(source.encode(), digest_size=8).hexdigest()}-"
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
@@ -29,17 +28,14 @@ class DraftFile:
     def find(self, *, is_new: bool) -> str:
         """Return the draft, or an empty string.
 
-        A new conversation takes over the newest draft of one that was never saved and that nobody uses.
+        A new conversation takes over the newest draft of the document that no program uses.
         """
         if not is_new:
             self._release = acquire_lock(self._path) if self._path.exists() else None
             return self._path.read_text("utf-8", "surrogatepass") if self._release is not None else ""
-        orphans = {
-            path: path.stat().st_mtime_ns
-            for path in self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
-            if not self._store.has(path.stem.removeprefix(self._prefix))
-        }
-        for path in sorted(orphans, key=orphans.__getitem__, reverse=True):
+        drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
+        times = {path: path.stat().st_mtime_ns for path in drafts}
+        for path in sorted(times, key=times.__getitem__, reverse=True):
             with suppress(OSError):  # another window uses it
                 release = acquire_lock(path)
                 text = path.read_text("utf-8", "surrogatepass")

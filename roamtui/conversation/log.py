@@ -324,10 +324,6 @@ class ConversationStore:
         """Folder with what a person has typed and not sent."""
         return self._folder / "drafts"
 
-    def has(self, conversation_id: str) -> bool:
-        """Return whether a conversation is saved."""
-        return self._get_path(conversation_id).exists()
-
     def start(self, conversation_id: str, events: Iterable[RecordedEvent]) -> ConversationLog:
         """Start the log of a new conversation. Nothing is written yet."""
         return ConversationLog(self._get_path(conversation_id), events)

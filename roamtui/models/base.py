@@ -108,6 +108,8 @@ class Model:
     """Size of the context window, or None if unknown."""
     window_note: str = ""
     """Where this size is from, in a few words; empty for most models."""
+    is_window_assumed: bool = False
+    """Whether nothing says how large the window is."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
     parameters: int | None = None
@@ -144,7 +146,8 @@ class Model:
         if self.parameters is not None:
             billions = round(self.parameters / 1e9, 1)
             return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""
-        is_unknown = bool(self.window_note)  # else the window is from litellm's table, which knows the model
+        # Else the window is from litellm's table, which knows the model, or only assumed.
+        is_unknown = bool(self.window_note) and not self.is_window_assumed
         if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
             return f"{format_window(window)}, and its size is not known"
         return ""

@@ -78,6 +78,7 @@ class LitellmModel(Model):
         self.server = resolved.server
         self.window_tokens = resolved.window_tokens
         self.window_note = resolved.window_note
+        self.is_window_assumed = resolved.is_window_assumed
         if self.window_limit is not None:
             self.limit_window(self.window_limit)
         self.parameters = resolved.parameters

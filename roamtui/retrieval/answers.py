@@ -79,8 +79,8 @@ def choose_passages(
     """Choose passages of the hits and the sections below them, the likeliest first, together by section.
 
     One score tells whether they answer: the best score of a passage, and the best similarity of what has been
-    compared by meaning. A question without a content word, such as "who is it for?", gives no reason to say
-    that nothing is near it.
+    compared by meaning. A title with all words of the question is near it, and a question without a content
+    word, such as "who is it for?", gives no reason to say that nothing is.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
@@ -105,7 +105,9 @@ def choose_passages(
         proofs[is_compared] = max(proofs[is_compared], passage.score * weighing.certainty)
     best_similarity = max(similarity or 0.0 for similarity in similarities)
     score = max(proofs[False], (proofs[True] + best_similarity) / policy.similarity_divisor)
-    is_near = score >= policy.nearest_min or not weighing.certainty
+    titles = (library.node(passage.section_id).title for passage in chosen)
+    is_titled = any(weighing.compute_share(title) == 1.0 for title in titles)
+    is_near = is_titled or score >= policy.nearest_min or not weighing.certainty
     return PassageChoice(chosen, score >= policy.answer_min) if is_near else PassageChoice()
 
 

@@ -81,7 +81,8 @@ def test_a_key_is_in_no_file_although_the_provider_repeats_it(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     document = tmp_path / "garden.md"
-    document.write_text(GARDEN, "utf-8")
+    beds = "".join(f"## Bed {number}\n\n{'Beans grow in this bed. ' * 40}\n\n" for number in range(40))
+    document.write_text(GARDEN + beds, "utf-8")  # so long that a model has tools
     with FakeOpenAIServer() as server:
         server.reset(reply, FakeReply(text="Done."))
         model = ("--model", "openai/some-model", "--api-base", server.url)

@@ -14,6 +14,7 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.drafts import DraftFile
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
@@ -333,3 +334,17 @@ async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: Co
     assert "Second." not in read
     assert store.list()[0].questions == 2
     assert len(resumed.state.exchanges[0].answers) == 2
+
+
+def test_a_new_conversation_takes_over_the_draft_of_an_earlier_one(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    log = store.start("old", Recorder("old").ask("What is asked?").events)
+    log.save()
+    log.close()
+    draft = DraftFile(store, "guide.md", "old")
+    draft.write("and what of")
+    assert DraftFile(store, "guide.md", "new").find(is_new=True) == ""  # a window has it
+    draft.close()
+    assert DraftFile(store, "other.md", "new").find(is_new=True) == ""
+    assert DraftFile(store, "guide.md", "new").find(is_new=True) == "and what of"
+    assert DraftFile(store, "guide.md", "old").find(is_new=False) == ""

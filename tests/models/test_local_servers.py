@@ -128,6 +128,14 @@ async def test_whether_a_model_is_small(
     assert bool(model.small_reason) is is_small
 
 
+async def test_a_server_that_says_nothing_may_have_a_large_model(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer
+) -> None:
+    model = LitellmModel("openai/any", api_base=openai_server.url, options=OPTIONS, worker=worker)
+    await model.learn()
+    assert (model.window_tokens, model.small_reason) == (4_096, "")
+
+
 async def test_tools_are_not_sent_if_the_server_says_only_that_the_model_has_none(
     worker: WorkerProcess, openai_server: FakeOpenAIServer
 ) -> None:

@@ -46,6 +46,14 @@ def test_there_are_five_passages_at_most() -> None:
     assert _list_titles(library, "What does a berth cost?", **scores) == [f"Quay {number}" for number in range(5)]
 
 
+@pytest.mark.parametrize("similarity", [None, 0.0])
+@pytest.mark.parametrize("question", ["install", "How do I install?"])
+def test_a_section_whose_title_has_all_words_of_the_question_is_near(question: str, similarity: float | None) -> None:
+    library = make_library("# Client\n\n## Installing the client\n\nFetch it, and sign in.\n\n# Fees\n\nNone.\n")
+    hits = [Hit(section_id=id_of(library, "Installing the client"), score=1.0, why="", similarity=similarity)]
+    assert choose_passages(library, question, hits).passages
+
+
 @pytest.mark.parametrize(
     ("question", "similarity", "is_answer"),
     [
