@@ -217,7 +217,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words most similar to a quote that was not found.
 
-    They are those that the model has read, unless only others are near the quote.
+    They are those of the cited section or else those that the model has read, unless only others are near.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
@@ -229,7 +229,9 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         for doc, bounds in state.collect_read().items()
         for start, end in bounds
     ]
-    found = find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)
+    cited = _list_parts(library, citation.section_id, spans)
+    found = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
+    found = found or find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)
     is_read = True
     if found is None or found.similarity < SIMILARITY_MIN:
         anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
@@ -242,6 +244,18 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     if section_id != citation.section_id and section_id in library:
         place = f"in {format_node_title(library.node(section_id))}, {place}"
     return Nearest(text=library.text_at(found.span), span=found.span, is_read=is_read, place=place)
+
+
+def _list_parts(library: Library, section_id: str, spans: Sequence[Span]) -> list[Span]:
+    """List the parts of some spans that are in a section, with all below it."""
+    if section_id not in library:
+        return []
+    section = library.node(section_id).content_span
+    return [
+        Span(doc=span.doc, start=max(span.start, section.start), end=min(span.end, section.end))
+        for span in spans
+        if span.overlaps(section)
+    ]
 
 
 def _is_current(nearest: Nearest, library: Library) -> bool:
