@@ -31,6 +31,8 @@ HIDDEN_PACKAGES = Path(__file__).parent / "fakes" / "no_embedder"
 """Packages that programs under test find before the real ones, without the model: most tests are about words."""
 sys.path.insert(0, str(HIDDEN_PACKAGES))
 os.environ["PYTHONPATH"] = str(HIDDEN_PACKAGES)
+# Commands that the program prints begin with its path, unless the shell finds it.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, max_examples=25, deadline=None, suppress_health_check=_SLOW_MACHINES)

@@ -78,7 +78,7 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     fields = page.partition("The fields of the event `answer`:\n\n")[2].partition("\n\n")[0]
     assert {*answer["citations"][0], *answer["usage"]} <= set(re.findall(r"`(\w+)`", fields))
     whole = run("ask", garden, QUESTION, "--json").json
-    assert {**answer, "conversation": ""} == {**whole, "conversation": ""}
+    assert {**answer, "conversation": "", "asked_at": ""} == {**whole, "conversation": "", "asked_at": ""}
 
 
 @pytest.mark.slow
