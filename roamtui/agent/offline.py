@@ -81,8 +81,9 @@ async def read_offline(
     except RoamtuiError as failure:
         error = str(failure)
     else:
-        if hits:
-            conversation.apply_unsaved(make_search_event(state.library, completed, hits))
+        if hits:  # they are no results if none of their passages is near the question
+            found = hits if choice.passages else ()
+            conversation.apply_unsaved(make_search_event(state.library, completed, found))
         if opened := _list_openable(state.library, choice.passages):
             await _open_sections(conversation, searcher, opened)
     if error:

@@ -166,6 +166,20 @@ def _list_labels(section_ids: Iterable[str], library: Library) -> tuple[tuple[st
     return tuple((node.id, format_node_title(node)) for node in nodes)
 
 
+def format_steps(exchange: Exchange) -> str:
+    """Say how often a model searched for a question and how many sections were opened for it."""
+    searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
+    opened = {
+        section_id
+        for event in exchange.events
+        if isinstance(event, SectionsExpanded)
+        for section_id in event.opened_ids
+    }
+    times = "once" if searches == 1 else f"{searches} times"
+    searched = f"searched {times}, " if searches else ""
+    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'nothing new'}"
+
+
 def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:
     """Say how an exchange ended, or nothing if it ended with an ordinary answer."""
     endings = (

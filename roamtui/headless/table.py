@@ -9,7 +9,7 @@ from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
 from roamtui.output import ProgressLine, check_output_path, warn, write_export, write_notice, write_text
 from roamtui.table.cells import CellState
-from roamtui.table.runner import TablePlan, fill_table, format_progress
+from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import Table
 
 
@@ -31,8 +31,16 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     if output_path is not None:
         check_output_path(output_path, (row.source for row in table.rows))
     progress = ProgressLine()
+
+    async def say_estimate(run: TableRun) -> bool:
+        progress.show("")
+        write_notice(f"Asking {plan.model.name}: {format_estimate(run)}")
+        return True
+
     try:
-        run = asyncio.run(fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run))))
+        run = asyncio.run(
+            fill_table(table, plan, lambda run, _cell: progress.show(format_progress(run)), say_estimate)
+        )
     finally:
         progress.end()
     if note := plan.model.note:

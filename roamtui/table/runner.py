@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -13,24 +13,27 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.notices import format_usage
-from roamtui.conversation.state import make_conversation_id
+from roamtui.conversation.notices import format_cost, format_usage
+from roamtui.conversation.state import OFFLINE, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
-from roamtui.models.usage import UsageMeter
+from roamtui.models.usage import UsageMeter, add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
 from roamtui.search.base import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, hold_table
+from roamtui.text import format_token_count
 
 _FAILURES_MAX = 5
 """The run stops after this many failures of the model in a row."""
 _UNREAD_SHOWN_MAX = 5
 """Maximum number of documents that a warning names."""
+_CELL_USAGE = Usage(input_tokens=9_000, output_tokens=300, cost_usd=None)
+"""What a cell is expected to use before any was asked: 2.6 requests of 3,400 tokens (docs/benchmarks.md)."""
 
 
 class TablePlan(Struct, frozen=True, kw_only=True):
@@ -55,6 +58,8 @@ class TableRun(Struct, kw_only=True):
     """Number of cells, including those that already have an answer."""
     pending: int = 0
     """Number of cells still to ask. It grows if a document that is opened has changed."""
+    estimate: Usage = Usage()
+    """What asking them is expected to use, known once `fill_table` asks for consent."""
     asked: int = 0
     """Number of cells that this run has finished, with or without an answer."""
     states: Counter[CellState] = field(default_factory=Counter)
@@ -104,14 +109,25 @@ class TableRun(Struct, kw_only=True):
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
+Confirm = Callable[[TableRun], Awaitable[bool]]
+
+
+async def agree(_run: TableRun) -> bool:
+    """Agree to every run."""
+    return True
 
 
 async def fill_table(
-    table: Table, plan: TablePlan, on_progress: OnProgress, columns: tuple[Column, ...] | None = None
+    table: Table,
+    plan: TablePlan,
+    on_progress: OnProgress,
+    confirm: Confirm = agree,
+    columns: tuple[Column, ...] | None = None,
 ) -> TableRun:
     """Ask the questions that this model has not answered yet about the current text of a row.
 
-    With `columns`, only the questions of these are asked.
+    With `columns`, only the questions of these are asked. If there are any for a model, it is started, which
+    tells its prices, and nothing is asked unless `confirm` agrees to the run with its estimate.
 
     Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it.
     If the task is cancelled, only the cells that are being asked are lost.
@@ -125,6 +141,11 @@ async def fill_table(
         on_progress(run, None)
         rows = iter(table.rows)
         try:
+            if run.pending and plan.model.name != OFFLINE:
+                await plan.model.start()
+                run.estimate = _estimate_usage(table.cells.values(), plan.model, run.pending)
+                if not await confirm(run):
+                    return run
             async with asyncio.TaskGroup() as group:
                 for _ in range(plan.jobs):
                     group.create_task(filler.fill_rows(rows))
@@ -284,6 +305,25 @@ class _Filler:
         self._run.asked += 1
         self._run.pending -= 1
         self._on_progress(self._run, cell)
+
+
+def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
+    """Estimate what `count` cells use: as much as each of those that the model has answered."""
+    used = [cell.usage for cell in cells if cell.model == model.name and cell.usage.input_tokens]
+    used = used or [_CELL_USAGE]
+    usage = Usage(
+        input_tokens=count * sum(each.input_tokens for each in used) // len(used),
+        output_tokens=count * sum(each.output_tokens for each in used) // len(used),
+        cost_usd=None,
+    )
+    return add_cost(usage, model.prices)
+
+
+def format_estimate(run: TableRun) -> str:
+    """Format how many cells a run will ask, and what that is expected to use."""
+    cost = format_cost(run.estimate)
+    tokens = format_token_count(run.estimate.input_tokens)
+    return f"{format_count(run.pending, 'cell')} · ~{tokens}{f' · {cost}' if cost else ''}"
 
 
 def _format_failure(error: Exception) -> str:

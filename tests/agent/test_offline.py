@@ -1,6 +1,8 @@
 """The offline model answers through the same loop and the same tools as any other, with passages."""
 
 import re
+from asyncio import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -10,13 +12,14 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import list_passages, match_proof
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched, StopReason
+from roamtui.conversation.events import Origin, QuestionAnswered, SectionsExpanded, SectionsSearched, StopReason
+from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.update import AskOptions
+from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library, open_sources
 from roamtui.document.parse import parse_document
-from roamtui.errors import StoreError
+from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
@@ -25,6 +28,7 @@ from roamtui.sources.read import RawText
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import make_state
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
 from tests.real_documents import PROJECT_DIR
 
@@ -248,6 +252,44 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
     assert (await make_talk("").ask("Who?")).answer == "Not found: nothing near the question was found in the document."
+
+
+@pytest.mark.parametrize("is_opened", [False, True])
+@pytest.mark.parametrize(
+    ("question", "reply", "stopped"),
+    [
+        ("How much does a bicycle cost?", None, StopReason.ANSWERED),
+        ("Which captain collects the fare of the first boat before breakfast?", None, StopReason.NEAREST),
+        ("Who composed the national anthem of Norway?", None, StopReason.NOT_FOUND),
+        ("Who?", ScriptedReply(text="Not found: nothing."), StopReason.NOT_FOUND),
+        ("Who?", ScriptedReply(error=ModelError("The key was refused.")), StopReason.ERROR),
+        ("Who?", ScriptedReply(text="It is", error=CancelledError()), StopReason.CANCELLED),
+    ],
+)
+async def test_the_steps_of_a_question_never_contradict_its_outcome(
+    question: str, reply: ScriptedReply | None, stopped: StopReason, *, is_opened: bool
+) -> None:
+    talk = make_talk()
+    conversation = talk.agent.conversation
+    library = conversation.state.library
+    if is_opened:
+        ids = tuple(library.walk())[1:4]
+        await conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
+    if reply is not None:
+        talk.agent.use_model(ScriptedModel([reply]))
+    with suppress(CancelledError):
+        await talk.agent.ask(question)
+    (exchange,) = conversation.state.exchanges
+    assert exchange.stopped is stopped
+    has_opened = any(isinstance(event, SectionsExpanded) and event.opened_ids for event in exchange.events)
+    steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
+    assert ("opened nothing new" in format_steps(exchange)) is not has_opened
+    assert has_opened is any("Opened" in step for step in steps)
+    if "nothing near the question was found" in exchange.answer:
+        assert not has_opened
+        assert not any(" result" in step and "no results" not in step for step in steps)
+        assert exchange.reading is not None
+        assert exchange.reading.unread == ()
 
 
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60

@@ -11,6 +11,7 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.quotes.current_text import check_answers_again
 from roamtui.table.cells import Cell, CellState
@@ -38,6 +39,26 @@ def _ask(garden: Path, answer: str = _ANSWER) -> str:
     if answer == _ANSWER:
         assert states == {QuoteState.EXACT: 7, QuoteState.NOT_FOUND: 4, QuoteState.ELSEWHERE: 1}
     return agent.conversation.state.id
+
+
+def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, garden: Path) -> None:
+    library = open_library((str(garden),))
+    conversation = Conversation(library, store=open_store())
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None)
+    script(agent, saying("“Each plot is ten metres long” [{Plots}]."), saying("“Nobody swims here” [{Plots}]."))
+
+    async def ask_twice() -> None:
+        await ask(agent)
+        await agent.ask("Again?", AskOptions(replaces=conversation.state.exchanges[-1]))
+
+    asyncio.run(ask_twice())
+    for index, code in ((1, 1), (0, 0)):
+        asyncio.run(conversation.execute(ChooseAnswer(number=1, index=index)))
+        conversation.close()
+        told = run("recheck", conversation.state.id)
+        assert told.code == code
+        assert ("Nobody swims here" in told.out) is bool(index)
+        assert ("ten metres long" in told.out) is not bool(index)
 
 
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:

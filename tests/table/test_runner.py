@@ -14,7 +14,7 @@ from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
-from roamtui.table.runner import TableRun, fill_table, format_progress
+from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import hold_table, list_rows, read_table
 from roamtui.text import estimate_tokens
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, estimate_request_tokens
@@ -216,6 +216,29 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
     assert run.stop_reason == "The next question could exceed your spending limit of $1.1."
     run, _ = await fill(define(folder, leases, *_NUMBERED), ScriptedModel(replies), limit_usd=10.0)
     assert (run.kept, run.done) == (3, 12)
+
+
+async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_used_before(
+    leases: Path, folder: Path
+) -> None:
+    told: list[str] = []
+
+    async def hear(run: TableRun) -> bool:
+        told.append(format_estimate(run))
+        return len(told) > 1
+
+    usage = Usage(input_tokens=2_000, output_tokens=100, cost_usd=0.001, source="provider")
+    model = ScriptedModel([ScriptedReply(text="Not found: x.", usage=usage)] * 12)
+    model.prices = (1e-6, 1e-5)
+    for questions, requests in (([PERIOD], 0), ([PERIOD], 2), ([PERIOD, *_NUMBERED[:2]], 6)):
+        await fill_table(define(folder, leases, *questions), make_plan(model), lambda *_: None, hear)
+        assert len(model.requests) == requests
+    assert told == [
+        *["2 cells · ~18k tokens · ~$0.0240"] * 2,
+        "4 cells · ~8k tokens · ~$0.0120",
+    ]
+    await fill_table(define(folder, leases, PERIOD), make_plan(model), lambda *_: None, hear)
+    assert len(told) == 3, "nothing is left to ask"
 
 
 async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, folder: Path) -> None:

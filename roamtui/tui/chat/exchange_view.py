@@ -1,6 +1,5 @@
 """One question with the model's actions, its answer and sources."""
 
-from itertools import chain
 from time import monotonic
 
 from textual import events, on
@@ -16,8 +15,6 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     QuestionAnswered,
-    SectionsExpanded,
-    SectionsSearched,
     StopReason,
     ThinkingStreamed,
 )
@@ -25,6 +22,7 @@ from roamtui.conversation.notices import (
     Notice,
     NoticeSlot,
     Severity,
+    format_steps,
     format_usage,
     list_endings,
     make_notices,
@@ -250,13 +248,8 @@ class ExchangeView(ContentView):
         usage = format_usage(exchange.usage)
         if exchange.stopped is not None and (self._actions or usage):
             sign = "▸" if self._is_folded else "▾"
-            searches = sum(isinstance(event, SectionsSearched) for event in exchange.events)
-            times = "once" if searches == 1 else f"{searches} times"
-            searched = f"searched {times}, " if searches else ""
-            batches = [event.opened_ids for event in exchange.events if isinstance(event, SectionsExpanded)]
-            opened = format_count(len(set(chain(*batches))), "section") if any(batches) else "nothing new"
             summary = Content.styled(f"{sign if self._actions else '·'} ", "$accent")
-            summary += f"{searched}opened {opened}"
+            summary += format_steps(exchange)
             summary += f" · {usage}" if usage else ""
             problems = sum(notice.severity is not Severity.INFO for notice in self._actions)
             if problems and self._is_folded:

@@ -24,7 +24,7 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
-from roamtui.table.runner import TablePlan, TableRun, fill_table, format_progress
+from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import Row, Table, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
@@ -182,7 +182,8 @@ class TableScreen(Screen[None]):
         questions = format_count(len(self._table.columns), "question")
         parts = [rows, questions, self._plan.model.name]
         if self._run is not None:
-            parts.append(("asking: " if self._filling.locked() else "") + format_progress(self._run))
+            is_asking = self._filling.locked() and self.app.screen is self
+            parts.append(("asking: " if is_asking else "") + format_progress(self._run))
         facts = " · ".join(map(sanitise_line, parts))
         self._head.update(Content.assemble(("Table", "bold $primary"), (f" · {facts}", "$muted")))
 
@@ -285,15 +286,24 @@ class TableScreen(Screen[None]):
 
     @work(group="filling", exclusive=True, exit_on_error=False)
     async def _fill(self, *columns: Column) -> None:
-        """Ask the questions without an answer, of some columns or of all.
+        """Ask the questions without an answer, of some columns or of all, if the person agrees.
 
         This cancels the previous run, and begins once that has ended.
         """
         self._show_message("")
         async with self._filling:
-            run = await fill_table(self._table, self._plan, self._on_progress, columns or None)
+            run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
         if note := run.stop_note or run.unread_note:
             self._show_message(note)
+
+    async def _confirm(self, run: TableRun) -> bool:
+        question = f"Ask {self._plan.model.name}?"
+        dialog = ConfirmDialog(question, format_estimate(run), yes="Ask")
+        answer = self.app.push_screen(dialog, wait_for_dismiss=True)
+        self._show_head()
+        is_agreed = await answer
+        self._show_head()
+        return bool(is_agreed)
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run

@@ -13,6 +13,7 @@ from roamtui.conversation.events import ConversationRenamed, Origin
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import UsageError
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
@@ -88,6 +89,45 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         assert "No open sections" in shown
         assert ui.main.focused is ui.box
         assert [summary.id for summary in store.list()] == [first]
+
+
+async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
+    app: RoamApp, store: ConversationStore
+) -> None:
+    async with running(app, (120, 35)) as ui:
+        await ui.ask("What of steam?", "Hot.")
+        ui.model.add_replies("Wet.")
+        await ui.ask_again()
+        await ui.wait_until("answer 2 of 2")
+        await ui.focus(Scope.CHAT).press_until("answer 1 of 2", "[")
+        steam = ui.state.id
+        ui.focus(Scope.INPUT)
+        await ui.press(*"new")
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        assert ui.box.text == "new", "what was typed may be meant for the new conversation"
+        await ui.ask("What of the starter?", "Fed.")
+        starter = ui.state.id
+        visited = set[str]()
+        for conversation_id, draft in (
+            (starter, "of rye"),
+            (steam, "of ovens"),
+            (starter, "of rye"),
+            (steam, "of ovens"),
+        ):
+            if ui.state.id != conversation_id:
+                await ui.conversation.open(conversation_id)
+                await ui.pause()
+            assert ui.box.text == (draft if conversation_id in visited else "")
+            visited.add(conversation_id)
+            await ui.press(*draft.removeprefix(ui.box.text))
+            assert ui.box.text == draft
+        assert [exchange.answer for exchange in ui.exchanges[0].answers] == ["Hot.", "Wet."]
+        assert ui.exchanges[0].answer == "Hot."
+    ui.conversation.close()
+    async with running(app_over(make_context(store=store)), (120, 35)) as ui:
+        await ui.conversation.open(steam)
+        await ui.wait_until("answer 1 of 2")
+        assert ui.box.text == "of ovens"
 
 
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:

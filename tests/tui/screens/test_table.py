@@ -13,7 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
-from roamtui.tui.screens.dialogs import PromptDialog
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.pickers import ThemePicker
 from roamtui.tui.screens.table import TableGrid, TableScreen
@@ -77,7 +77,11 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
     tables.model = ScriptedModel([answer_later] * 20)
     async with showing(tables, (70, 24)) as ui:
         assert tables.model.requests == []
-        await ui.press_until(lambda: "three months" in ui.text and "60 days" in ui.text, "r")
+        await ui.press_until(ConfirmDialog, "r")
+        assert "6 cells · ~54k tokens" in ui.text
+        assert "asking:" not in ui.text
+        assert tables.model.requests == []
+        await ui.press_until(lambda: "three months" in ui.text and "60 days" in ui.text, "y")
         assert "asking:" in ui.text
         assert "one cat" not in ui.text
         gate.set()
@@ -92,7 +96,8 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
     held = ScriptedReply(text="Not found: x.", gate=gate)
     tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
     async with showing(tables) as ui:
-        await ui.press_until("2 of 6 cells", "r")
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("2 of 6 cells", "y")
         await ui.press_until("Stopped. The cells that are filled are kept.", key)
         await ui.wait_until("scripted · 2 of 6 cells: 2 found · 4 cells left to fill")
         await ui.press_until("Nothing to copy or stop.", "ctrl+c")
@@ -106,7 +111,8 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         table = ui.app.screen.query_one(TableGrid).table
         await ui.press("+")
         await _answer_prompt(ui, "Since when? [date]")
-        await ui.wait_until("4 of 4 cells")
+        await ui.wait_until(ConfirmDialog)
+        await ui.press_until("4 of 4 cells", "y")
         assert [column.type.value for column in table.columns] == ["text", "date"]
         kept = [column.question for column in read_table(filled.folder).columns]
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
@@ -116,7 +122,9 @@ async def test_a_typed_question_is_the_only_one_that_is_asked(tables: Tables) ->
     async with showing(tables) as ui:
         await ui.press("+")
         await _answer_prompt(ui, "Since when? [date]")
-        await ui.wait_until(lambda: "2 of 8 cells" in ui.text and "asking:" not in ui.text)
+        await ui.wait_until(ConfirmDialog)
+        assert "2 cells · ~18k tokens" in ui.text
+        await ui.press_until(lambda: "2 of 8 cells" in ui.text and "asking:" not in ui.text, "y")
         assert len(read_table(tables.folder).cells) == 2
 
 
@@ -192,7 +200,8 @@ async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(t
     tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
     tables.questions = [f"What is {number}?" for number in range(6)]
     async with showing(tables) as ui:
-        await ui.press_until("left to fill", "r")
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("left to fill", "y")
         assert "\x1b" not in str(ui.app.screen.query_one(".message", Static).content)
 
 
