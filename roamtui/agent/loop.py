@@ -245,7 +245,8 @@ class Agent:
                 run.steps = len(conversation.state.exchanges[-1].steps)
             else:
                 run.stopped = await self._run_steps(run)
-                if run.brief is None and not choose_reply(conversation.state, run):
+                is_refused = run.stopped is StopReason.COST
+                if run.brief is None and not is_refused and not choose_reply(conversation.state, run):
                     run.stopped = await self._ask_again_briefly(run, question, within)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run)
             if run.brief is not None and has_no_source(outcome):

@@ -87,6 +87,19 @@ class Action(Struct, frozen=True):
         """The scope where its keys work."""
         return Scope(self.id.partition(".")[0])
 
+    @property
+    def hint_keys(self) -> tuple[str, ...]:
+        """Its keys for the screen. If they may work in the box, those that do not print come first."""
+        keys = self.keys
+        if self.scope is Scope.GLOBAL or self.id in ANYWHERE_IDS:
+            keys = tuple(sorted(keys, key=_is_printable))
+        return format_keys(keys)
+
+    @property
+    def works_while_typing(self) -> bool:
+        """Whether one of its keys prints nothing, so that a text field leaves it to the action."""
+        return not all(map(_is_printable, self.keys))
+
 
 DIGITS = tuple("1234567890")
 """Keys that select a quote by its number."""
@@ -336,7 +349,8 @@ class Keymap(Struct, frozen=True):
             others = [*self.get_bound(["global.go_question"]), *self.for_scope(Scope.SECTION)]
         elif scope is Scope.CHAT:
             others = []
-        return [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
+        actions = [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
+        return [action for action in actions if scope is not Scope.INPUT or action.works_while_typing]
 
     @property
     def keymap(self) -> dict[str, str]:
@@ -392,7 +406,7 @@ def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keym
                     f'"{action_id}" now uses {_quote_keys(lost)}, so "{other.id}" no longer does.'
                 )
         actions[action_id] = replace(action, keys=keys)
-    first_keys = {action.id: next(iter(format_keys(action.keys)), "–") for action in actions.values()}
+    first_keys = {action.id: next(iter(action.hint_keys), "–") for action in actions.values()}
     return Keymap(tuple(actions.values()), tuple(problems), first_keys)
 
 

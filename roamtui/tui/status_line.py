@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.text import format_token_count
-from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope, format_keys
+from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
@@ -131,8 +131,8 @@ class HintLine(ClickableLine):
         super().__init__()
         self._keys = keys
 
-    @override
-    def render(self) -> Content:
+    def list_hinted(self) -> tuple[list[Action], list[Action]]:
+        """List the actions to hint at on the left and on the right. In the box, all work while typing."""
         scopes = (self.scope, Scope.SECTION) if self.scope in SECTION_PANES else (self.scope,)
         ids = [action.id for scope in scopes for action in self._keys.for_scope(scope) if action.is_hinted]
         if self.scope is not Scope.INPUT:
@@ -140,9 +140,19 @@ class HintLine(ClickableLine):
         if self.scope in SECTION_PANES:
             ids = ["global.go_question", *ids]
         always = [action for action in self._keys.for_scope(Scope.GLOBAL) if action.is_hinted and action.keys]
+        here = self._keys.get_bound([*ids, *_MORE_HINTS])
+        if self.scope is Scope.INPUT:
+            always, here = (
+                [action for action in actions if action.works_while_typing] for actions in (always, here)
+            )
+        return here, always
+
+    @override
+    def render(self) -> Content:
+        here, always = self.list_hinted()
         right = _join_fitting(format_action_hints(always), self.size.width, HINT_GAP)
         room = self.size.width - right.cell_length - len(HINT_GAP)
-        hints = [*format_action_hints(self._keys.get_bound([*ids, *_MORE_HINTS]))]
+        hints = [*format_action_hints(here)]
         left = _join_fitting(hints, room, HINT_GAP)
         if left.cell_length < Content(HINT_GAP).join(hints).cell_length and room >= len(_CUT):
             left = _join_fitting(hints, room - len(_CUT), HINT_GAP) + _CUT
@@ -247,7 +257,7 @@ class HeaderLine(ClickableLine):
 def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:
     """Yield a hint for each action, which a click on it runs."""
     for action in actions:
-        yield format_key_hint(format_keys(action.keys)[0], action.label.lower(), f"screen.run({action.id!r})")
+        yield format_key_hint(action.hint_keys[0], action.label.lower(), f"screen.run({action.id!r})")
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

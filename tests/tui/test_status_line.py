@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 from textual.geometry import Region
+from textual.keys import _character_to_key
 from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
+from roamtui.tui.actions import PANES, Scope, format_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.services import make_options
 from tests.tui.driving import make_app, running
 
 _NOTHING = "Nothing to copy or stop. Press ctrl+q to quit."
@@ -66,6 +69,33 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await ui.wait_until("esc to clear or close")
         await ui.click_on("esc to clear or close")
         await ui.wait_until(lambda: ui.app.screen is ui.main)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {},
+        {"global.find": ("/", "ctrl+f"), "global.help": ("?", "f1"), "global.choose_model": ("m",)},
+        {"global.help": ("?",), "input.page_down": ("ctrl+e",), "global.find": ("f9",)},
+    ],
+)
+async def test_each_hint_names_a_key_that_works_where_the_focus_is(own: dict[str, tuple[str, ...]]) -> None:
+    async with running(make_app(["Forty."], options=make_options(keys=own)), (200, 40)) as ui:
+        keys = ui.main.keys
+        by_name = {name: key for action in keys.actions for key in action.keys for name in format_keys((key,))}
+        await ui.ask("How many?")
+        hints = ui.main.query_one(HintLine)
+        for text, scope in ((text, scope) for text in ("", "typed") for scope in (Scope.INPUT, *PANES)):
+            ui.box.fill(text)
+            ui.focus(scope)
+            await ui.wait_until(lambda scope=scope: hints.scope is scope)  # type: ignore[misc]
+            here, always = hints.list_hinted()
+            active = ui.main.active_bindings
+            for action in (*here, *always, *keys.list_main_actions(scope)):
+                name = action.hint_keys[0]
+                key = by_name.get(name, name.partition("-")[0])
+                bound = active[_character_to_key(key) if len(key) == 1 else key].binding.action
+                assert bound.rpartition(".")[2] == action.call.rpartition(".")[2], (scope, action.id)
 
 
 @pytest.mark.parametrize(

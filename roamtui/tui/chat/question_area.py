@@ -259,13 +259,14 @@ class QuestionArea(Container):
         options = self._options
         label = ""
         start = "Only in "
-        end = " · esc for all"
+        back_key = self._keys.first_keys["global.back"]
+        end = f" · {back_key} for all"
         if options.replaces is not None or options.open_first:
             label = "Asks again"
             if options.open_first:
                 label += f" with {format_count(len(options.open_first), 'more section')}"
             start = f"{label}, only in "
-            end = " · esc to cancel"
+            end = f" · {back_key} to cancel"
             label += end
         if options.within is not None:
             titles = list_full_path(self._conversation.state.library, options.within)

@@ -167,6 +167,7 @@ async def test_a_match_in_a_log_is_shown_on_its_line() -> None:
         reader.highlight_words(("ERROR",), library.root.text.index("ERROR"))
         await pilot.pause()
         assert [line.strip() for line in list_lines(reader)[:5]] == lines[135:140]
+        assert reader.section_id == library.section_at("", library.root.text.index("ERROR"))
 
 
 async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code() -> None:
