@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from textual import _wait, events
+from textual import events
 from textual.app import App
 from textual.geometry import Offset
 from textual.keys import _character_to_key
@@ -49,7 +49,6 @@ _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
 _SLOW_ROUND_SECONDS = 0.02
-_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 0.005, 0.00025  # Textual lets 20 ms pass several times for each key
 Pilot._wait_for_screen.__defaults__ = (600.0,)  # on a busy machine the first screen may take longer than Textual waits
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 

@@ -125,9 +125,12 @@ async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
         assert ui.exchanges[0].answer == "Hot."
     ui.conversation.close()
     async with running(app_over(make_context(store=store)), (120, 35)) as ui:
+        await ui.wait_until(lambda: ui.box.text == "of ovens")  # the newest draft of the document
         await ui.conversation.open(steam)
         await ui.wait_until("answer 1 of 2")
-        assert ui.box.text == "of ovens"
+    async with running(app_over(make_context(store=store)), (120, 35)) as ui:
+        await ui.conversation.open(starter)
+        await ui.wait_until(lambda: ui.box.text == "of rye")
 
 
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
