@@ -15,9 +15,10 @@ def list_nodes(document: Document) -> list[Node]:
 
 
 def read_sections(document: Document) -> list[tuple[int, str, int]]:
-    """Return level, title and 1-based line of each heading of a parsed document."""
+    """Return level, title with its anchor and 1-based line of each heading of a parsed document."""
     get_place = Library(source="test", root=document).get_place
-    return [(n.level, n.title, get_place(n.span)[0]) for n in list_nodes(document) if n.kind is NodeKind.SECTION]
+    titled = zip(list_nodes(document), document.columns.titles, strict=True)
+    return [(node.level, title, get_place(node.span)[0]) for node, title in titled if node.kind is NodeKind.SECTION]
 
 
 def assert_is_lossless(document: Document) -> None:
@@ -53,13 +54,13 @@ def assert_is_nested(document: Document) -> None:
 
 
 def assert_ids_follow_the_contract(document: Document) -> None:
-    """Ids are the hash of key, path and ordinal, unless that id is taken."""
+    """Ids are the hash of key, path with anchors and ordinal, unless that id is taken."""
     seen: dict[tuple[str, ...], int] = {}
     taken: set[str] = set()
-    for node in list_nodes(document):
-        ordinal = seen.get(node.path, 0)
-        seen[node.path] = ordinal + 1
-        joined = "\x1f".join([document.key, *node.path, str(ordinal)])
+    for node, path in zip(list_nodes(document), document.columns.paths(), strict=True):
+        ordinal = seen.get(path, 0)
+        seen[path] = ordinal + 1
+        joined = "\x1f".join([document.key, *path, str(ordinal)])
         expected = blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
         assert re.fullmatch("[0-9a-f]{8}", node.id)
         assert node.id not in taken
