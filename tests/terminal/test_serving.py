@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
@@ -170,16 +169,6 @@ def wait_for_words(browser: Chromium, *words: bytes) -> None:
         shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
 
 
-def is_answered(home_dir: Path) -> bool:
-    """Wait for up to 20 s until a log has an answer. On a busy machine, the first keys may come too early."""
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if any(b"question_answered" in path.read_bytes() for path in home_dir.rglob("*.jsonl")):
-            return True
-        time.sleep(0.05)
-    return False
-
-
 HAS_SCREEN = """new Promise(done => { const look = () => {
     const is_shown = document.body.classList.contains("-first-byte");
     is_shown && document.querySelector("#terminal canvas, #terminal .xterm-rows") ? done(true)
@@ -241,33 +230,6 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
     finally:
         browser.close()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
-def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
-    serve: Serve, tmp_path: Path, home_dir: Path
-) -> None:
-    served = serve(HANDBOOK)
-    browser = Chromium(find_chromium() or "", tmp_path / "browser")
-    try:
-        browser.call("Network.enable")
-        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        browser.call("Page.navigate", url=served.url)
-        wait_for_words(browser, TITLE, b"offline")
-        assert evaluate(browser, HAS_SCREEN)
-        assert evaluate(browser, HAS_KEYBOARD)
-        for _ in range(5):
-            for key in "Who may lend to a neighbour?\r":
-                code = 13 * (key == "\r")
-                browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key, windowsVirtualKeyCode=code)
-            if is_answered(home_dir):
-                break
-        browser.call("Page.reload")
-        wait_for_words(browser, b"neighbour?")
-    finally:
-        browser.close()
-    assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
 
 
 PASTE = """(() => {
