@@ -19,7 +19,7 @@ from roamtui.models.reply_reader import ReplyReader
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.support import find_support, list_read
+from roamtui.quotes.support import find_support
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.text import Bounds, estimate_tokens
 
@@ -150,7 +150,7 @@ def _add_sources(
     Of another model's answer, nothing is added: it had to quote.
     """
     brief = run.brief
-    spans = brief.spans if brief is not None else list_read(state)
+    spans = brief.spans if brief is not None else state.list_read()
     support = find_support(answer, citations, state.library, spans, state.exchanges[-1].question)
     if brief is None:
         return citations, support.unsourced

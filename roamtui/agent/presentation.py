@@ -7,6 +7,7 @@ from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     StopReason,
 )
+from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
 from roamtui.plain import format_count
@@ -39,11 +40,9 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
     return exchange.citations if replies_with_passages(exchange) else ()
 
 
-def format_read(exchange: Exchange) -> str:
-    """Say what the model read and did not read; empty without a model."""
-    if exchange.reading is None or replies_with_passages(exchange):
-        return ""
-    return format_reading(exchange.reading)
+def format_read(model: str, reading: Reading | None) -> str:
+    """Say what the model that answered read and did not read; empty without a model."""
+    return "" if reading is None or model == OFFLINE else format_reading(reading)
 
 
 def get_lead(exchange: Exchange) -> str:

@@ -40,6 +40,7 @@ from roamtui.conversation.line_file import (
     get_lock_path,
     map_store_errors,
 )
+from roamtui.conversation.question_flow import restore_rewound
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -119,9 +120,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
         One that was removed to be asked again, and was not, is back.
         """
-        state = self.state
-        if state.rewound is not None:
-            return apply_events(state, QuestionsRestored(count=len(state.rewound.exchanges)))
+        state = apply_events(self.state, *restore_rewound(self.state))
         return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
 
 

@@ -291,6 +291,11 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
         return read
 
+    def list_read(self) -> list[Span]:
+        """List all text that the model got, as `collect_read` does, in one list."""
+        read = self.collect_read().items()
+        return [Span(doc=doc, start=start, end=end) for doc, bounds in read for start, end in bounds]
+
 
 def make_conversation_id() -> str:
     """Make a random id of 12 hex digits."""

@@ -63,16 +63,22 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _TITLE_LENGTH_MAX = 200
 
 
+def read_own_navigation(page: FetchedPage) -> Navigation | None:
+    """Read the navigation of a page, or return None if neither it nor a frame can list this page itself."""
+    navigation = read_navigation(page)
+    may_list = bool(navigation.frames) or any(_lists_page(area, page) for area in navigation.areas)
+    return navigation if may_list else None
+
+
 def outline_site(
-    files: SiteFiles, first: FetchedPage, title: str, *, is_home: bool = True
+    files: SiteFiles, first: FetchedPage, title: str, navigation: Navigation | None = None
 ) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
-    Pages that robots.txt disallows are left out. Of a `first` page that is not the home page, only the
-    navigation counts, and only if it lists this page itself.
+    Pages that robots.txt disallows are left out. Of a `first` page that is not the home page, give the
+    `navigation`, from `read_own_navigation`: only that counts, and only if it lists this page itself.
     """
-    if not is_home and not _may_list(read_navigation(first), first):
-        return None
+    is_home = navigation is None
     robots_url = urljoin(first.final_url, "/robots.txt")
     robots = Robots(_fetch_body(files, robots_url))
     origin = origin_of(first.final_url)
@@ -96,7 +102,8 @@ def outline_site(
     left_out: list[str] = []
     entries = _group_by_folder(urls)
     if not urls:
-        entries, is_followed = _find_navigation(files, first, is_page, is_home=is_home)
+        navigation = navigation or read_navigation(first)
+        entries, is_followed = _find_navigation(files, first, navigation, is_page, is_home=is_home)
         if not is_followed:
             left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     found = count_pages(entries)
@@ -135,11 +142,6 @@ def outline_site(
     )
 
 
-def _may_list(navigation: Navigation, page: FetchedPage) -> bool:
-    """Return whether a navigation lists its own page, or a frame may list it."""
-    return bool(navigation.frames) or any(_lists_page(area, page) for area in navigation.areas)
-
-
 def _lists_page(area: Iterable[NavigationEntry], page: FetchedPage) -> bool:
     return any(entry.url in (page.url, page.final_url) for entry in area)
 
@@ -160,14 +162,18 @@ def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
 
 
 def _find_navigation(
-    files: SiteFiles, first: FetchedPage, is_page: Callable[[str], bool], *, is_home: bool
+    files: SiteFiles,
+    first: FetchedPage,
+    navigation: Navigation,
+    is_page: Callable[[str], bool],
+    *,
+    is_home: bool,
 ) -> tuple[tuple[NavigationEntry, ...], bool]:
     """Find the navigation of a site, and return whether it is whole.
 
     It is the longest one of the first page and its frames. If the home page's own text lists as many pages,
     each page may list in its text the pages below it, so the pages are fetched and their lists followed.
     """
-    navigation = read_navigation(first)
     areas = [*navigation.areas]
     for url in navigation.frames[:_FRAMES_MAX]:
         if is_page(url) and (frame := _fetch_page(files, url)) is not None:

@@ -193,13 +193,17 @@ def _open_outline(
     files: SiteFiles, url: str, first: FetchedPage, text: FetchedPage, *, is_home: bool
 ) -> Library | None:
     """Open the outline of a site, with the `text` of its first page. Return None if it has no outline."""
-    from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - for sites without a list of pages
+    # Few sites have no list of pages.
+    from roamtui.document.site_outline import outline_site, read_own_navigation  # noqa: PLC0415
 
+    navigation = None if is_home else read_own_navigation(first)
+    if not is_home and navigation is None:
+        return None
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(text, key=first.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(first.final_url)
-    outline = outline_site(files, first, title, is_home=is_home)
+    outline = outline_site(files, first, title, navigation)
     if outline is None:
         return None
     is_own = covers_origin(origin_of(url), origin_of(first.final_url))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from roamtui.agent.consent import format_model
-from roamtui.agent.reading import format_reading
+from roamtui.agent.presentation import format_read
 from roamtui.conversation.events import Usage
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.reading import Reading
@@ -40,7 +40,7 @@ class AnswerFacts(Struct, frozen=True, kw_only=True):
     @property
     def read(self) -> str:
         """What the model read and did not read; empty without a model."""
-        return "" if self.reading is None or self.model == OFFLINE else format_reading(self.reading)
+        return format_read(self.model, self.reading)
 
     @property
     def summary(self) -> str:

@@ -129,7 +129,7 @@ def _list_sources(
         if citation.surroundings is not None:
             lines.append(citation.surroundings)
     lines += filter(None, [format_proof(exchange), format_unproven(exchange)])
-    if read := format_read(exchange):
+    if read := format_read(exchange.model, exchange.reading):
         lines.append(read)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"

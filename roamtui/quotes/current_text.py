@@ -224,11 +224,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    spans = [
-        Span(doc=doc, start=start, end=end)
-        for doc, bounds in state.collect_read().items()
-        for start, end in bounds
-    ]
+    spans = state.list_read()
     cited = _list_parts(library, citation.section_id, spans)
     found = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
     found = found or find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)

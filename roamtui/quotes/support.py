@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.not_found import is_not_found
-from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.markdown.units import UnitKind, split_sentences
@@ -84,12 +83,6 @@ class _Sentence(Struct, frozen=True, eq=False, dict=True):
     def numbers(self) -> frozenset[str]:
         """Its numbers, and those of what governs it."""
         return _list_numbers(self.text)
-
-
-def list_read(state: ConversationState) -> tuple[Span, ...]:
-    """List all text that the model of a conversation got."""
-    read = state.collect_read()
-    return tuple(Span(doc=doc, start=start, end=end) for doc, bounds in read.items() for start, end in bounds)
 
 
 def find_support(

@@ -19,7 +19,7 @@ from roamtui.conversation.progress import ReplyProgress
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, strip_anchor
+from roamtui.plain import sanitise_line
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
@@ -223,7 +223,7 @@ class HeaderLine(ClickableLine):
     @property
     def title(self) -> str:
         """The title of the document."""
-        return strip_anchor(sanitise_line(self._library.title))
+        return sanitise_line(self._library.title)
 
     @override
     def render(self) -> Content:

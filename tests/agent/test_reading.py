@@ -38,7 +38,8 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert (last.reading.whole, last.reading.sections) == (1, 1 + _COUNT)
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
-    words = format_read(state.exchanges[-1])
+    exchange = state.exchanges[-1]
+    words = format_read(exchange.model, exchange.reading)
     assert words.startswith("Read 1 of 11 sections, ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
@@ -52,7 +53,8 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     opened = expanding(*library.children(library.root_id))
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
     assert last.reading is not None
-    assert format_read(agent.conversation.state.exchanges[-1]) == "Read the whole document"
+    exchange = agent.conversation.state.exchanges[-1]
+    assert format_read(exchange.model, exchange.reading) == "Read the whole document"
 
 
 async def test_a_section_that_the_document_lost_is_not_offered() -> None:

@@ -89,7 +89,7 @@ class QuestionBox(TextArea):
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. What is typed is one step further down."""
-        self._keep_draft()
+        self._draft = self.draft
         if question in self._history:
             self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
         self.fill(question)
@@ -126,7 +126,7 @@ class QuestionBox(TextArea):
         if not self.cursor_at_first_line or self._history_index == 0:
             super().action_cursor_up(select)
         else:
-            self._keep_draft()
+            self._draft = self.draft
             self._recall(self._history_index - 1)
 
     @override
@@ -136,10 +136,6 @@ class QuestionBox(TextArea):
             super().action_cursor_down(select)
         else:
             self._recall(self._history_index + 1)
-
-    def _keep_draft(self) -> None:
-        if self.text not in self._history[self._history_index : self._history_index + 1]:
-            self._draft = self.text
 
     def return_draft(self) -> None:
         """Show what was typed before a question took its place."""

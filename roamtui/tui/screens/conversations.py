@@ -32,6 +32,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
+from roamtui.tui.screens.open_document import expand_user
 
 _FILE_NAME_LENGTH_MAX = 60
 
@@ -120,7 +121,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         )
         typed = await self.app.push_screen_wait(dialog)
         if typed is not None:
-            self.app.post_message(DocumentRequested(_make_absolute(typed), item.id))
+            self.app.post_message(DocumentRequested(expand_user(typed), item.id))
             self.dismiss(None)
 
     @work(exit_on_error=False)
@@ -190,12 +191,8 @@ def make_export_dialog(
     return ExportDialog("Export conversation to", stem, renderers)
 
 
-def _make_absolute(typed: str) -> str:
-    return str(Path(typed).expanduser().absolute()) if is_path(typed) else typed
-
-
 def _check_source(typed: str) -> str:
-    is_there = bool(typed) and (not is_path(typed) or os.path.lexists(_make_absolute(typed)))
+    is_there = bool(typed) and (not is_path(typed) or os.path.lexists(expand_user(typed)))
     return "" if is_there else "There is no file or folder with this path. Type another, or press esc."
 
 

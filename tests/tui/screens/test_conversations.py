@@ -262,8 +262,9 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         assert listed(ui.app) == ["Of lamps"]
         await ui.press_until(PromptDialog, "enter")
         assert ui.field.value == str(new)
-        ui.field.value = "nowhere.md"
-        await ui.press_until("There is no file or folder", "enter")
+        for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
+            ui.field.value = name
+            await ui.press_until("There is no file or folder", "enter")
         ui.field.value = str(new)
         await ui.press_until(lambda: bool(opened), "enter")
     assert opened == [(str(new), conversation.state.id)]
