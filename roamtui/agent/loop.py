@@ -23,8 +23,8 @@ from roamtui.agent.outcome import (
     QuestionRun,
     build_outcome,
     choose_reminder,
-    choose_reply,
     has_no_source,
+    has_reply,
 )
 from roamtui.agent.prompt import (
     BRIEF_INSTRUCTION,
@@ -246,7 +246,7 @@ class Agent:
             else:
                 run.stopped = await self._run_steps(run)
                 is_refused = run.stopped is StopReason.COST
-                if run.brief is None and not is_refused and not choose_reply(conversation.state, run):
+                if run.brief is None and not is_refused and not has_reply(conversation.state, run):
                     run.stopped = await self._ask_again_briefly(run, question, within)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run)
             if run.brief is not None and has_no_source(outcome):

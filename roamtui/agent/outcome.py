@@ -76,7 +76,7 @@ def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswere
     error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
     is_written = is_complete and not run.citations  # passages are the document's own text
-    answer = replace_signs(choose_reply(state, run) if is_written else run.step.text or run.draft or "")
+    answer = replace_signs(_choose_reply(state, run) if is_written else run.step.text or run.draft or "")
     own_length = len(answer)
     citations = run.citations or QuoteChecker(state).cite(answer)
     unsourced: tuple[Bounds, ...] = ()
@@ -111,11 +111,23 @@ def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswere
     )
 
 
-def choose_reply(state: ConversationState, run: QuestionRun) -> str:
-    """Return the reply of the model that is the answer, without what it repeats of our own words.
+def has_reply(state: ConversationState, run: QuestionRun) -> bool:
+    """Return whether the model has replied with more than our own words."""
+    return any(_read_replies(state, run))
+
+
+def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
+    """Return the reply of the model that is the answer.
 
     It is the first one if the model was asked for quotes, and the second has none that is found.
     """
+    draft, last = _read_replies(state, run)
+    is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
+    return last if is_better else draft
+
+
+def _read_replies(state: ConversationState, run: QuestionRun) -> list[str]:
+    """Return the reply before a reminder and the last one, without what they repeat of our own words."""
     exchange = state.exchanges[-1]
     repeated = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
     texts: list[str] = []
@@ -124,9 +136,7 @@ def choose_reply(state: ConversationState, run: QuestionRun) -> str:
         kept = [line for line in reply.splitlines() if line.strip() not in repeated]
         text = strip_blank_lines("\n".join(kept))
         texts.append(text if state.nonce not in text and any(map(str.isalnum, text)) else "")
-    draft, last = texts
-    is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
-    return last if is_better else draft
+    return texts
 
 
 def _remove_calls(reply: str, names: Collection[str]) -> str:
