@@ -291,6 +291,11 @@ class RoamApp(App[None], inherit_bindings=False):
         else:
             await super().on_event(event)
 
+    def watch_app_focus(self, focus: bool) -> None:  # noqa: FBT001 - Textual calls it
+        """Focus what a screen begins with, if the terminal had no focus when that was shown."""
+        if focus and self.screen.focused is None:
+            self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
+
     def on_notify(self, event: Notify) -> None:
         """Show the message at the foot until the next key or click. Textual's toasts cover text."""
         event.prevent_default()

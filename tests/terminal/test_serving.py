@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPResponse
@@ -169,6 +170,13 @@ def wait_for_words(browser: Chromium, *words: bytes) -> None:
         shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 HAS_SCREEN = """new Promise(done => { const look = () => {
     const is_shown = document.body.classList.contains("-first-byte");
     is_shown && document.querySelector("#terminal canvas, #terminal .xterm-rows") ? done(true)
@@ -230,6 +238,32 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
     finally:
         browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
+    serve: Serve, tmp_path: Path, home_dir: Path
+) -> None:
+    served = serve(HANDBOOK)
+    browser = Chromium(find_chromium() or "", tmp_path / "browser")
+    try:
+        browser.call("Network.enable")
+        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        browser.call("Page.navigate", url=served.url)
+        wait_for_words(browser, TITLE, b"offline")
+        assert evaluate(browser, HAS_SCREEN)
+        assert evaluate(browser, HAS_KEYBOARD)
+        for key in "Who may lend to a neighbour?\r":
+            browser.call(
+                "Input.dispatchKeyEvent", type="keyDown", key=key, text=key, windowsVirtualKeyCode=13 * (key == "\r")
+            )
+        wait_until(lambda: any(b"question_answered" in path.read_bytes() for path in home_dir.rglob("*.jsonl")))
+        browser.call("Page.reload")
+        wait_for_words(browser, b"neighbour?")
+    finally:
+        browser.close()
+    assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
 
 
 PASTE = """(() => {

@@ -2,7 +2,7 @@
 
 import errno
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from rich.console import RenderableType
+from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 from typing_extensions import override
@@ -334,3 +335,15 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     lines = capsys.readouterr().err.splitlines()
     assert all(words in line for words, line in zip(told.get(case, ()), lines, strict=True))
     assert (conversation.state.id == log.stem) is (case != "removed")
+
+
+@pytest.mark.parametrize("seen", [(events.AppBlur,), (events.AppBlur, events.AppFocus, events.AppBlur)])
+async def test_a_key_is_typed_although_the_terminal_had_no_focus_at_the_start(
+    seen: Sequence[type[events.Event]],
+) -> None:
+    app = make_app()
+    for kind in seen:
+        app.post_message(kind())
+    async with running(app, (100, 30)) as ui:
+        assert app.focused is None
+        await ui.press_until(lambda: ui.box.text == "hi", *"hi")
