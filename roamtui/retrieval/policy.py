@@ -56,7 +56,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
 
     # Passages without a model
     passages_max: int = 5
-    """Maximum number of passages."""
+    """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
     answer_min: float = 0.18
     """Minimum score of an answer. Below it are 2 % of the questions about their own document, and 90 % of
     those about another one; with similarity, 2 % and 97 %."""

@@ -8,26 +8,9 @@ from pathlib import Path
 from tests.real_documents import PROJECT_DIR
 
 _COLUMNS = ("files", "lines", "statements", "functions")
-_LIMITS = {
-    "roamtui": 37_000,
-    "roamtui/*.py": 1_700,
-    "roamtui/agent": 1_900,
-    "roamtui/conversation": 2_900,
-    "roamtui/document": 2_850,
-    "roamtui/evaluation": 450,
-    "roamtui/export": 500,
-    "roamtui/headless": 1_600,
-    "roamtui/markdown": 1_900,
-    "roamtui/models": 1_900,
-    "roamtui/outline": 1_200,
-    "roamtui/quotes": 1_300,
-    "roamtui/search": 2_600,
-    "roamtui/sources": 6_350,
-    "roamtui/table": 650,
-    "roamtui/tui": 8_600,
-    "tests": 31_000,
-}
-"""Largest number of lines. Data files below `roamtui/`, such as lists of words, count as lines, too."""
+_LIMITS = {"roamtui": 43_500, "tests": 32_000}
+"""Largest number of lines, also of data files below `roamtui/`, such as lists of words. Folders have no limit of their
+own: it was met by golf."""
 
 
 def measure_file(path: Path) -> Counter[str]:
