@@ -57,8 +57,9 @@ def ask_small(*replies: Reply, text: str = _TEXT, window_tokens: int = 4_096) ->
     return agent
 
 
-async def test_a_small_model_gets_the_text_one_instruction_and_the_question() -> None:
-    agent = ask_small("A yacht costs £18 a night.")
+@pytest.mark.parametrize("window_tokens", [4_096, 8_192])
+async def test_a_small_model_gets_the_text_one_instruction_and_the_question(window_tokens: int) -> None:
+    agent = ask_small("A yacht costs £18 a night.", window_tokens=window_tokens)
     last = await answer(agent, _QUESTION)
     (request,) = model_of(agent).requests
     assert request.tools == ()
