@@ -3,7 +3,7 @@
 import re
 from importlib.metadata import PackageNotFoundError, metadata, version
 
-from docs.write_licences import name_licence, read_constraints
+from docs.write_licences import name_licence, read_constraints, render_bill, render_page
 from tests.real_documents import PROJECT_DIR
 
 _FREE = re.compile(
@@ -19,6 +19,11 @@ def test_the_page_lists_every_package_of_the_constraints() -> None:
     listed = [(name, number) for name, number, _ in _ROWS]
     assert listed == _CONSTRAINTS, "run docs/write_licences.py"
     assert len(listed) > 50
+
+
+def test_page_and_bill_of_materials_say_the_same() -> None:
+    assert render_page(_ROWS) == _PAGE, "run docs/write_licences.py"
+    assert render_bill(_ROWS) == (PROJECT_DIR / "docs" / "sbom.json").read_text("utf-8"), "run docs/write_licences.py"
 
 
 def test_every_package_is_free_to_use() -> None:
