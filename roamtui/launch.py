@@ -23,7 +23,6 @@ from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
 from roamtui.conversation.library_sync import is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.moved import describe_missing
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
 from roamtui.errors import EXIT_CANCELLED, SourceError, StoreError, UsageError
@@ -175,8 +174,10 @@ class Launch(Struct, frozen=True, kw_only=True):
             store = open_store()
             saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()
             if is_source_missing(saved.source):
-                digest = store.load(saved.id).content_hash
-                raise SourceError(sanitise_line(describe_missing(saved.source, digest, saved.id)))
+                raise SourceError(
+                    f"The document of this conversation, {sanitise_line(saved.source)}, is no longer there."
+                    f" If you know where it is: run `roamtui FILE --conversation {saved.id}`."
+                )
             return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()

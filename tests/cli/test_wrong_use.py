@@ -15,12 +15,12 @@ from tests.cli.conftest import RunCommand, write_settings
 
 
 @pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
-def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path, command: list[str]) -> None:
+def test_a_missing_file_is_told(run: RunCommand, garden: Path, command: list[str]) -> None:
     name = garden.with_name("gardn.md")
     arguments = [command[0], str(name), *command[2:]]
     result = run(*arguments)
     assert result.code == 1
-    assert result.err == f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
+    assert result.err == f"roamtui: There is no file {name}. Check the path.\n"
 
 
 @pytest.mark.parametrize(("line", "words"), read_rows("cli/wrong_use", "wrong_use"))
@@ -86,6 +86,21 @@ def test_without_a_source_the_last_conversation_continues_with_its_own(
     for flags, question in ((["--continue"], "What does a late"), (["--conversation", conversation], "How long is a")):
         monkeypatch.setattr("sys.stdin", io.StringIO(""))
         assert f"Resumed after question 1: {question}" in run(*flags, "--plain").out
+
+
+def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
+    new = garden.rename(garden.with_name("moved.md"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    result = run("--conversation", conversation, "--plain")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == (
+        f"roamtui: The document of this conversation, {garden}, is no longer there."
+        f" If you know where it is: run `roamtui FILE --conversation {conversation}`.\n"
+    )
+    assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
 
 
 def test_without_the_extra_one_sentence_says_how_to_get_it(

@@ -16,7 +16,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.log import ConversationStore, ConversationSummary, format_time
-from roamtui.conversation.moved import find_moved
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -107,15 +106,10 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     @work(exclusive=True, exit_on_error=False)
     async def _find_document(self, item: ConversationSummary) -> None:
         """Ask where the missing document of a conversation is, and resume the conversation there."""
-        digest = (await asyncio.to_thread(self._store.load, item.id)).content_hash
-        found = await asyncio.to_thread(find_moved, item.source, digest)
-        detail = f"{display_path(item.source)} is no longer there."
-        if found is not None:
-            detail += f" Below is a document {found.describe()}."
         dialog = PromptDialog(
             "Where is the document now?",
-            "" if found is None else found.path,
-            detail=detail,
+            item.source,
+            detail=f"{display_path(item.source)} is no longer there.",
             foot="enter to open it there, esc to cancel",
             check=_check_source,
         )

@@ -261,7 +261,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         await open_list(ui)
         assert listed(ui.app) == ["Of lamps"]
         await ui.press_until(PromptDialog, "enter")
-        assert ui.field.value == str(new)
+        assert ui.field.value == str(old)
         for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
             ui.field.value = name
             await ui.press_until("There is no file or folder", "enter")
