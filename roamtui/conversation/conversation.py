@@ -36,11 +36,8 @@ from roamtui.document.added_sources import SourceOpener
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import StoreError
-from roamtui.plain import shorten
 
 Subscriber = Callable[[ConversationEvent], None]
-_REPLACED = "Another program has changed or removed the file of “{}”, so this conversation is now a copy."
-_TITLE_LENGTH_MAX = 60
 
 
 class _Opened(NamedTuple):
@@ -160,34 +157,16 @@ class Conversation:
 
     async def _save_and_publish(self, events: tuple[RecordedEvent, ...]) -> None:
         async with self._saving:
-            warning = await self._save()
+            await self._save()
             self.publish(*events)
-            if warning:
-                self.publish(WarningRaised(message=warning))
 
-    async def _save(self) -> str:
-        """Write what is not on disk yet. If something has replaced the log, write a copy, and say so.
-
-        A failure is published. The caller holds `_saving`.
-        """
+    async def _save(self) -> None:
+        """Write what is not on disk yet. A failure is published. The caller holds `_saving`."""
         before = self.save_failure
-        warning = ""
         if self.store is not None:
             await asyncio.to_thread(self.flush)
-            if warning := self._move_to_copy():
-                await asyncio.to_thread(self.flush)
         if self.save_failure and not before:
             self.publish(WarningRaised(message=self.save_failure))
-        return warning
-
-    def _move_to_copy(self) -> str:
-        """If something has replaced the log, continue in a copy that is not written yet, and say so."""
-        if not self._log.is_replaced:
-            return ""
-        title = shorten(self.state.title, _TITLE_LENGTH_MAX)
-        self._log.close()
-        self._log, self.state = self._log.start_copy(self.state)
-        return _REPLACED.format(title)
 
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
@@ -202,10 +181,8 @@ class Conversation:
     def close(self) -> str:
         """Save everything, and let other programs use the conversation. Return a sentence if that fails."""
         self.flush()
-        if warning := self._move_to_copy():
-            self.flush()
         self._log.close()
-        return self.save_failure or warning
+        return self.save_failure
 
     async def execute(self, command: Command) -> tuple[RecordedEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.
@@ -276,19 +253,19 @@ class Conversation:
         async with self.lock:
             await self.library_loader.load_all()
             async with self._saving:
-                replaced = await self._save()
+                await self._save()
             opened = await asyncio.to_thread(make)
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
                 opened.log.close()
-                raise StoreError(f"{replaced} {self.save_failure}".lstrip())
+                raise StoreError(self.save_failure)
             self._log.close()
             self._log, self.state, self.library_loader.source_loader, warning = opened
             self._identified = None
             self.switch_count += 1
             self.publish(self._log.events[0])
-            for message in filter(None, (replaced, warning)):
-                self.publish(WarningRaised(message=message))
+            if warning:
+                self.publish(WarningRaised(message=warning))
 
     def _resume(self, conversation_id: str) -> _Opened:
         """Continue a log with the current library and options, after loading the pages that it had."""

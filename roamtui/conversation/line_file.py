@@ -12,15 +12,6 @@ from roamtui.paths import make_private_folder, open_private_file, write_all
 LOG_SUFFIX = ".jsonl"
 _LOCKS_NAME = "locks"
 """Folder of the files to lock, because on Windows nobody could read a locked file of lines."""
-_TAIL_BYTES_MAX = 1_000
-"""How much of the end of a file is read again to notice that it is another one."""
-
-
-class FileReplacedError(OSError):
-    """Something else has replaced, changed or removed a file of lines, although it is locked."""
-
-    def __init__(self) -> None:
-        super().__init__(errno.EIO, "another program has changed the file")
 
 
 class LineFile:
@@ -38,13 +29,10 @@ class LineFile:
         """Length of the complete lines. Whatever follows was left by a write that failed."""
         self._rest_max = 0
         """Maximum length of what follows. If more follows, another program has written it."""
-        self._tail = b""
-        """End of the complete lines."""
         try:
             content = path.read_bytes() if path.is_file() else b""
             self._size = content.rfind(b"\n") + 1
             self._rest_max = len(content) - self._size
-            self._tail = content[: self._size][-_TAIL_BYTES_MAX:]
         except OSError:
             self.close()
             raise
@@ -53,29 +41,23 @@ class LineFile:
         """Append complete lines. When this returns, they are on disk.
 
         Raises:
-            FileReplacedError: The file is not the one that was written. It stays as it is.
-            OSError: The lines cannot be written. The next call cuts off what was written of them.
+            OSError: The lines cannot be written. The next call cuts off what was written of them. If another
+                program has removed or changed the file, it stays as it is.
         """
-        try:
-            file = open_private_file(self._path, os.O_RDWR | (0 if self._size else os.O_CREAT))
-        except FileNotFoundError:
-            if self._size:
-                raise FileReplacedError from None
-            raise
+        file = open_private_file(self._path, os.O_RDWR | (0 if self._size else os.O_CREAT))
         try:
             rest = os.lseek(file, 0, os.SEEK_END) - self._size
-            os.lseek(file, max(0, self._size - len(self._tail)), os.SEEK_SET)
-            if not 0 <= rest <= self._rest_max or os.read(file, len(self._tail)) != self._tail:
-                raise FileReplacedError
+            if not 0 <= rest <= self._rest_max:
+                raise OSError(errno.EIO, "another program has changed the file")
             self._rest_max = max(self._rest_max, len(lines))
             os.ftruncate(file, self._size)
+            os.lseek(file, self._size, os.SEEK_SET)
             write_all(file, lines)
             os.fsync(file)
         finally:
             os.close(file)
         self._size += len(lines)
         self._rest_max = 0
-        self._tail = (self._tail + lines)[-_TAIL_BYTES_MAX:]
 
     def close(self) -> None:
         """Let other programs write the file."""

@@ -33,13 +33,7 @@ from roamtui.conversation.events import (
     Usage,
     UsageRecorded,
 )
-from roamtui.conversation.line_file import (
-    LOG_SUFFIX,
-    FileReplacedError,
-    LineFile,
-    get_lock_path,
-    map_store_errors,
-)
+from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.question_flow import restore_rewound
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
@@ -220,8 +214,6 @@ class ConversationLog:
         self._path = path
         self._file = file
         self.events = [*events]
-        self.is_replaced = False
-        """Whether something else has replaced or removed the file. Then nothing more is written to it."""
         self._saved_count = 0 if file is None else len(self.events)
         self._writing = Lock()
 
@@ -234,10 +226,10 @@ class ConversationLog:
         """Append the new events to the file. When this returns, all are on disk. Callable from any thread.
 
         Raises:
-            StoreError: They could not be written. Unless `is_replaced`, the next call tries again.
+            StoreError: They could not be written. The next call tries again.
         """
         path = self._path
-        if path is None or self.is_replaced:
+        if path is None:
             return
         with self._writing, map_store_errors("save the conversation", path.parent):
             # Not before the lock: if the log was saved and closed meanwhile, its file must stay closed.
@@ -247,23 +239,8 @@ class ConversationLog:
                 self._file = LineFile(path)
             count = len(self.events)
             lines = encode_events(self.events[self._saved_count : count])
-            try:
-                self._file.append(lines if self._saved_count else _HEAD + lines)
-            except FileReplacedError:
-                self.is_replaced = True
-                raise
+            self._file.append(lines if self._saved_count else _HEAD + lines)
             self._saved_count = count
-
-    def start_copy(self, state: ConversationState) -> tuple["ConversationLog", ConversationState]:
-        """Start a log with the same events beside this one, and return it with its state."""
-        assert self._path is not None, "what is not written needs no copy"
-        copy_id = make_conversation_id()
-        started, *rest = self.events
-        title = state.title.removesuffix(_COPY).rstrip()
-        renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
-        events = [replace(started, conversation_id=copy_id), *rest, renamed]
-        copy = ConversationLog(self._path.with_name(f"{copy_id}{LOG_SUFFIX}"), events)
-        return copy, apply_events(replace(state, id=copy_id), renamed)
 
     def close(self) -> None:
         """Let other programs write the log."""
@@ -349,7 +326,12 @@ class ConversationStore:
                 stack.pop_all()  # the log closes it
                 warning = _TORN if log.rest else ""
                 return ConversationLog(path, log.events, file), log.state, warning
-        return *ConversationLog(path, log.events).start_copy(log.state), warning
+        copy_id = make_conversation_id()
+        started, *rest = log.events
+        title = log.state.title.removesuffix(_COPY).rstrip()
+        renamed = ConversationRenamed(title=f"{title} {_COPY}".lstrip())
+        copy = self.start(copy_id, (replace(started, conversation_id=copy_id), *rest, renamed))
+        return copy, apply_events(replace(log.state, id=copy_id), renamed), warning
 
     def read(self, conversation_id: str) -> DecodedLog:
         """Read the log of a conversation, without locking it."""

@@ -123,27 +123,6 @@ def ask_and_open(folder: Path, failing: Failing) -> None:
     resumed.close()
 
 
-def ask_after_the_log_was_removed(folder: Path, failing: Failing) -> None:
-    """All that was in memory is in a copy as soon as the disk works again."""
-    store = ConversationStore(folder / "conversations")
-    agent = make_agent(store=store)
-    told: list[str] = []
-    agent.conversation.subscribe(lambda event: told.append(event.message) if isinstance(event, WarningRaised) else None)
-    first_id = agent.conversation.state.id
-    model_of(agent).add_replies("One.", "Two.", "Three.")
-    asyncio.run(agent.ask("First?"))
-    (folder / "conversations" / f"{first_id}.jsonl").unlink()
-    with failing() as raised:
-        asyncio.run(agent.ask("Second?"))
-    assert raised == []
-    asyncio.run(agent.ask("Third?"))
-    assert agent.conversation.close() == ""
-    assert len(told) == len(set(told)) <= 2
-    (copy,) = store.list()
-    assert copy.id == agent.conversation.state.id != first_id
-    assert [exchange.question for exchange in store.load(copy.id).exchanges] == ["First?", "Second?", "Third?"]
-
-
 def rename(folder: Path, failing: Failing) -> None:
     store = _make_store(folder, a="Why?", b="How?")
     with failing() as told:
@@ -236,7 +215,7 @@ def cache_page(folder: Path, failing: Failing) -> None:
 
 
 DEEDS = (
-    save_first, save_more, resume, ask_and_open, ask_after_the_log_was_removed, rename, delete, list_all, keep_note,
+    save_first, save_more, resume, ask_and_open, rename, delete, list_all, keep_note,
     change_setting, export_over_an_earlier_file, cache_page,
 )  # fmt: skip
 

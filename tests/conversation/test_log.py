@@ -15,7 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.drafts import DraftFile
-from roamtui.conversation.events import ConversationRenamed
+from roamtui.conversation.events import ConversationRenamed, WarningRaised
 from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import plan_rewind
@@ -269,6 +269,28 @@ def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: Co
     with pytest.raises(StoreError, match="another program has changed the file"):
         log.save()
     assert store.load("c0ffee").title == "Other"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps open files")
+@pytest.mark.parametrize("content", [None, b"", b"older\n", bytes(100_000)])
+async def test_a_log_that_something_else_changes_stays_as_it_is_and_that_is_said(
+    store: ConversationStore, folder: Path, content: bytes | None
+) -> None:
+    conversation = Conversation(make_library(), store=store)
+    told: list[str] = []
+    conversation.subscribe(lambda event: told.append(event.message) if isinstance(event, WarningRaised) else None)
+    agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")] * 3))
+    await agent.ask("First?")
+    path = _path(folder, conversation.state.id)
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    await agent.ask("Second?")
+    await agent.ask("Third?")
+    assert [exchange.question for exchange in conversation.state.exchanges] == ["First?", "Second?", "Third?"]
+    assert told == [conversation.save_failure] == [conversation.close()]
+    assert told[0].startswith("Could not save the conversation: ")
+    assert (path.read_bytes() if path.exists() else None) == content
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")

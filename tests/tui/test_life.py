@@ -296,7 +296,7 @@ def test_a_defect_ends_the_app_with_a_sentence(
     assert "ZeroDivisionError" not in told
 
 
-@pytest.mark.parametrize("case", ["asked", "demo", "other", "not saved", "removed"])
+@pytest.mark.parametrize("case", ["asked", "demo", "other", "not saved"])
 def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_of_it(
     case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -305,7 +305,6 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     model = RecordedModel(seconds_per_word=0) if case == "demo" else None
     context = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
     app, conversation = app_over(context), context.conversation
-    log = conversations_path() / f"{conversation.state.id}.jsonl"
     disk = FaultyDisk(monkeypatch, conversations_path())
 
     async def use(pilot: Pilot[Any]) -> None:
@@ -317,8 +316,6 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
         if case == "other":
             ui.app.post_message(DocumentRequested(str(other)))
             await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
-        elif case == "removed":
-            log.unlink()
         elif case == "not saved":
             disk.passes, disk.faults, disk.error = 0, math.inf, errno.ENOSPC
             await ui.ask("And on Sunday?")
@@ -329,12 +326,10 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     named = f"To continue this conversation: roamtui --conversation {conversation.state.id}"
     told = {
         "asked": [named],
-        "removed": ["so this conversation is now a copy.", named],
         "not saved": ["roamtui: Could not save the conversation: No space left on device"],
     }
     lines = capsys.readouterr().err.splitlines()
     assert all(words in line for words, line in zip(told.get(case, ()), lines, strict=True))
-    assert (conversation.state.id == log.stem) is (case != "removed")
 
 
 @pytest.mark.parametrize("seen", [(events.AppBlur,), (events.AppBlur, events.AppFocus, events.AppBlur)])

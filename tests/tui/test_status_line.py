@@ -146,21 +146,3 @@ async def test_that_nothing_is_saved_is_on_the_screen_as_long_as_it_is_true(
         assert "Could not save" not in ui.words
         asked = [exchange.question for exchange in store.load(ui.state.id).exchanges]
     assert asked == ["First?", "Second?", "Third?", "Fourth?"]
-
-
-async def test_that_the_conversation_is_a_copy_stays_on_the_screen_until_the_next_question(
-    store: ConversationStore, tmp_path: Path
-) -> None:
-    long_answer = "\n\n".join(f"Paragraph {number}." for number in range(60))
-    said = "is now a copy."
-    async with running(make_app(store=store), (80, 24)) as ui:
-        await ui.ask("First?", "One.")
-        (tmp_path / "conversations" / f"{ui.state.id}.jsonl").unlink()
-        await ui.ask("Second?", long_answer)
-        await ui.press("pagedown", "escape", "x")
-        assert ui.words.count(said) == 1
-        await ui.ask("Third?", "Three.")
-        assert said not in ui.words
-        (tmp_path / "conversations" / f"{ui.state.id}.jsonl").unlink()
-        await ui.press("ctrl+n")
-        await ui.wait_until(said)
