@@ -198,11 +198,12 @@ def _write_passages(
             is_code = is_in_code(own_text, span.start - own.start)
             texts.append(text.lstrip("\r\n") if is_code else text.lstrip())  # its indent makes it code
         titles = map(escape_inline, list_titles(library, section_id)[-2:])
-        statement = find_statement(question, texts)
+        all_heads = library.list_heads(spans)
+        statement = find_statement(question, [*map(str.__add__, all_heads, texts)])
         blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
-        if not read_visible_line(texts[0]).startswith(statement):
-            blocks.append(f"> {escape_line_starts(escape_inline(statement))}")
-        for text, span, heads in zip(texts, spans, library.list_heads(spans), strict=True):
+        if not read_visible_line(texts[0]).startswith(statement.shown):
+            blocks.append(f"> {escape_line_starts(escape_inline(statement.shown))}")
+        for text, span, heads in zip(texts, spans, all_heads, strict=True):
             # a list, a table or code needs lines of its own
             is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
             quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")

@@ -1,5 +1,7 @@
 """What front ends and exports show with an answer: passages, proof, sources, and what was read for it."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from roamtui.agent.reading import format_reading
@@ -11,7 +13,7 @@ from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
 from roamtui.plain import format_count
-from roamtui.quotes.verdicts import AnswerProof, make_proof
+from roamtui.quotes.verdicts import AnswerProof, make_proof, resolve_citation
 from roamtui.quotes.wording import (
     PASSAGE_LABEL,
     format_nearest,
@@ -19,6 +21,7 @@ from roamtui.quotes.wording import (
     format_source_line,
     format_verification,
 )
+from roamtui.retrieval.answers import Statement, find_statement
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
@@ -43,6 +46,16 @@ def list_passages(exchange: Exchange) -> tuple[Citation, ...]:
 def format_read(model: str, reading: Reading | None) -> str:
     """Say what the model that answered read and did not read; empty without a model."""
     return "" if reading is None or model == OFFLINE else format_reading(reading)
+
+
+def find_passage_statement(question: str, passages: Sequence[Citation], library: Library) -> Statement:
+    """Return what of some passages is likeliest to answer, with the column heads of a row in a cut table."""
+    texts: list[str] = []
+    for passage in passages:
+        span = resolve_citation(passage, library)
+        heads = library.list_heads([span])[0] if span is not None else ""
+        texts.append(f"{heads}{passage.quote}")
+    return find_statement(question, texts)
 
 
 def get_lead(exchange: Exchange) -> str:

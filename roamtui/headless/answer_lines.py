@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from roamtui.agent.presentation import (
+    find_passage_statement,
     format_proof,
     format_read,
     get_lead,
@@ -29,9 +30,8 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import find_isolates, sanitise_text, shorten
-from roamtui.quotes.verdicts import AnswerProof, resolve_citation
+from roamtui.quotes.verdicts import AnswerProof
 from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
-from roamtui.retrieval.answers import find_statement
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
@@ -158,18 +158,19 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
 
 
 def _write_passages(exchange: Exchange, library: Library) -> None:
-    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads."""
+    """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
+
+    A row of a table comes with its column heads on a second line.
+    """
     lines = [lead] if (lead := get_lead(exchange)) else []
     for passage in exchange.citations:
-        text = passage.quote or ""
-        sentence = find_statement(exchange.question, [text]) or read_visible_line(text)
-        sentence = sentence.translate(_INNER_QUOTES)
+        statement = find_passage_statement(exchange.question, [passage], library)
+        sentence = statement.words or read_visible_line(passage.quote or "")
+        sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
         path = format_path(library, passage.section_id)
-        span = resolve_citation(passage, library)
-        heads = library.list_heads([span])[0] if span is not None else ""
-        columns = read_visible_line(heads.partition("\n")[0])
-        place = f"{passage.place} ({columns})" if columns else passage.place
-        lines.append(f"{path}, {place}: “{shorten(sentence, _SENTENCE_MAX)}” [{passage.section_id}]")
+        lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
+        if statement.row:
+            lines.append(f"{_INDENT}{format_sentence(shorten(statement.row, _SENTENCE_MAX))}")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")

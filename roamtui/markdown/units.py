@@ -43,6 +43,7 @@ _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 _BAR = re.compile(r"\s*[|│]\s*")
 _MAY_HAVE_CELLS = re.compile(r"[|│]|<t[dh]")
 _ROWS_MIN = 2
+_NO_HEADS = " [no column heads found]"
 _ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
 _ROW = re.compile(r"[ \t]*(?:>[ \t]?)*(?P<row>[^\r\n]*[^\s])")
@@ -121,6 +122,24 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     def whole(self) -> VisibleText:
         """All of its text."""
         return self.cells[0] if len(self.cells) == 1 else VisibleText(tuple(_join_cells(self.cells)))
+
+    @cached_property
+    def as_row(self) -> VisibleText:
+        """A row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out."""
+        heads = self._column_heads
+        period = self.heads.find_period(self.row) if self.heads is not None and heads else ""
+        return VisibleText(tuple(_write_row(self.cells, heads, period)))
+
+    @cached_property
+    def head_words(self) -> str:
+        """The known heads of the columns in which a row has something; empty for everything else."""
+        pairs = zip(self._column_heads or (), self.cells, strict=False)
+        return " ".join(head for head, cell in pairs if head and cell.text.strip())
+
+    @cached_property
+    def _column_heads(self) -> tuple[str, ...] | None:
+        """See `TableHeads.find`."""
+        return None if self.heads is None else self.heads.find(self.row)
 
     @property
     def is_bold(self) -> bool:
@@ -342,6 +361,34 @@ def _cut(words: Words, start: int, end: int) -> Words:
     if words.end - words.start != len(words.text):
         return replace(words, text=words.text[start:end])
     return replace(words, text=words.text[start:end], start=words.start + start, end=words.start + end)
+
+
+def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None, period: str) -> Iterator[Piece]:
+    """Yield the pieces of a row with its column heads.
+
+    A currency sign in a cell of its own stays with its figure.
+    """
+    if period:
+        yield Piece(f"{period} | ")
+    last = ""
+    last_head = ""
+    for cell, head in zip(cells, heads or [""] * len(cells), strict=True):
+        if not cell.text.strip():
+            continue
+        is_apart = last and last_head == head and (_is_sign(last) or _is_sign(cell.text))
+        if last:
+            yield Piece(" " if is_apart else " | ")
+        if head and not is_apart:
+            yield Piece(f"{head} ")
+        yield from cell.pieces
+        last = cell.text
+        last_head = head
+    if heads is None and len(cells) > 1:
+        yield Piece(_NO_HEADS)
+
+
+def _is_sign(text: str) -> bool:
+    return not any(map(str.isalnum, text)) and text.strip() not in "-–—−"
 
 
 def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:

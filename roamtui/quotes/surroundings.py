@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from operator import attrgetter
@@ -37,7 +37,6 @@ _PAGES_MAX = 3
 """Maximum number of paragraphs over which a sentence goes on, in each direction."""
 _SKIPPED_MAX = 3
 """Maximum number of units, such as footnotes, over which a sentence goes on."""
-_NO_HEADS = " [no column heads found]"
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
 """The start of a page's title, a page number, or a footnote."""
 _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
@@ -106,7 +105,6 @@ class _Finder:
     def __init__(self, library: Library, parts: Sequence[Span]) -> None:
         self._document = library.documents_by_key[parts[0].doc]
         self._parts = parts
-        self._shown: dict[_Place, VisibleText] = {}
 
     def list_segments(self) -> list[_Segment]:
         """List what is shown: the lines that lead in, and the whole sentences that the quote touches."""
@@ -209,13 +207,7 @@ class _Finder:
     def _show(self, place: _Place) -> VisibleText:
         """Return the text of a unit as it is shown. A row has its column heads."""
         unit = self._get(place)
-        if not unit.kind.is_row:
-            return unit.whole
-        if place not in self._shown:
-            heads = None if unit.heads is None else unit.heads.find(unit.row)
-            period = unit.heads.find_period(unit.row) if unit.heads is not None and heads else ""
-            self._shown[place] = VisibleText(tuple(_write_row(unit.cells, heads, period)))
-        return self._shown[place]
+        return unit.as_row if unit.kind.is_row else unit.whole
 
     def _find_start(self, place: _Place, position: int) -> int:
         """Return where the sentence at a position of a visible text starts."""
@@ -336,34 +328,6 @@ def _list_labels_before(label: str) -> tuple[str, ...]:
     romans = [*_ROMANS, *map(str.upper, _ROMANS)]
     before = romans[romans.index(label) - 1 :][:1] if label in romans else []
     return (*before, *([chr(ord(label) - 1)] if len(label) == 1 else []))
-
-
-def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None, period: str) -> Iterator[Piece]:
-    """Yield the pieces of a row with its column heads: ``Fees | 2022 — | 2021 5``. Empty cells are left out.
-
-    A currency sign in a cell of its own stays with its figure.
-    """
-    if period:
-        yield Piece(f"{period} | ")
-    last = ""
-    last_head = ""
-    for cell, head in zip(cells, heads or [""] * len(cells), strict=True):
-        if not cell.text.strip():
-            continue
-        is_apart = last and last_head == head and (_is_sign(last) or _is_sign(cell.text))
-        if last:
-            yield Piece(" " if is_apart else " | ")
-        if head and not is_apart:
-            yield Piece(f"{head} ")
-        yield from cell.pieces
-        last = cell.text
-        last_head = head
-    if heads is None and len(cells) > 1:
-        yield Piece(_NO_HEADS)
-
-
-def _is_sign(text: str) -> bool:
-    return not any(map(str.isalnum, text)) and text.strip() not in "-–—−"
 
 
 class _Line:

@@ -51,18 +51,35 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Share of the question's weight that its words have, from 0 to 1."""
 
 
-def find_statement(question: str, passages: Sequence[str]) -> str:
-    """Return the sentence or row of passages that is likeliest to answer a question, as a reader sees it.
+class Statement(NamedTuple):
+    """A sentence or row, as a reader sees it."""
+
+    words: str = ""
+    row: str = ""
+    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
+
+    @property
+    def shown(self) -> str:
+        """What a person reads."""
+        return self.row or self.words
+
+
+def find_statement(question: str, passages: Sequence[str]) -> Statement:
+    """Return the sentence or row of passages that is likeliest to answer a question.
 
     It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
+    Passages that begin inside a table need its heads before them.
     """
     text = "\n\n".join(passages)
     ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
     if not ranked:
-        return ""
-    best = text[ranked[0].start : ranked[0].end]
-    statement = sanitise_line(best) if is_in_code(text, ranked[0].start) else read_visible_line(best)
-    return "" if statement.endswith(":") or statement == read_visible_line(text) else statement
+        return Statement()
+    start, end = ranked[0].start, ranked[0].end
+    words = sanitise_line(text[start:end]) if is_in_code(text, start) else read_visible_line(text[start:end])
+    if words.endswith(":") or words == read_visible_line(text):
+        return Statement()
+    unit = next(unit for unit in find_units(text) if unit.start <= start < unit.end)
+    return Statement(words, sanitise_line(unit.as_row.text) if unit.head_words else "")
 
 
 class PassageChoice(NamedTuple):
@@ -106,7 +123,7 @@ def choose_passages(
     best_similarity = max(similarity or 0.0 for similarity in similarities)
     score = max(proofs[False], (proofs[True] + best_similarity) / policy.similarity_divisor)
     titles = (library.node(passage.section_id).title for passage in chosen)
-    is_titled = any(weighing.compute_share(title) == 1.0 for title in titles)
+    is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
     is_near = is_titled or score >= policy.nearest_min or not weighing.certainty
     return PassageChoice(chosen, score >= policy.answer_min) if is_near else PassageChoice()
 
@@ -191,9 +208,12 @@ class _Weighing:
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
 
-    def compute_share(self, text: str) -> float:
-        """Return the share of the question's weight that the words of a text have."""
-        words = {word for *_, word in self.matcher.locate(text)}
+    def find_words(self, text: str) -> frozenset[str]:
+        """Return the words of the question, or related ones, that a text has."""
+        return frozenset(word for *_, word in self.matcher.locate(text))
+
+    def compute_share(self, words: Iterable[str]) -> float:
+        """Return the share of the question's weight that some of its words have."""
         return min(1.0, sum(map(self.weights.__getitem__, words)) / self._total)
 
 
@@ -201,16 +221,16 @@ def _score_passages(
     library: Library, section_id: str, text: str, weighing: _Weighing
 ) -> Iterable[FoundPassage]:
     """Yield the passages of a section's own text that have a word, or its first one if none has."""
-    best_sentences: dict[Bounds, str] = {}
+    best_words: dict[Bounds, frozenset[str]] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:
-            best_sentences.setdefault(passage, text[sentence.start : sentence.end])
-    opening = None if best_sentences else get_first_sentence(text)
+            best_words.setdefault(passage, sentence.terms)
+    opening = None if best_words else get_first_sentence(text)
     if opening is not None and (passage := find_passage(text, opening.start)) is not None:
-        best_sentences[passage] = ""
-    title = library.node(section_id).title
+        best_words[passage] = frozenset()
     own = library.node(section_id).own_content_span
-    for (start, end), sentence_text in best_sentences.items():
-        titled_text = f"{title}\n{text[start:end]}"
-        shares = weighing.compute_share(sentence_text), weighing.compute_share(titled_text)
+    of_title = weighing.find_words(library.node(section_id).title)
+    for (start, end), words in best_words.items():
+        all_words = words | of_title | weighing.find_words(text[start:end])
+        shares = weighing.compute_share(words), weighing.compute_share(all_words)
         yield FoundPassage(section_id=section_id, span=own.get_part(start, end), score=sum(shares) / 2)

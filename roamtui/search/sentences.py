@@ -30,6 +30,8 @@ class RankedSentence(Struct, frozen=True):
     end: int
     score: float
     """Above 0, and about 1 if the sentence contains all terms."""
+    terms: frozenset[str]
+    """The terms that it contains. A row has those of its column heads too."""
 
 
 def find_related_words(
@@ -93,10 +95,12 @@ def _rank_sentences(
     for index, places in terms_by_unit.items():
         unit = units[index]
         sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
-        for number, terms in _assign_terms(sentences, places).items():
+        of_heads = matcher.locate(unit.head_words) if unit.kind.is_row else ()
+        for number, located in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
-            score = sum(weights[term] for term in dict.fromkeys(located for *_, located in terms)) / total
-            ranked.setdefault(text[start:end], RankedSentence(start, end, score))
+            terms = dict.fromkeys(term for *_, term in chain(located, of_heads))
+            score = sum(map(weights.__getitem__, terms)) / total
+            ranked.setdefault(text[start:end], RankedSentence(start, end, score, frozenset(terms)))
     return tuple(sorted(ranked.values(), key=lambda sentence: (-sentence.score, sentence.start)))
 
 

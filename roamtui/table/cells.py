@@ -123,7 +123,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     if passages:
         citations: tuple[Citation, ...] = passages[:1]
         quote = passages[0].quote or ""
-        value = find_statement(exchange.question, [quote]) or read_visible_line(quote)
+        value = find_statement(exchange.question, [quote]).shown or read_visible_line(quote)
     else:
         citations = exchange.citations
         value = _parse_value(exchange)

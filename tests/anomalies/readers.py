@@ -138,7 +138,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "footers": _clean,
     "sentences": split_sentences,
     "passages": split_passages,
-    "statement": lambda text: find_statement("How many alpha b?", [text]),
+    "statement": lambda text: find_statement("How many alpha b?", [text]).shown,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
     "line from right to left": lambda text: [_read_turned(part + text) for part in ("\u05d0", "7", f"7{text}")],

@@ -11,18 +11,53 @@ from tests.search.libraries import id_of, make_library
 
 @pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/answers", "likeliest"))
 def test_the_likeliest_sentence_has_most_words_of_the_question(question: str, text: str, answer: str) -> None:
-    assert find_statement(question, [text]) == answer
+    assert find_statement(question, [text]).words == answer
 
 
 @pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/answers", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
-    assert find_statement("How much is the fee?", [text]) == answer
+    assert find_statement("How much is the fee?", [text]).words == answer
 
 
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
     hits = [Hit(section_id=id_of(library, title), score=score, why="") for title, score in scores.items()]
     passages = choose_passages(library, question, hits).passages
     return list(dict.fromkeys(library.node(passage.section_id).title for passage in passages))
+
+
+_TWO_TABLES = """# Fees
+
+## Hire
+
+| Item | Hire per day | Deposit |
+|---|---|---|
+| Ladder | £5 | |
+| Cargo bike | £30 | £100 |
+
+## Overdue
+
+| Item | Late per day | Lost |
+|---|---|---|
+| Ladder | £2 | £60 |
+| Cargo bike | £10 | |
+
+## Thursdays
+
+A late bike ride leaves at nine.
+"""
+
+
+def test_the_words_of_column_heads_count_for_each_row_that_they_head() -> None:
+    library = make_library(_TWO_TABLES)
+    hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
+    choice = choose_passages(library, "how much is a late cargo bike per day", hits)
+    best = max(choice.passages, key=lambda passage: passage.score)
+    assert library.node(best.section_id).title == "Overdue"
+
+
+def test_a_row_is_shown_with_its_column_heads() -> None:
+    statement = find_statement("how much is a late cargo bike per day", [_TWO_TABLES])
+    assert statement == ("Cargo bike £10", "Item Cargo bike | Late per day £10")
 
 
 def test_passages_with_the_same_words_below_the_same_title_are_shown_once() -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import format_proof, get_lead, list_passages
+from roamtui.agent.presentation import find_passage_statement, format_proof, get_lead, list_passages
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -22,7 +22,7 @@ from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source, list_path_titles
-from roamtui.retrieval.answers import find_statement
+from roamtui.retrieval.answers import Statement
 from roamtui.search.sentences import find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
@@ -46,7 +46,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     place: str
     """Page or lines."""
     target: SectionTarget
-    statement: str = ""
+    statement: Statement = Statement()
     """The words of the passage that are likeliest to answer, if they stand out."""
     blocks: Sequence[Block] = ()
     """The whole passage. It folds if there is a statement, or if it has just been shown."""
@@ -56,7 +56,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     @property
     def can_fold(self) -> bool:
         """Whether the passage is shown only once it is unfolded."""
-        return bool(self.statement) or self.is_repeated
+        return bool(self.statement.words) or self.is_repeated
 
 
 class PassageCards:
@@ -102,12 +102,12 @@ class PassageCards:
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             if card.can_fold and index not in self._unfolded:
-                shown = wrap(Content(card.statement), room) if card.statement else []
+                shown = wrap(Content(card.statement.shown), room) if card.statement.words else []
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
-            pattern = r"\W+".join(map(re.escape, _WORD.findall(card.statement)))
+            pattern = r"\W+".join(map(re.escape, _WORD.findall(card.statement.words)))
             statement = re.search(pattern, "\n".join(line.plain for line in shown))
             first_letter, end_letter = statement.span() if statement is not None else (0, 0)
             for line in shown:
@@ -118,7 +118,7 @@ class PassageCards:
                 end_letter -= len(line) + 1
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
             if card.can_fold:
-                words = "▸ whole passage" if card.statement else "▸ stands above"
+                words = "▸ whole passage" if card.statement.words else "▸ stands above"
                 fold = Content.styled("▾ fold" if index in self._unfolded else words, "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
@@ -141,17 +141,18 @@ def _make_card(
     path = list_path_titles(citation, library.title) or [source.title]
     if source.document and not citation.doc:
         path.insert(0, source.document)
-    statement = find_statement(question, [passage.quote or "" for passage in passages])
+    statement = find_passage_statement(question, passages, library)
+    words = statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    holders = (passage for passage in passages if find_quote(statement, passage.quote or "") is not None)
+    holders = (passage for passage in passages if find_quote(words, passage.quote or "") is not None)
     shown = next(holders, citation)
     return _Card(
         path=tuple(path),
         place=source.place,
-        target=SectionTarget(shown.section_id, shown, statement),
+        target=SectionTarget(shown.section_id, shown, words),
         statement=statement,
         blocks=blocks,
-        is_repeated=not statement and _name_texts(passages) <= _name_texts(above),
+        is_repeated=not words and _name_texts(passages) <= _name_texts(above),
     )
 
 
