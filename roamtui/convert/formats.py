@@ -109,7 +109,7 @@ FORMATS = (
         package="lxml",
         left_out=_OFFICE_LOSS,
         holds_pictures=True,
-        version=3,
+        version=4,
     ),
     Format(
         "PPTX",

@@ -1,7 +1,7 @@
 """Numbers of lists and headings, as word processors and presentations write them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -12,14 +12,9 @@ _ROMANS = (
 _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
-_HEBREW = "אבגדהוזחטיכלמנסעפצקרשת"
 _CHICAGO = "*†‡§"
 _REPEATS_MAX = 30
 """A letter is repeated at most so often. Then numbers are figures."""
-_HEBREW_VALUES = (*range(400, 0, -100), *range(90, 0, -10), *range(9, 0, -1))
-_HEBREW_MAX = 999
-_HEBREW_NAMES_OF_GOD = {"יה": "טו", "יו": "טז"}
-"""Numbers that would be written like a name of God, and how they are written."""
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
 _HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
@@ -79,27 +74,11 @@ def _repeat_letter(letters: str) -> Callable[[int], str]:
     return format_letter
 
 
-def _format_hebrew_letters(number: int) -> str:
-    """Write the last letter for each time that the alphabet is used up, then the letter that remains."""
-    count, index = divmod(number - 1, len(_HEBREW))
-    return _HEBREW[-1] * count + _HEBREW[index] if 0 <= count < _REPEATS_MAX else str(number)
-
-
-def _format_hebrew_number(number: int) -> str:
-    if not 0 < number <= _HEBREW_MAX:
-        return str(number)
-    text = _add_signs(number, zip(_HEBREW_VALUES, reversed(_HEBREW), strict=True))
-    return text[:-2] + _HEBREW_NAMES_OF_GOD.get(text[-2:], text[-2:])
-
-
 def _format_roman(number: int) -> str:
-    return _add_signs(number, _ROMANS) if 0 < number <= _ROMAN_MAX else str(number)
-
-
-def _add_signs(number: int, signs: Iterable[tuple[int, str]]) -> str:
-    """Write a number as a sum of signs, from the largest value to the smallest."""
+    if not 0 < number <= _ROMAN_MAX:
+        return str(number)
     parts: list[str] = []
-    for value, sign in signs:
+    for value, sign in _ROMANS:
         count, number = divmod(number, value)
         parts.append(sign * count)
     return "".join(parts)
@@ -154,8 +133,6 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     "russianLower": _repeat_letter(_RUSSIAN),
     "russianUpper": _repeat_letter(_RUSSIAN.upper()),
     "chicago": _repeat_letter(_CHICAGO),
-    "hebrew1": _format_hebrew_number,
-    "hebrew2": _format_hebrew_letters,
     "cardinalText": _format_cardinal,
     "ordinalText": _format_ordinal_words,
     **dict.fromkeys(("一", "chineseCounting", "japaneseCounting", "taiwaneseCounting"), _format_han),
