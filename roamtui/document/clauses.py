@@ -23,11 +23,8 @@ _STARTS = frozenset("0123456789AaSs*_")
 """What a numbered title starts with."""
 _LISTED = re.compile(r".{1,200}(?:\.{3}|\s{2}|\t)[ \t.]*(?:\d{1,3}|[ivx]{1,5})\s*")
 """A line of a contents page: a title, a gap and a page number."""
-_LISTED_HEADING = re.compile(rf"{_NUMBER}.*?[^\d.]\s*(?P<page>\d{{1,3}})")
 _CONTENTS_LINE_MAX = 400
 """Maximum length of a line of a contents page, which may list all clauses of an article, in characters."""
-_CONTENTS_GAP_MAX = 40
-"""Maximum length of what stands between two lines of a contents page, in characters."""
 _WORD = re.compile(r"[^\W\d_]+")
 _FENCE = re.compile(r"\n {0,3}(?:```|~~~)")
 _TITLE_END = re.compile(r"(?<=\w)[.:]\s.*")
@@ -49,7 +46,7 @@ class _Clause(Struct):
 
     offset: int
     key: tuple[int, ...]
-    """Parts of its number; empty for a heading without one."""
+    """Parts of its number."""
     title: str
     level: int
     """Of a heading; 0 for a paragraph."""
@@ -61,12 +58,6 @@ class _Clause(Struct):
 
 class _Run(Struct):
     clauses: list[_Clause]
-
-    @property
-    def level(self) -> int:
-        """Level of its first heading. A heading of a higher level ends it, as it ends a section."""
-        first = self.clauses[0]
-        return first.level or first.above + 1
 
     @property
     def length(self) -> int:
@@ -81,7 +72,7 @@ class _Run(Struct):
             same += 1
         before = last[same] if same < len(last) else 0
         step = key[same] - before if same < len(key) else 0
-        return (step == 1 and max(key[same + 1 :], default=0) <= 1) or (step == 2 and same == len(key) - 1)
+        return step == 1 or (step == 2 and same == len(key) - 1)
 
 
 def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]:
@@ -92,45 +83,16 @@ def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]
     """
     if headings and len(text) < _DIVIDED_MIN:
         return headings
-    kept = _remove_contents(text, headings)
     clauses: list[NodeRow] = []
     later: set[tuple[tuple[int, ...], str]] = set()
-    for run in reversed(_collect_runs(text, start, kept)):
+    for run in reversed(_collect_runs(text, start, headings)):
         names = {(clause.key, _make_name(clause)) for clause in run.clauses}
         # The lines of a contents page come again, as headings or clauses.
         is_repeated = 2 * len(names & later) >= len(names)
         if not (is_repeated and run.length < _CONTENTS_LINE_MAX * len(run.clauses)):
             clauses += _select_clauses(run)
         later |= names
-    return sorted([*clauses, *kept], key=lambda row: row.start)
-
-
-def _remove_contents(text: str, headings: list[NodeRow]) -> list[NodeRow]:
-    """Return the headings without the lines of a contents page: titles with rising page numbers.
-
-    Other headings without text after them are lines too, such as those of schedules.
-    """
-    if sum(row.title[-1:].isdigit() for row in headings if row.title[:1] in _STARTS) < _COUNT_MIN:
-        return headings
-    listed: list[int] = []
-    pages: list[int] = []
-    for row, (begin, end) in enumerate(pairwise([*(row.start for row in headings), len(text)])):
-        title = headings[row].title
-        is_short = end - begin - len(title) < _CONTENTS_GAP_MAX
-        entry = _LISTED_HEADING.fullmatch(title) if is_short and len(title) < _CONTENTS_LINE_MAX else None
-        if entry and (not pages or pages[-1] <= int(entry["page"])):
-            pages.append(int(entry["page"]))
-            listed.append(row)
-        elif pages and (is_short or title.split()[:1] == headings[row - 1].title.split()[:1]):
-            listed.append(row)
-        elif len(pages) >= _COUNT_MIN:
-            break
-        else:
-            listed = []
-            pages = []
-    if len(pages) < _COUNT_MIN or pages[-1] <= len(pages):
-        return headings
-    return headings[: listed[0]] + headings[listed[-1] + 1 :]
+    return sorted([*clauses, *headings], key=lambda row: row.start)
 
 
 def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_Run]:
@@ -138,9 +100,6 @@ def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_R
     runs: list[_Run] = []
     active: list[_Run] = []
     for clause in _iter_clauses(text, start, headings):
-        if not clause.key:
-            active = [run for run in active if clause.level >= run.level]
-            continue
         for index in reversed(range(len(active))):
             if active[index].follows(clause.key):
                 del active[index + 1 :]
@@ -163,28 +122,20 @@ def _make_name(clause: _Clause) -> str:
 
 
 def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterator[_Clause]:
-    """Yield the numbered headings and the paragraphs that may be clauses, in order.
-
-    Of the headings without a number before each of them, the one with the highest level is yielded.
-    """
+    """Yield the numbered headings and the paragraphs that may be clauses, in order."""
     sections = [NodeRow(NodeKind.PREAMBLE, 0, "", start), *headings]
     starts = [*(section.start for section in sections), len(text)]
     numbers = {row: key for row, section in enumerate(sections) if (key := parse_number(section.title))}
     rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
     rows.update(row for number in numbers for row in (number - 1, number))
     fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings else []
-    last = 0
     for row in sorted(rows) if headings else (0,):
         section = sections[row]
         number = numbers.get(row)
         begin = starts[row]
         end = starts[row + 1]
-        passed = [each.level for each in sections[last + 1 : row + (number is None)]]
-        if passed:
-            yield _Clause(begin, (), "", min(passed), 0, is_sure=True)
         if number:
             yield _Clause(begin, number, section.title, section.level, 0, is_sure=True)
-        last = row
         first = None if begin else _FIRST.match(text)
         for match in chain((first,) if first else (), _PARAGRAPH.finditer(text, begin, end)):
             key = _parse_key(match["number"])
@@ -243,6 +194,4 @@ def _choose_level(clause: _Clause, levels: dict[int, int], clauses: list[_Clause
     if levels:
         nearest = min(levels, key=lambda known: (abs(known - depth), known > depth))
         return min(_LEVEL_MAX, max(1, levels[nearest] + depth - nearest))
-    if not clause.above:
-        return depth
     return min(_LEVEL_MAX, clause.above + 1 + depth - min(len(other.key) for other in clauses))

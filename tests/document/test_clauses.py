@@ -27,7 +27,7 @@ def test_numbered_clauses_are_the_outline_of_a_text_without_headings() -> None:
     levels = (1, 2, 2, 1, 2, 1, 2)
     assert [entry for entry in read_outline(text) if entry[0]] == list(zip(levels, titles, strict=True))
     run_on = "".join(f"{n}.{m} Title. {_BODY}\n\n" for n in (1, 2, 3) for m in (1, 2))
-    assert read_outline(run_on)[:2] == [(2, "1.1 Title"), (2, "1.2 Title")]
+    assert read_outline(run_on)[:2] == [(1, "1.1 Title"), (1, "1.2 Title")]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,17 @@ def test_lines_of_a_contents_page_are_no_sections() -> None:
     names = ("TERM", "PRICE", "LAW", "NOTICES", "PARTIES", "SIGNS")
     numbered = [f"{number}. {name}" for number, name in enumerate(names, start=1)]
     pages = [f"{title}{7 * row}" for row, title in enumerate(numbered, start=1)]
+    articles = [f"{title} {'AND ALL OF IT, ' * 20}" for title in numbered]
     clauses = _write(*numbered, body=_BODY * 4)
-    for mark, listed in (("## ", [*pages, "Annex 1: Prices", "Annex 2: Signs"]), ("", numbered), ("", pages)):
-        text = f"# A contract\n\nCONTENTS\n\n{_write(*(f'{mark}{line}' for line in listed), body='')}{clauses}"
+    for listed in (numbered, pages, articles):
+        text = f"# A contract\n\nCONTENTS\n\n{_write(*listed, body='')}{clauses}"
         assert read_outline(text) == [(1, "A contract"), *((2, title) for title in numbered)]
+
+
+def test_one_number_may_be_missing_but_not_two() -> None:
+    for missing, count in ((1, 5), (2, 0)):
+        numbers = (1, 2, 3, *range(4 + missing, 6 + missing))
+        assert len(add_clauses(_write(*(f"{number}. FEES" for number in numbers)), 0, [])) == count
 
 
 @given(
