@@ -4,9 +4,11 @@ It imports little, because the first screen of the app has to wait for it.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from hashlib import blake2b
+from itertools import islice
 from typing import assert_never
 
 from msgspec import Struct, field
@@ -177,6 +179,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
     open_sections: Mapping[str, OpenSection] = field(default_factory=dict)
     """By id, oldest first."""
+    cited: Mapping[str, int] = field(default_factory=dict)
+    """How many citations of all answers name each section that any names."""
     unfolded: frozenset[str] = frozenset()
     unfolded_by_answer: frozenset[str] = frozenset()
     """Those of them that answers unfolded, not the person."""
@@ -268,8 +272,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def collect_excerpts(self) -> dict[str, list[Bounds]]:
         """Collect the quotable ranges of the newest hits and closed sections, by document key."""
         excerpts: dict[str, list[Bounds]] = {}
-        current = [exchange for exchange in self.exchanges if not exchange.is_stale]
-        for exchange in current[-_EXCERPT_QUESTIONS_MAX:]:
+        current = (exchange for exchange in reversed(self.exchanges) if not exchange.is_stale)
+        for exchange in islice(current, _EXCERPT_QUESTIONS_MAX):
             add_delivered(excerpts, (*exchange.iter_excerpts(), *exchange.closed))
         return {doc: merge_bounds(bounds) for doc, bounds in excerpts.items()}
 
@@ -405,7 +409,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return _end_exchange(state, event)
         case CitationsChecked(number=number, citations=citations):
             checked = replace(exchanges[number - 1], citations=citations)
-            return replace(state, exchanges=(*exchanges[: number - 1], checked, *exchanges[number:]))
+            return _replace_exchange(state, checked)
         case QuestionsRewound(first=first):
             return replace(_rewind(state, first - 1), rewound=replace(state, rewound=None))
         case QuestionsRestored():
@@ -443,8 +447,8 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
 
 def _end_exchange(state: ConversationState, event: QuestionAnswered) -> ConversationState:
     state = replace(_spend(state, state.in_flight), in_flight=Usage(), is_asking=False)
-    state = _change_last(
-        state,
+    ended = replace(
+        state.exchanges[-1],
         answer=event.answer,
         own_length=event.own_length,
         unsourced=event.unsourced,
@@ -454,6 +458,7 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
         reading=event.reading,
         digest=state.content_hash,
     )
+    state = _replace_exchange(state, ended)
     opened = state.open_sections
     named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
     cited = _by_id(replace(each, last_cited=event.number) for each in named)
@@ -487,16 +492,31 @@ def _close(state: ConversationState, section_ids: Sequence[str]) -> Conversation
 
 def _restore(state: ConversationState) -> ConversationState:
     before = state.rewound or state
-    restored = replace(state, exchanges=before.exchanges, open_sections=before.open_sections)
-    return replace(restored, rewound=None, needs_rebuild=True)
+    restored = replace(state, exchanges=before.exchanges, cited=before.cited)
+    return replace(restored, open_sections=before.open_sections, rewound=None, needs_rebuild=True)
 
 
 def _choose_answer(state: ConversationState, position: int, index: int) -> ConversationState:
-    exchanges = state.exchanges
-    answers = exchanges[position].answers
+    answers = state.exchanges[position].answers
     chosen = replace(answers[index], earlier=answers[:index], later=answers[index + 1 :])
-    exchanges = (*exchanges[:position], chosen, *exchanges[position + 1 :])
-    return replace(state, exchanges=exchanges, needs_rebuild=True)
+    return replace(_replace_exchange(state, chosen), needs_rebuild=True)
+
+
+def _replace_exchange(state: ConversationState, exchange: Exchange) -> ConversationState:
+    """Replace the exchange with the same number, and what it cites."""
+    index = exchange.number - 1
+    before = state.exchanges[index]
+    exchanges = (*state.exchanges[:index], exchange, *state.exchanges[index + 1 :])
+    return replace(state, exchanges=exchanges, cited=_count_cited(state, (before,), (exchange,)))
+
+
+def _count_cited(
+    state: ConversationState, removed: Iterable[Exchange], added: Iterable[Exchange] = ()
+) -> Mapping[str, int]:
+    cited = Counter(state.cited)
+    cited.subtract(citation.section_id for exchange in removed for citation in exchange.citations)
+    cited.update(citation.section_id for exchange in added for citation in exchange.citations)
+    return +cited
 
 
 def _by_id(sections: Iterable[OpenSection]) -> dict[str, OpenSection]:
@@ -524,6 +544,7 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
     return replace(
         state,
         exchanges=state.exchanges[:kept_count],
+        cited=_count_cited(state, state.exchanges[kept_count:]),
         open_sections=_by_id(sections),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,

@@ -57,6 +57,10 @@ class StatusLine(ClickableLine):
     """What is happening, or what waits for the person."""
     compared: reactive[str] = reactive("")
     """How much of the document is compared by meaning, unless it is all."""
+    opened: reactive[str] = reactive("")
+    """How many sections are open, and their tokens."""
+    used: reactive[str] = reactive("")
+    """The tokens and cost so far."""
 
     def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
         super().__init__()
@@ -67,12 +71,10 @@ class StatusLine(ClickableLine):
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, tokens and cost of a conversation."""
-        self._opened = "No open sections"
-        if state.open_sections:
-            self._opened = f"◆ {len(state.open_sections)} open · ~{format_token_count(state.open_tokens)}"
+        opened = f"◆ {len(state.open_sections)} open · ~{format_token_count(state.open_tokens)}"
+        self.opened = opened if state.open_sections else "No open sections"
         used = format_usage(state.spent)
-        self._used = f"read {used}" if used else ""
-        self.refresh()
+        self.used = f"read {used}" if used else ""
 
     def show_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
@@ -99,8 +101,8 @@ class StatusLine(ClickableLine):
         message = Content(_GAP).join(filter(None, (progress, message)))
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
-        opened = _make_clickable(Content(self._opened), "global.go_tree")
-        used = Content.styled(self._used, "$muted")
+        opened = _make_clickable(Content(self.opened), "global.go_tree")
+        used = Content.styled(self.used, "$muted")
         compared = Content.styled(self.compared, "$muted")
         return _join_fitting([model, message, opened, used, compared], self.size.width, _GAP)
 

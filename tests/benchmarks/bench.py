@@ -23,6 +23,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.growth import bench_growth
+from tests.benchmarks.long_conversation import bench_long_conversation
 from tests.benchmarks.measuring import (
     TABLE_HEAD,
     Finding,
@@ -132,6 +133,7 @@ BENCHES: dict[str, Callable[[], list[Finding]]] = {
     "search": bench_search,
     "tree": partial(measure_sizes, bench_tree),
     "find": partial(measure_sizes, bench_find),
+    "long": lambda: asyncio.run(bench_long_conversation()),
     "growth": bench_growth,
 }
 

@@ -31,7 +31,7 @@ from tests.real_documents import find_data_dir
 from tests.tui.driving import make_app
 
 _SECTIONS = (1_000, 100_000)
-_SIZE = (160, 48)
+SIZE = (160, 48)
 _KEY_SECONDS_MAX = 0.033
 _STILL_SECONDS = 0.04
 """More than two frames: what waits for the next one is painted by then."""
@@ -94,7 +94,7 @@ async def open_wide(sections: int) -> AsyncIterator[tuple[RoamApp, KeyBench]]:
     app = make_app(text="".join(generate(sections, "tree")))
     app.driver_class = SilentTerminal
     gc.freeze()  # as `launch` does
-    async with app.run_test(headless=False, size=_SIZE):
+    async with app.run_test(headless=False, size=SIZE):
         bench = KeyBench(app)
         await bench.rest()
         await bench.press(["escape", "g"])
@@ -140,7 +140,7 @@ class StockTreeApp(App[None]):
 async def _measure_stock(app: StockTreeApp) -> tuple[float, list[float]]:
     """Return what it takes to unfold all sections in Textual's tree, and the time of each key there."""
     app.driver_class = SilentTerminal
-    async with app.run_test(headless=False, size=_SIZE):
+    async with app.run_test(headless=False, size=SIZE):
         bench = KeyBench(app)
         await bench.rest()
         return await bench.measure(app.unfold), await bench.press(_WALK)

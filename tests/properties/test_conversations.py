@@ -1,6 +1,7 @@
 """A conversation stays consistent, whatever the agent, the person, the provider and the power supply do."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,15 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, Origin
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, fold_events
-from roamtui.conversation.update import CloseSections, Command, ExpandSections, FoldNodes, PinSections, ReadSection
+from roamtui.conversation.update import (
+    ChooseAnswer,
+    CloseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    PinSections,
+    ReadSection,
+)
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.expansion import annotate_with_ids
@@ -235,6 +244,20 @@ class Conversations(RuleBasedStateMachine):
         assert len(self.state.exchanges) == exchange.number - 1
         self.sent = ()
 
+    @precondition(lambda self: self.state.rewound)
+    @rule()
+    def restore(self) -> None:
+        self.runner.run(self.conversation.restore())
+        self.sent = ()
+
+    @precondition(lambda self: any(exchange.earlier or exchange.later for exchange in self.state.exchanges))
+    @rule()
+    def choose_another_answer(self) -> None:
+        exchange = next(exchange for exchange in self.state.exchanges if exchange.earlier or exchange.later)
+        index = 0 if exchange.earlier else 1
+        self.runner.run(self.conversation.execute(ChooseAnswer(number=exchange.number, index=index)))
+        self.sent = ()
+
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:
         self.model_name = name
@@ -254,6 +277,8 @@ class Conversations(RuleBasedStateMachine):
         _check_deliveries(state)
         assert [exchange.number for exchange in state.exchanges] == [*range(1, len(state.exchanges) + 1)]
         assert all(exchange.stopped is not None for exchange in state.exchanges)
+        citations = (citation for exchange in state.exchanges for citation in exchange.citations)
+        assert state.cited == Counter(citation.section_id for citation in citations)
 
     @invariant()
     def what_was_spent_never_falls(self) -> None:

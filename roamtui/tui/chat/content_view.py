@@ -31,6 +31,8 @@ class ContentView(Widget):
         """The targets, in order. `draw` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
+        self._target_lines: list[range] | None = None
+        """The lines of each target, once they are asked for."""
         self.part_starts = [0]
         """First line of each part that may change independently of the others. It is set by `draw`."""
 
@@ -65,17 +67,20 @@ class ContentView(Widget):
     def _get_lines(self, width: int) -> list[Content]:
         if self._drawn is None or self._drawn[0] != width:
             self._drawn = (width, self.draw(max(1, width)))
+            self._target_lines = None
         return self._drawn[1]
 
     def list_target_lines(self) -> list[range]:
         """List the lines of each target."""
         lines = self.lines  # drawing them finds the targets
-        found: dict[object, range] = {}
-        for number, line in enumerate(lines):
-            for span in line.spans:
-                found[span.style] = range(found.get(span.style, range(number, number)).start, number + 1)
-        styles = (Style.from_meta({TARGET_META: index}) for index in range(len(self.targets)))
-        return [found.get(style, range(1)) for style in styles]
+        if self._target_lines is None:
+            found: dict[object, range] = {}
+            for number, line in enumerate(lines):
+                for span in line.spans:
+                    found[span.style] = range(found.get(span.style, range(number, number)).start, number + 1)
+            styles = (Style.from_meta({TARGET_META: index}) for index in range(len(self.targets)))
+            self._target_lines = [found.get(style, range(1)) for style in styles]
+        return self._target_lines
 
     @override
     def render(self) -> Content:

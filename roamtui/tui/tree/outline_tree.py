@@ -7,6 +7,7 @@ and open, so keys and clicks only post messages.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter, is_
 
 from rich.cells import cell_len
 from textual import events, on
@@ -43,6 +44,8 @@ _TITLE_WIDTH_MIN = 8
 """In cells. If a title would get less, the page is left out."""
 _TITLE_LENGTH_MAX = 1_000
 """In characters. No screen shows more, and a heading may have a million."""
+_get_drawn = attrgetter("library", "unfolded", "open_sections", "cited", "reading_id")
+"""Returns the parts of a state that the tree draws."""
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
 _FOLD_META_KEY = "roamtui_fold"
 """The style metadata key of a triangle: whether its node can be folded."""
@@ -131,17 +134,24 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
-        before, after = self._state.staying_sections, state.staying_sections
-        if state.id != self._state.id:
+        shown = self._state
+        self._state = state
+        if all(map(is_, _get_drawn(shown), _get_drawn(state))):
+            return  # most events of an answer change none of this
+        before, after = shown.staying_sections, state.staying_sections
+        if state.id != shown.id:
             self._undoable.clear()
         elif after != before:
             if after != self._undone:
                 self._undoable.append(before)
             self._undone = None
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        state = self._state
         top_id = self.lines.id_at(round(self.scroll_target_y))
         if state.library is not self.lines.library or state.unfolded != self.lines.unfolded:
             self.lines = VisibleLines(state.library, state.unfolded)
-        self._state = state
         self._signs = list_signs(state, self.lines)
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.lines.ids))
         self.scroll_to(y=self.lines.find_line(top_id), animate=False, force=True)
@@ -244,7 +254,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Draw in the new width, with the cursor in view."""
-        self.show(self._state)
+        self._lay_out()
         self.reveal(self.cursor_id)
 
     @on(events.Focus)

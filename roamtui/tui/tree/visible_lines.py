@@ -108,10 +108,9 @@ SIGNS = {
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
     """Return the signs of sections by id. A line that hides open sections says how many."""
-    cited = {citation.section_id for exchange in state.exchanges for citation in exchange.citations}
     groups = {
         "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},
-        "❝": cited | {section.section_id for section in state.open_sections.values() if section.last_cited},
+        "❝": {*state.cited, *(each.section_id for each in state.open_sections.values() if each.last_cited)},
         "¶": {lines.id_at(lines.find_line(state.reading_id)) or ""},
     }
     signs: defaultdict[str, str] = defaultdict(str)
