@@ -21,7 +21,8 @@ from roamtui.quotes.wording import (
     format_source_line,
     format_verification,
 )
-from roamtui.retrieval.answers import Statement, find_statement
+from roamtui.retrieval.answers import find_statement
+from roamtui.search.sentences import Statement
 
 
 def replies_with_passages(exchange: Exchange) -> bool:

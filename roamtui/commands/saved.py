@@ -19,6 +19,8 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     help_text = "md (default), or the format of -o; html is a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
+    help_text = "where the document to export is now, if it has moved"
+    parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
 
 
@@ -32,14 +34,16 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    if args.output is not None and args.action != "export":
-        raise UsageError("-o works only with `roamtui conversations export`.")
+    for name, value in (("-o", args.output), ("--in", args.within)):
+        if value is not None and args.action != "export":
+            raise UsageError(f"{name} works only with `roamtui conversations export`.")
     if args.id is None:
         print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
         delete_conversation(args.id)
     else:
-        print_conversation(args.id, args.format, make_bootstrap(args).reopen, args.output)
+        reopen = make_bootstrap(args).reopen
+        print_conversation(args.id, args.format, reopen, args.output, args.within)
 
 
 def _add_notes_arguments(parser: CommandParser) -> None:

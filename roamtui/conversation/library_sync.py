@@ -18,6 +18,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.paths import is_standard_input
+from roamtui.plain import sanitise_line
 from roamtui.sources.source_names import split_sources
 
 
@@ -94,6 +95,11 @@ def get_source_key(library: Library) -> str:
     name = f"-{library.root.content_hash}" if is_standard_input(library.source) else library.source
     # file names may hold bytes that are not UTF-8
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def explain_missing(source: str) -> str:
+    """Say that the document of a conversation is gone, and how to name its new place to a command."""
+    return f"The document {sanitise_line(source)} is no longer there. If you know where it is, add --in FILE."
 
 
 def is_source_missing(source: str) -> bool:

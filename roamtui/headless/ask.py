@@ -92,9 +92,12 @@ async def run_ask(
         await agent.model.close()
     status = report.finish()
     state = agent.conversation.state
-    is_cited = bool(state.exchanges and state.exchanges[-1].citations)
-    if is_cited and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
-        write_text(f"\nSource: {sanitise_line(state.library.source)}\n")  # `recheck` reads it
+    if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
+        exchange = state.exchanges[-1]
+        source = f"Source: {state.library.source}" if exchange.citations else ""  # `recheck` reads it
+        origin = gather_facts(exchange, state.source).origin
+        lines = [sanitise_line(line) for line in (source, origin) if line]
+        write_text("".join(f"{line}\n" for line in ("", *lines)))
     return status
 
 

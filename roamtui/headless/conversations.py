@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError, UsageError
+from roamtui.errors import RoamtuiError, SourceError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
@@ -66,13 +66,16 @@ def print_conversation(
     output_format: str | None,
     open_source: Callable[..., Library],
     output_path: Path | None = None,
+    moved_to: str | None = None,
 ) -> None:
     """Write one conversation to a file, or to stdout.
 
     The format is `md`, `json`, or `html` for a page that replays it. If None, the name of the file decides.
+    `moved_to` is where the document is now, if it has moved.
 
     Raises:
         UsageError: The name of the file does not say a format, or the file is a source.
+        SourceError: The page needs the document, which cannot be read.
     """
     if output_format is None:
         suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
@@ -83,9 +86,15 @@ def print_conversation(
     if log.problem:
         warn(f"conversation {conversation_id}: {log.problem}")
     state = log.ended_state
-    source = state.source
+    source = moved_to or state.source
     if output_format == "html":
-        text = render_html(state, source, open_source(source, added=state.sources))
+        try:
+            library = open_source(source, added=state.sources)
+        except SourceError:
+            if not is_source_missing(source):
+                raise
+            raise SourceError(explain_missing(source)) from None
+        text = render_html(state, source, library)
     elif output_format == "json":
         text = render_json(state, source)
     else:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
@@ -83,7 +84,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
 
     @property
     def is_found_now(self) -> bool:
-        """Whether the document has it now, but not when the model answered, or not in this section."""
+        """Whether the section has it now, but not what the model had read of it."""
         was_false = self.then in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
         is_at_another_place = self.status.is_there and self.status.value != self.then
         return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED
@@ -322,7 +323,8 @@ class _Sources:
             try:
                 self._opened[name] = self._open(name)
             except (SourceError, UsageError) as error:
-                self._opened[name] = str(error)
+                is_gone = is_source_missing(name)
+                self._opened[name] = explain_missing(name) if is_gone else str(error)
         return self._opened[name]
 
 
@@ -365,7 +367,7 @@ def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
     similar = ", but similar" if quote.now is not None else ""
     match quote.status:
         case _ if quote.is_found_now:
-            return "found now"
+            return "found in the text"
         case ClaimStatus.NOT_FOUND:
             return f"not found{similar}"
         case ClaimStatus.SAME | ClaimStatus.MOVED if replaces_source:
@@ -381,7 +383,8 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
     status = _name_status(quote, replaces_source=replaces_source)
     if quote.then is not None:
-        status = f"{status} (then {quote.then.sign})"
+        reason = f": {quote.then.label}" if quote.is_found_now else ""  # the document may not have changed
+        status = f"{status} (then {quote.then.sign}{reason})"
     yield sanitise_line(f'{place}: {status}: "{quote.quote}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))

@@ -17,17 +17,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.document.library import Library
-from roamtui.markdown.passages import find_passage, is_in_code
+from roamtui.markdown.passages import find_passage
 from roamtui.markdown.units import Unit, find_units, read_visible_line
-from roamtui.plain import sanitise_line
 from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
-from roamtui.search.base import Hit
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE
+from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
 from roamtui.search.sentences import (
+    Statement,
     find_question_words,
     find_related_words,
     get_first_sentence,
     rank_sentences,
+    read_statement,
 )
 from roamtui.search.terms import TermMatcher, is_unspaced
 from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens
@@ -51,19 +51,6 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
     """Share of the question's weight that its words have, from 0 to 1."""
 
 
-class Statement(NamedTuple):
-    """A sentence or row, as a reader sees it."""
-
-    words: str = ""
-    row: str = ""
-    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
-
-    @property
-    def shown(self) -> str:
-        """What a person reads."""
-        return self.row or self.words
-
-
 def find_statement(question: str, passages: Sequence[str]) -> Statement:
     """Return the sentence or row of passages that is likeliest to answer a question.
 
@@ -74,12 +61,9 @@ def find_statement(question: str, passages: Sequence[str]) -> Statement:
     ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
     if not ranked:
         return Statement()
-    start, end = ranked[0].start, ranked[0].end
-    words = sanitise_line(text[start:end]) if is_in_code(text, start) else read_visible_line(text[start:end])
-    if words.endswith(":") or words == read_visible_line(text):
-        return Statement()
-    unit = next(unit for unit in find_units(text) if unit.start <= start < unit.end)
-    return Statement(words, sanitise_line(unit.as_row.text) if unit.head_words else "")
+    statement = read_statement(text, ranked[0])
+    is_nothing_else = statement.words.endswith(":") or statement.words == read_visible_line(text)
+    return Statement() if is_nothing_else else statement
 
 
 class PassageChoice(NamedTuple):
@@ -102,8 +86,7 @@ def choose_passages(
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
     weighing = _Weighing(question, titled_texts, policy)
-    similar_min = policy.nearest_min * policy.similarity_divisor
-    similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= similar_min}
+    similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     passages = [
         passage
         for section_id, text in texts.items()
@@ -199,8 +182,7 @@ class _Weighing:
         for term in filter(is_unspaced, self.weights.keys() - counts.keys()):
             self.weights[term] *= policy.unseen_pair_weight
         self._total = sum(self.weights.values())
-        is_vague = STOP_WORDS_BY_LANGUAGE[matcher.language].issuperset(terms)
-        self.certainty = 0.0 if is_vague else self._total / (self._total + policy.doubt_weight)
+        self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.doubt_weight)
         """How much a passage that has all of them proves."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from roamtui.search.base import NEAR_SIMILARITY_MIN
+
 
 class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """How many hits, and how much of each. Sizes are in tokens unless a field says otherwise."""
@@ -60,7 +62,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     answer_min: float = 0.18
     """Minimum score of an answer. Below it are 2 % of the questions about their own document, and 90 % of
     those about another one; with similarity, 2 % and 97 %."""
-    nearest_min: float = 0.13
+    nearest_min: float = NEAR_SIMILARITY_MIN / 3.0
     """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
     of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""
     cell_min: float = 0.3

@@ -12,6 +12,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.plain import format_count
 from roamtui.search.base import (
+    NEAR_SIMILARITY_MIN,
     Coverage,
     EmbeddingPlan,
     Hit,
@@ -187,7 +188,10 @@ class HybridSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first, or none for a blank query. See `Searcher`."""
+        """Return up to `limit` hits, best first. See `Searcher`.
+
+        There are none for a blank query, and if nothing shares a content word with it or is near in meaning.
+        """
         options = self._options
         limit = min(limit, options.limit or limit)
         if self._needs_vectors:
@@ -198,6 +202,10 @@ class HybridSearcher:
                 return ()
             ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
             similarities = {} if vectors is None else self._compare(query, ranking, vectors, within)
+        has_subject = not ranking.topics and not ranking.matcher.is_vague
+        is_near = bool(ranking.hits) or max(similarities.values(), default=0.0) >= NEAR_SIMILARITY_MIN
+        if has_subject and not is_near:
+            return ()
         reranks = options.rerank == "on" and self._services.reranker is not None
         hits = self._order(ranking, similarities, within, max(limit, _RERANKED_COUNT) if reranks else limit)
         if reranks:

@@ -6,10 +6,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from roamtui.markdown.units import Sentence, Unit, UnitKind, find_units, split_sentences, split_unit
+from roamtui.markdown.units import (
+    Sentence,
+    Unit,
+    UnitKind,
+    find_units,
+    read_visible_line,
+    split_sentences,
+    split_unit,
+)
 from roamtui.plain import sanitise_line, shorten
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
@@ -32,6 +41,27 @@ class RankedSentence(Struct, frozen=True):
     """Above 0, and about 1 if the sentence contains all terms."""
     terms: frozenset[str]
     """The terms that it contains. A row has those of its column heads too."""
+
+
+class Statement(NamedTuple):
+    """A sentence or row, as a reader sees it."""
+
+    words: str = ""
+    row: str = ""
+    """A row with its column heads; empty for a sentence, and for a row whose heads are not known."""
+
+    @property
+    def shown(self) -> str:
+        """What a person reads."""
+        return self.row or self.words
+
+
+def read_statement(text: str, place: RankedSentence | Sentence) -> Statement:
+    """Read the sentence, row or line of code at a place of a Markdown text, without markup."""
+    source = text[place.start : place.end]
+    unit = next(unit for unit in find_units(text) if place.start < unit.end)
+    words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
+    return Statement(words, sanitise_line(unit.as_row.text) if unit.head_words else "")
 
 
 def find_related_words(
@@ -123,8 +153,10 @@ def get_first_sentence(text: str) -> Sentence | None:
 
 
 def make_snippet(text: str, matcher: TermMatcher) -> str:
-    """Return the best sentence of a section's own text, or the first, on one line, safe to display."""
+    """Return the best sentence of a section's own text, or the first, on one line, without markup.
+
+    A row has its column heads.
+    """
     text = text[:RANKED_LENGTH_MAX]
     best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
-    words = "" if best is None else text[best.start : best.end]
-    return shorten(sanitise_line(words.replace("\n>", "\n")), SNIPPET_LENGTH)
+    return shorten(read_statement(text, best).shown, SNIPPET_LENGTH) if best is not None else ""

@@ -248,6 +248,11 @@ class TermMatcher:
         """Find the terms of a question."""
         return cls(extract_query_terms(question), detect_language(question))
 
+    @property
+    def is_vague(self) -> bool:
+        """Whether no term is a content word, as in "who is it for?"."""
+        return STOP_WORDS_BY_LANGUAGE[self.language].issuperset(self.terms)
+
     def locate(self, text: str) -> list[tuple[int, int, str]]:
         """Return the start and end of each occurrence of a term in a text, and the term, in order.
 

@@ -19,7 +19,9 @@ from tests.real_documents import PROJECT_DIR
 def test_what_is_not_found_is_said_without_a_passage(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "Which zebra plays the xylophone with a spade at midnight?")
     assert result.code == 1
-    assert result.out == "Not found: nothing near the question was found in the document.\n"
+    lead, origin = result.out.split("\n\n")
+    assert lead == "Not found: nothing near the question was found in the document."
+    assert re.fullmatch(r"without a model · \d{4}-\d\d-\d\d \d\d:\d\d UTC · document digest \w{32}\n", origin)
 
 
 @pytest.mark.usefixtures("forked_models")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.bootstrap import open_library
+from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
@@ -27,6 +27,9 @@ _ANSWER = """\
 - Late: "costs 50 cents a day" [{Tools}], or "costs 60 cents a day" [{Tools}], or "costs nothing" [{Tools}].
 - And "Each plot is ten feet long" [{Plots}], "nobody swims here" [{Plots}], "A late spade" [{Plots}].
 """
+
+
+_FOUND = "found in the text (then ✗: quote not in the text that the model read)"
 
 
 def _ask(garden: Path, answer: str = _ANSWER) -> str:
@@ -110,12 +113,47 @@ def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fau
     garden.write_text(f"{text}\nIt costs nothing, but nobody swims here.\n", "utf-8")
     for target in targets:
         result = run("recheck", *target, "--since")
-        assert 'found now (then ✗): "costs 60 cents a day"' in result.out
+        assert f'{_FOUND}: "costs 60 cents a day"' in result.out
         assert 'changed (then ✓): "costs 50 cents a day"' in result.out or "--in" in target
-        assert result.out.count("(then ✗)") == 4
+        assert result.out.count("(then ✗") == 4
         assert "elsewhere (then !)" not in result.out
         assert result.code == 1
     garden.write_text(f"{text}\n50 cents, ten metres, costs nothing, nobody swims here.\n", "utf-8")
+
+
+def test_a_quote_that_the_model_had_not_read_is_not_said_to_be_new(run: RunCommand, garden: Path) -> None:
+    agent = Agent(
+        Conversation(open_library((str(garden),)), store=open_store()), ScriptedModel(window_tokens=128_000), None
+    )
+    script(agent, expanding("Plots"), *[saying('"Tools are lent for three days" [{Tools}].')] * 2)
+    asyncio.run(ask(agent))
+    (citation,) = agent.conversation.state.exchanges[0].citations
+    assert citation.state is QuoteState.NOT_FOUND
+    result = run("recheck", agent.conversation.state.id)
+    assert f'{_FOUND}: "Tools are lent for three days"' in result.out
+    assert result.code == 0
+
+
+def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run: RunCommand, garden: Path) -> None:
+    other = garden.with_name("other.md")
+    other.write_text("# Other\n\nA pond is deep.\n", "utf-8")
+    library = open_library((str(garden),))
+    conversation = Conversation(library, store=open_store(), open_source=Bootstrap().open_added)
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None)
+    asyncio.run(conversation.library_loader.add_source(str(other)))
+    script(agent, expanding("Plots", "Other"), *[saying('"A pond is deep" [{Other}], "ten metres" [{Plots}].')] * 2)
+    asyncio.run(ask(agent))
+    name = conversation.state.id
+    conversation.close()
+    moved = garden.rename(garden.with_name("moved.md"))
+    page = garden.with_name("page.html")
+    for arguments in (("recheck", name), ("conversations", "export", name, "-o", page)):
+        result = run(*arguments)
+        assert result.code == 1
+        assert "is no longer there. If you know where it is, add --in FILE." in result.out + result.err
+    assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
+    assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
+    assert "Each plot is ten metres" in page.read_text("utf-8")
 
 
 def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: Path) -> None:

@@ -42,6 +42,11 @@ def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: 
     return [HANDBOOK.node(hit.section_id).title for hit in searcher.search(query, **limits)]
 
 
+@pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
+def test_a_query_that_shares_no_word_and_is_near_nothing_finds_nothing(mode: SearchMode) -> None:
+    assert _find(_make({"mode": mode}), "zxqv blorp") == []
+
+
 def test_a_neighbour_names_its_origin() -> None:
     searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
     hits = {HANDBOOK.node(hit.section_id).title: hit.why for hit in searcher.search("2 % a month after ten days")}

@@ -92,6 +92,13 @@ def test_many_threads_find_the_same() -> None:
     assert found == [KeywordSearcher(HANDBOOK).search(query) for query in queries]
 
 
+def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
+    text = "# Fees\n\nA **zebra** of [ours](x.md) eats `hay`.\n\n| Animal | Hay |\n|---|---|\n| *Okapi* | 5 kg |\n"
+    searcher = KeywordSearcher(make_library(text))
+    assert searcher.search("zebra")[0].snippet == "A zebra of ours eats hay."
+    assert searcher.search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
+
+
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
     snippet = KeywordSearcher(library).search("zebra")[0].snippet

@@ -22,8 +22,7 @@ from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source, list_path_titles
-from roamtui.retrieval.answers import Statement
-from roamtui.search.sentences import find_question_words
+from roamtui.search.sentences import Statement, find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context

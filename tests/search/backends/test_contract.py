@@ -67,13 +67,13 @@ def test_within_holds(backend: Backend, mode: SearchMode) -> None:
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
 def test_vectors_find_what_words_miss_and_are_computed_once(backend: Backend, mode: SearchMode) -> None:
     embedder = HashedEmbedder()
-    hits = backend.open(LIBRARY, mode, embedder).search("rosewater")
+    hits = backend.open(LIBRARY, mode, embedder).search("gardenerswater")
     assert LIBRARY.node(hits[0].section_id).title == "Watering"
     assert hits[0].snippet == "The gardeners water the roses."
     count = len(embedder.asked)
     changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
-    backend.open(changed, mode, embedder).search("rosewater")
-    assert embedder.asked[count:] == ["garden > Watering\nGardeners rest.", "rosewater"]
+    backend.open(changed, mode, embedder).search("gardenerswater")
+    assert embedder.asked[count:] == ["garden > Watering\nGardeners rest.", "gardenerswater"]
 
 
 class _Stop(Exception):  # noqa: N818 - not an error
