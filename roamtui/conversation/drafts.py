@@ -13,14 +13,14 @@ _SUFFIX = ".txt"
 
 
 class DraftFile:
-    """The draft of one conversation, in a small file beside the logs.
+    """The draft of one conversation or note, in a small file beside the logs.
 
     The program that has written or taken it holds its lock, so that two windows on one document never share
     one. Any method may raise `OSError`.
     """
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
-        """Nothing is read or written yet. `source` is the key of the document."""
+        """Nothing is read or written yet. `source` is the key of the document, or of the note."""
         self._prefix = f"{blake2b(source.encode(), digest_size=8).hexdigest()}-"
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None

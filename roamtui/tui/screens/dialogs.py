@@ -169,16 +169,19 @@ class PromptDialog(Dialog[str | None]):
         detail: str = "",
         foot: str = "enter to accept, esc to cancel",
         check: Callable[[str], str] = _check_line,
+        on_typed: Callable[[str], object] = str,
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
 
         `check` returns a sentence that says what to type instead of a line, or "" if the line is accepted.
+        `on_typed` is called with each change.
         """
         super().__init__()
         self._heading = heading
         self._value = sanitise_line(value)
         self._detail = sanitise_text(detail)
         self._check = check
+        self._on_typed = on_typed
         self._foot = foot
 
     @override
@@ -204,8 +207,9 @@ class PromptDialog(Dialog[str | None]):
             self._accept(value)
 
     @on(Input.Changed)
-    def _clear_message(self) -> None:
+    def _follow_typing(self, event: Input.Changed) -> None:
         self.show_message("")
+        self._on_typed(event.value)
 
     def _accept(self, value: str) -> None:
         self.dismiss(value)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,7 +13,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.notes import get_note_store, make_note
+from roamtui.conversation.drafts import DraftFile
+from roamtui.conversation.notes import Note, get_note_store, make_note
 from roamtui.errors import StoreError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.outline.labels import PATH_STEP
@@ -104,15 +106,12 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         located = self.chosen
         if located is None:
             return
-        quote = located.note.citation.quote or ""
-        words = await _prompt(self.app, "Edit comment", located.note.comment, quote)
-        if words is not None:
-            note = replace(located.note, comment=words)
+        note = await _edit(self.app, self._agent.conversation, located.note, "Edit comment")
+        if note is not None:
             self._located = tuple(
                 replace(other, note=note) if other is located else other for other in self._located
             )
             self.show()
-            await asyncio.to_thread(self._store.save, note)
 
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
@@ -137,36 +136,55 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
     """Ask for a comment, and save a note with it, or change an earlier one. Return whether it was saved."""
     library = conversation.state.library
-    store = get_note_store(conversation)
     cited = cite_span(section_id, span, library)
     key = (cited.section_id, cited.quote)
-    notes = await asyncio.to_thread(store.read)
+    notes = await asyncio.to_thread(get_note_store(conversation).read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
     note = existing or make_note(library, cited, "")
     heading = "Add note" if existing is None else "Edit comment"
     where = format_full_path(library, cited.section_id)
-    quote = cited.quote or ""
-    problem = ""
-    while (comment := await _prompt(app, heading, note.comment, quote, where, problem)) is not None:
-        note = replace(note, comment=comment)  # if it cannot be saved, the comment is not lost
-        try:
-            await asyncio.to_thread(store.save, note)
-        except StoreError as error:
-            problem = str(error)
-        else:
-            return True
-    return False
+    return await _edit(app, conversation, note, heading, where) is not None
 
 
-async def _prompt(
-    app: App[None], heading: str, words: str, quote: str, where: str = "", problem: str = ""
-) -> str | None:
-    """Ask for a comment in place of `words` on a quote, or on the section `where`.
+async def _edit(
+    app: App[None], conversation: Conversation, note: Note, heading: str, where: str = ""
+) -> Note | None:
+    """Ask for another comment until the note, on a quote or on the section `where`, is saved with it.
 
-    `problem` says why the comment could not be saved before. Return None if the person leaves.
+    Return the saved note, or None if the person leaves. What they typed is then their draft of the note.
     """
-    quoted = f"“{shorten(sanitise_line(simplify_quote(quote)), _QUOTE_LENGTH_MAX)}”" if quote else ""
-    foot = "enter to save (comment optional), esc to cancel"
-    detail = "\n".join(filter(None, [problem, where, quoted]))
-    prompt = PromptDialog(heading, words, detail=detail, foot=foot, check=lambda _: "")
-    return await app.push_screen_wait(prompt)
+    assert conversation.store is not None
+    citation = note.citation
+    key = ascii((note.source_key, citation.section_id, citation.quote))
+    draft = DraftFile(conversation.store, key, "note")
+    comment = ""
+    with suppress(OSError):
+        comment = draft.find(is_new=False)
+    problem = "Your draft, not saved yet" if comment else ""
+    comment = comment or note.comment
+    quote = shorten(sanitise_line(simplify_quote(citation.quote or "")), _QUOTE_LENGTH_MAX)
+    detail = [where, f"“{quote}”" if quote else ""]
+    foot = "enter to save (comment optional), esc to keep a draft"
+
+    def keep(typed: str) -> None:
+        with suppress(OSError):  # the draft is only on the screen
+            draft.write("" if typed == note.comment else typed)
+
+    with closing(draft):
+        while True:
+            words = "\n".join(filter(None, [problem, *detail]))
+            prompt = PromptDialog(
+                heading, comment, detail=words, foot=foot, check=lambda _: "", on_typed=keep
+            )
+            answer = await app.push_screen_wait(prompt)
+            if answer is None:
+                return None
+            comment = answer
+            changed = replace(note, comment=comment)
+            try:
+                await asyncio.to_thread(get_note_store(conversation).save, changed)
+            except StoreError as error:
+                problem = str(error)
+            else:
+                keep(note.comment)
+                return changed

@@ -105,6 +105,38 @@ async def test_words_are_changed_a_note_is_deleted_after_a_yes_and_the_rest_expo
         await ui.press_until((tmp_path / "bakery-notes.md").exists, "enter")
 
 
+async def test_what_is_typed_in_a_note_is_found_again_after_escape_and_a_kill_until_it_is_saved(
+    store: ConversationStore,
+) -> None:
+    async with running(make_app(store=store), (80, 24)) as ui:
+        await ui.read("Steam")
+        await keep(ui, "one")
+        await ui.press_until(PromptDialog, "b")
+        await ui.press("escape")
+        await ui.press_until(PromptDialog, "b")
+        assert "draft" not in ui.text.split("enter to save")[0], "nothing was typed"
+        await ui.press(*" and two", "escape")
+        await ui.read("Dough")
+        await ui.press_until(PromptDialog, "b")
+        assert ui.field.value == "", "each note has its own"
+        await ui.press_until(lambda: ui.field.value == "three", *"three")  # and the program ends here
+    async with running(make_app(store=store), (80, 24)) as ui:
+        assert ui.box.text == "", "no draft of a question"
+        await ui.read("Dough")
+        await ui.press_until("Your draft, not saved yet", "b")
+        await ui.press_until("Note saved", "enter")
+        await open_list(ui)
+        await ui.press_until(PromptDialog, "e")
+        assert ui.field.value == "one and two"
+        await ui.press_until("✎ one and two", "enter")
+        await ui.press("escape")
+        await ui.read("Steam")
+        await ui.press_until(PromptDialog, "b")
+        assert "draft" not in ui.text.split("enter to save")[0], "it is saved"
+    assert [note.comment for note in on_disk(store)] == ["one and two", "three"]
+    assert not [*store.drafts_folder.glob("*.txt")]
+
+
 async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
     async with running(make_app(store=store), (120, 35)) as ui:
         await ui.read("Stone oven")
