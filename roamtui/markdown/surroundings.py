@@ -1,4 +1,4 @@
-"""What the document says around a quote, whole or cut to one line."""
+"""What the document says around a quote, whole or cut."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         return [*self._divide(0, len(self.sentence))]
 
     def cut(self, width: int) -> list[Part]:
-        """List the parts of a line of at most `width` cells: the ends of the quote and the words beside them.
+        """List parts of at most `width` cells in all: the ends of the quote and the words beside them.
 
         Each gap says how many words it hides. If there is little room, the quote has a gap too.
         """

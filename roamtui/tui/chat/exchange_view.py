@@ -56,6 +56,8 @@ _STATUS_LENGTH = 160
 _TITLES_MAX = 12
 _TITLE_LENGTH = 48
 _QUOTE_LENGTH = 140
+_SENTENCE_LINES = 3
+"""The words around a quote get about so many lines until its source is selected, so that the next one is near."""
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """Pause between drawings, as a multiple of the drawing time, so that keys get time."""
@@ -351,7 +353,7 @@ class ExchangeView(ContentView):
 def _draw_surroundings(
     surroundings: Surroundings, width: int, indent: int, *, is_whole: bool
 ) -> list[Content]:
-    parts = surroundings.list_parts() if is_whole else surroundings.cut(width - indent)
+    parts = surroundings.list_parts() if is_whole else surroundings.cut((width - indent) * _SENTENCE_LINES)
     opening, closing = find_isolates(surroundings.sentence)
     lines = wrap(draw_parts(parts), width - indent)
     return [" " * indent + opening + line + closing for line in lines]

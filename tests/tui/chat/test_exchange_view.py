@@ -133,12 +133,15 @@ def test_below_a_source_stands_the_documents_sentence_with_the_quote_bright() ->
     start = CLAUSE.index("sublet")
     surroundings = Surroundings(sentence=CLAUSE, quoted=((start, start + 27),), struck=((11, 14),))
     view = make_view('"sublet parts of the flat to"', replace(cite(FEES, "sublet"), surroundings=surroundings))
-    line = view.draw(60)[-1].plain
-    assert "landlord, sublet" in line
-    assert re.search(r"\[… \d+ words\]", line)
+    for width, count in ((60, 2), (40, 3)):
+        lines = view.draw(width)[-count:]
+        assert " ".join(line.plain.strip() for line in lines) == CLAUSE, "three lines have room for all of it"
+    cut = " ".join(line.plain.strip() for line in view.draw(30)[-3:])
+    assert "landlord, sublet" in cut
+    assert re.search(r"\[… \d+ words\]", cut)
     view.select_target(view.cited[0])
+    assert " ".join(line.plain.strip() for line in view.draw(30)[-5:]) == CLAUSE
     lines = view.draw(60)[-2:]
-    assert " ".join(line.plain.strip() for line in lines) == CLAUSE
     styles = {line.plain[start:end].strip(): style for line in lines for start, end, style in line.spans}
     assert (styles["may"], styles["others."]) == ("$muted strike", "$muted")
     assert [words for words, style in styles.items() if style == "$foreground"] == ["sublet parts of the flat to"]
