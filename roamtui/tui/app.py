@@ -44,6 +44,8 @@ _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
 """How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
 _TYPING_STEP_SECONDS = 0.1
+_START_MODE = "start"
+"""The mode behind the start screen once the last document is closed."""
 
 
 class _Page(Struct):
@@ -60,6 +62,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     TITLE = "roamtui"
     DEFAULT_MODE = "page-1"
+    SUSPENDED_SCREEN_CLASS = "-covered"
     ENABLE_COMMAND_PALETTE = False  # ours is a dialog like the others
     BINDINGS = make_bindings(Scope.GLOBAL, only={"global.quit", "global.suspend"})
     CSS_PATH: ClassVar[CSSPathType | None] = [_FOLDER / name for name in _FIRST_STYLES]
@@ -113,6 +116,7 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show the first document, table or dialog, and start to handle keys."""
         # this late because it would delay the first paint
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)
+        self.add_mode(_START_MODE, Screen)
         self.set_keymap(self._keys.keymap)
         if isinstance(self._first, tuple):
             self._show_table(*self._first)
@@ -208,13 +212,12 @@ class RoamApp(App[None], inherit_bindings=False):
         mode = self.current_mode
         if mode in self.documents and self.main_screen.warn_if_busy():
             return
-        if len(self._pages) == 1:
-            self.exit()
-            return
         closed = self.documents.pop(mode, None)
         origin = self._pages.pop(mode).origin
-        self._switch_to(origin if origin in self._pages else next(reversed(self._pages)))
+        self._switch_to(origin if origin in self._pages else next(reversed(self._pages), _START_MODE))
         self.remove_mode(mode)
+        if not self._pages:
+            self.action_open_document()
         if closed is not None:
             # another program may lock it for seconds
             if failure := await asyncio.to_thread(closed.app_context.close):

@@ -73,16 +73,19 @@ async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None
         await ui.press_until("Forty.", "ctrl+t")
 
 
-async def test_closing_the_last_document_leaves(opener: Opener) -> None:
+async def test_closing_the_last_document_shows_the_start_screen_and_esc_there_leaves(opener: Opener) -> None:
     async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
         await open_second(ui)
         model = ui.model
         await ui.run("global.close_document")
         await ui.wait_until(lambda: ui.state.library.source == "/d/bread.md")
         assert not model.is_closed, "it still answers for the other one"
-        await ui.main.action_run("global.close_document")
+        await ui.focus(Scope.TREE).press_until("A path, a URL, or text to filter the list", "ctrl+w")
+        await ui.wait_until(lambda: model.is_closed)
+        await ui.press_until("Of https://d.example", *"https://d.example", "enter")
+        await ui.focus(Scope.TREE).press_until("A path, a URL, or text to filter the list", "ctrl+w")
+        await ui.press("escape")
     assert ui.app.return_code == 0
-    assert model.is_closed
 
 
 async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener: Opener, tmp_path: Path) -> None:
