@@ -3,17 +3,22 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.paths import display_path
 from roamtui.plain import format_count
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import FileStamps, SourceStamp
 from roamtui.tui.context import AppContext
 
+_GONE = (
+    "{} is no longer there, so you still see the version that was read:"
+    " put it back and reload it, or open another document."
+)
 _IDLE_FACTOR = 20
 """Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
 
@@ -50,17 +55,30 @@ class Reloader:
             self.loaded = self.loaded or stamps
             return stamps != self.loaded
 
-    def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
+    def _list_paths(self) -> list[str]:
         sources = list_sources_of(self._conversation.state.library)
         names = [source.name for source in sources if is_path(source.name)]
-        named = [path for name in names for path in split_sources(name)]
+        return [path for name in names for path in split_sources(name)]
+
+    def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
         # a deleted one may come back
-        paths = [path for path in named if path in self._paths or os.path.lexists(path)]
+        paths = [path for path in self._list_paths() if path in self._paths or os.path.lexists(path)]
         if paths != self._paths:  # a source was added or taken out, or this is the first check
             self._paths = paths
             self._files = FileStamps(paths)
             self.loaded = None
         return self._files.read()
+
+    def _read(
+        self, reload_library: Callable[..., Library], before: Library, changed: frozenset[str]
+    ) -> Library:
+        try:
+            return reload_library(before, changed)
+        except RoamtuiError:
+            gone = [path for path in self._list_paths() if not os.path.lexists(path)]
+            if not gone:
+                raise
+            raise RoamtuiError(_GONE.format(display_path(gone[0]))) from None
 
     async def reload(self) -> tuple[str, list[str]]:
         """Read the document again. Return what was done, and new notes.
@@ -77,7 +95,7 @@ class Reloader:
             before = self._conversation.state.library
             self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
-            library = await asyncio.to_thread(self._reload_library, before, changed)
+            library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
             await self._conversation.library_loader.list_again()
             words = "No changes"
             if not _is_same(library, before):

@@ -12,6 +12,7 @@ from roamtui.conversation.update import AskOptions
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.chat_log import NoticeView
 from tests.fakes.scripted_model import SlowModel
 from tests.tui.driving import TEXT, RunningApp, expand, make_app, running
 
@@ -83,6 +84,16 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         await ui.ask("And now?", f'"The deck oven takes a hundred loaves" [{deck}].')
         assert "a hundred loaves" in ui.model.requests[-1].messages[-1].text
         assert [exchange.citations[0].is_verified for exchange in ui.exchanges] == [False, True]
+
+
+async def test_reloading_a_deleted_file_says_what_happened_and_what_to_do(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as ui:
+        delete(file)
+        await ui.press_until(lambda: bool(ui.chat.query(NoticeView)), "f5")
+        advice = "so you still see the version that was read: put it back and reload it, or open another document."
+        assert f"no longer there, {advice}" in ui.chat.query_one(NoticeView).text
+        write(file, CHANGED)
+        await ui.press_until("Reloaded: 9 sections", "f5")
 
 
 async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: Path) -> None:
