@@ -40,9 +40,14 @@ _TITLES_WIDTH_MIN = 26
 
 
 class ClickableLine(Widget):
-    """A line whose parts can be clicked."""
+    """A line whose parts can be clicked, unless a dialog covers it."""
 
     auto_links = Reactive(default=False)
+
+    def hide_if_covered(self, hint: Content | str) -> Content:
+        """Return a hint at a key, or blanks if a dialog takes the keys."""
+        hint = Content(hint) if isinstance(hint, str) else hint
+        return Content(" " * hint.cell_length) if self.screen.has_class("-covered") else hint
 
 
 class StatusLine(ClickableLine):
@@ -94,7 +99,8 @@ class StatusLine(ClickableLine):
         if self.reply.is_running:
             frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
             activity = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {self.reply.describe()}"
-            work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
+            stop = self.hide_if_covered(f" · {self._stop_key} stops").stylize("$muted")
+            work = Content.styled(activity, "bold $accent") + stop
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         progress = Content.styled(sanitise_line(self.progress), "bold $warning")
         message = Content(sanitise_line(self.message))
@@ -244,7 +250,7 @@ class HeaderLine(ClickableLine):
             source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
             if left.cell_length + len(_GAP) + source.cell_length <= room:
                 left += " " * (room - left.cell_length - source.cell_length) + source
-        return left + " " * (width - left.cell_length - hints.cell_length) + hints
+        return left + " " * (width - left.cell_length - hints.cell_length) + self.hide_if_covered(hints)
 
     def _draw_tabs(self, width: int) -> Content:
         line = Content.styled("◆", "bold $accent")

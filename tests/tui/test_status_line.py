@@ -1,5 +1,6 @@
 """The lines at the foot of the screen: hints, and a message that stands in their place until the next key or click."""
 
+import asyncio
 import errno
 import math
 from pathlib import Path
@@ -17,7 +18,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.anomalies.faulty_disk import FaultyDisk
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import make_app, running
 
@@ -55,6 +56,22 @@ async def test_a_document_from_standard_input_has_this_name_in_the_header() -> N
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with running(make_app(), notifications=True) as ui:
         await ui.press_until("roamtui cannot go into the background here.", "escape", "ctrl+z")
+
+
+async def test_no_pane_behind_a_dialog_names_a_key_of_its_own(store: ConversationStore) -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)], store=store), (120, 35)) as ui:
+        await ui.send("How many?", "ctrl+c stops")
+        await ui.focus(Scope.CHAT).press_until("all help", "f1")
+        before = ui.text
+        keys = ("q ask", "enter show", "ctrl+q quit", "ctrl+o open", "f4 conversations", "ctrl+c stops", "tab Outline")
+        for key in ("ctrl+f", "f6", "ctrl+p"):
+            await ui.press(key)
+            await ui.wait_until(lambda: ui.app.screen is not ui.main)
+            await ui.wait_until(lambda: not [name for name in keys if name in ui.text])
+            await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        await ui.wait_until(lambda: all(name in ui.text for name in keys if name in before))
+        await ui.open_gate(gate)
 
 
 async def test_a_click_on_a_hint_does_what_its_key_does() -> None:

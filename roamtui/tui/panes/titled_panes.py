@@ -66,7 +66,7 @@ class PaneTitle(ClickableLine):
             name = name.stylize("underline" if len(self.tabs) > 1 else "")
             name = name.stylize("bold $primary" if self.is_active else "$foreground")
         mark = "▌" if self.is_active and scope is self._scope else " "
-        tab = Content.assemble(mark, f"{key} " if key else "", name)
+        tab = Content.assemble(mark, self.hide_if_covered(f"{key} " if key else ""), name)
         return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
 
 
