@@ -32,13 +32,8 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
     offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
-        if is_url(source):
-            name = source.partition("://")[2].rstrip("/")
-            note = ""
-        else:
-            name = name_sources(source)
-            note = sanitise_line(display_path(str(Path(split_sources(source)[0]).parent)))
-        offers.append(StartOffer(group=OfferGroup.SOURCE, name=sanitise_line(name), note=note, source=source))
+        name, place = _name_source(source)
+        offers.append(StartOffer(group=OfferGroup.SOURCE, name=name, note=place, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
         source = str(EXAMPLE.parent / file)
         model = None if index else RecordedModel()
@@ -50,13 +45,24 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     return tuple(offers)
 
 
+def _name_source(source: str) -> tuple[str, str]:
+    """Return the name of a source, and the folder where it is."""
+    if is_url(source):
+        return sanitise_line(source.partition("://")[2].rstrip("/")), ""
+    folder = Path(split_sources(source)[0]).parent
+    return sanitise_line(name_sources(source)), sanitise_line(display_path(str(folder)))
+
+
 def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> StartOffer:
-    source = sanitise_line(display_path(summary.source))
+    note = summary.problem
+    if not note:
+        name, place = _name_source(summary.source)
+        note = " · ".join(filter(None, (name, format_count(summary.questions, "question"), place)))
     return StartOffer(
         group=OfferGroup.CONVERSATION,
         name=sanitise_line(summary.title)
         or (f"Conversation {summary.id}" if summary.problem else "(untitled)"),
-        note=summary.problem or f"{format_count(summary.questions, 'question')} · {source}",
+        note=note,
         source=summary.source,
         conversation_id=summary.id,
         refusal="" if is_resumable else f"Cannot resume the conversation. {summary.problem}",

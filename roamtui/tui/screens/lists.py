@@ -24,8 +24,9 @@ from roamtui.tui.screens.dialogs import Dialog, KeyHints
 Item = TypeVar("Item")
 _ROWS_MAX = 200
 """Maximum number of listed items. Listing thousands at once would delay every key of a search."""
-_LABEL_WIDTH_MAX = 36
-"""Maximum width in cells of the column of labels."""
+_LABEL_SHARE = 0.6
+"""Maximum share of the width for the column of labels, unless the notes need less than the rest."""
+_COLUMN_GAP = "  "
 
 
 class Row(Struct, Generic[Item], frozen=True):
@@ -281,17 +282,24 @@ class PickerItem(Struct, Generic[Item], frozen=True, kw_only=True):
     """What comes before the label, such as a check mark."""
 
 
-def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str) -> list[Row[Item]]:
-    """Return the rows of the items that contain all typed words. All items have columns of one width."""
+def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str, width: int) -> list[Row[Item]]:
+    """Return the rows, `width` cells wide, of the items that contain all typed words.
+
+    All notes begin in one column. A label that is longer than its column is cut.
+    """
     sign_width = 2 if any(item.sign for item in items) else 0
     labels = {item.value: Content(item.sign.ljust(sign_width) + sanitise_line(item.label)) for item in items}
-    width = min(_LABEL_WIDTH_MAX, max((label.cell_length for label in labels.values()), default=0))
+    notes = {item.value: Content.styled(sanitise_line(item.note), "$muted") for item in items}
+    beside = max((note.cell_length for note in notes.values()), default=0) + len(_COLUMN_GAP)
+    room = max(int(width * _LABEL_SHARE), width - beside)
+    column = min(room, max((labels[value].cell_length for value, note in notes.items() if note), default=0))
     rows = []
     for item in filter_items(items, typed):
         label = labels[item.value]
-        line = label.pad_right(max(0, width - label.cell_length)) + "  " if item.note else label
-        line += Content.styled(sanitise_line(item.note), "$muted")
-        rows.append(Row(item.value, line, "" if typed else item.group))
+        if note := notes[item.value]:
+            label = label.truncate(column, ellipsis=True)
+            label = label.pad_right(column - label.cell_length) + _COLUMN_GAP + note
+        rows.append(Row(item.value, label, "" if typed else item.group))
     return rows
 
 

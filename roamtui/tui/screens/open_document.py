@@ -100,7 +100,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             for offer in sorted(offers, key=lambda offer: _GROUPS.index(offer.group))
             if offer.source != typed or not typed
         ]
-        rows = lay_out_columns(items, typed)
+        rows = lay_out_columns(items, typed, self.list.line_width)
         shown = {typed, *(row.item.source for row in rows)}
         similar = [path for path in find_similar_paths(typed, self._documents_here) if path not in shown]
         if rows:  # the list has those of this folder that match
@@ -119,7 +119,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         for path in similar:
             offer = StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
             similar_items.append(PickerItem(value=offer, label=offer.name, group=group))
-        yield from lay_out_columns(similar_items, "")
+        yield from lay_out_columns(similar_items, "", self.list.line_width)
 
     @staticmethod
     def _make_typed_row(source: str, note: str, refusal: str = "") -> Row[StartOffer]:

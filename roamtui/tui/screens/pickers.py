@@ -47,7 +47,7 @@ class PickerDialog(ListDialog[str, str | None]):
 
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
-        return lay_out_columns(self.choices, typed)
+        return lay_out_columns(self.choices, typed, self.list.line_width)
 
     def save(self, settings: Mapping[str, str]) -> None:
         """Save settings for the next start. If that fails, say why."""
@@ -139,7 +139,7 @@ class ModelPicker(PickerDialog):
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         """List the models that match or, if none does, the typed name."""
         unlisted = _make_choice(typed, "not in the list; enter its URL and key", "")
-        return super().list_rows(typed) or lay_out_columns([unlisted], "")
+        return super().list_rows(typed) or lay_out_columns([unlisted], "", self.list.line_width)
 
     @override
     def choose(self, item: str) -> None:

@@ -175,6 +175,27 @@ def test_answered_conversations_and_documents_that_are_still_there_are_offered(t
     assert late[1].name == "(untitled)"
 
 
+@pytest.mark.parametrize("width", [200, 120, 80, 60])
+async def test_what_stands_beside_the_names_begins_in_one_column_and_tells_documents_apart(
+    width: int, tmp_path: Path
+) -> None:
+    names = ("The handbook of the tool library, with everything in it, third edition.md", "a.md")
+    summaries = []
+    for number, name in enumerate(names):
+        file = tmp_path / f"folder-{number}" / name
+        file.parent.mkdir()
+        file.write_text("# Handbook\n")
+        title = "How long is the grace period for the return of a late cargo bike in winter?"
+        summaries.append(replace(_SUMMARY, id=f"c{number}", source=str(file), title=title))
+    app = RoamApp(make_options(list_offers=lambda: make_offers(summaries)))
+    async with running(app, (width, 50)) as ui:
+        await ui.wait_until("Watch an answer")
+        found = [re.search(r"\S(?=  +(\S ?\S.*))", row) for row in ui.rows]
+        starts = [(match.start(1), match[1]) for match in found if match is not None]
+        assert len({start for start, _ in starts}) == 1, ui.text
+        assert {"The handbo", "a.md · 2 q"} <= {note[:10] for _, note in starts}, ui.text
+
+
 async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(opener: Opener, tmp_path: Path) -> None:
     script = tmp_path / "script.md"
     script.write_text("# Script\n")
