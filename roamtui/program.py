@@ -6,7 +6,7 @@ import sys
 from functools import cache
 
 _NAME = "roamtui"
-_COMMAND = re.compile(rf"(?<=`){_NAME}(?= )|\bpip(?= install )")
+_COMMAND = re.compile(rf"(?<=`){_NAME}(?= )|(?<![\w/\\])pip(?= install )")
 
 
 @cache
@@ -34,5 +34,8 @@ def format_program(name: str = _NAME) -> str:
 
 
 def locate_programs(text: str) -> str:
-    """Return a text whose commands, `roamtui` in backticks and `pip install`, begin as a shell needs it."""
+    """Return a text whose commands, `roamtui` in backticks and `pip install`, begin as a shell needs it.
+
+    A text that has been here before stays as it is.
+    """
     return _COMMAND.sub(lambda match: format_program(match[0]), text) if _find_folder() else text

@@ -5,6 +5,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import mask_logins, sanitise_line
+from roamtui.program import locate_programs
 
 
 def format_full_path(library: Library, section_id: str) -> str:
@@ -35,4 +36,4 @@ def format_error(error: BaseException | None) -> str:
 
 def adapt_flags(words: str) -> str:
     """Name a key in place of the flags in a model's error, because a running app has no flags."""
-    return replace_flags(words, model="f2", server="the server's URL (f2)")
+    return locate_programs(replace_flags(words, model="f2", server="the server's URL (f2)"))

@@ -20,6 +20,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line
+from roamtui.program import locate_programs
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
@@ -171,7 +172,7 @@ class MessageLine(Static):
     """A message at the foot of a screen. A long one takes several lines."""
 
     def __init__(self, words: str, severity: str) -> None:
-        super().__init__(Content(sanitise_line(words)), classes=f"-{severity}")
+        super().__init__(Content(sanitise_line(locate_programs(words))), classes=f"-{severity}")
 
     def on_mount(self) -> None:
         """Take the place of the hints."""
@@ -207,7 +208,7 @@ class WarningLine(Static):
             advice = "The next question tries again." if failure else ""
             words = " ".join(filter(None, (failure, advice, self._warning)))
             self.display = bool(words)
-            self.update(Content(sanitise_line(words)))
+            self.update(Content(sanitise_line(locate_programs(words))))
         return is_shown
 
 

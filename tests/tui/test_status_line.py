@@ -12,9 +12,12 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
+from roamtui.errors import ModelError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import PANES, Scope, format_keys
 from roamtui.tui.app import RoamApp
+from roamtui.tui.screen_words import format_error
+from roamtui.tui.screens.find import FindDialog
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.status_line import HintLine, MessageLine
 from tests.anomalies.faulty_disk import FaultyDisk
@@ -56,6 +59,24 @@ async def test_a_document_from_standard_input_has_this_name_in_the_header() -> N
 async def test_where_the_app_cannot_be_suspended_the_key_says_so() -> None:
     async with running(make_app(), notifications=True) as ui:
         await ui.press_until("roamtui cannot go into the background here.", "escape", "ctrl+z")
+
+
+async def test_a_command_in_a_message_is_called_as_the_program_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.program._find_folder", lambda: "/x/bin/")
+    advice = "`roamtui a`, pip install b"
+    located = "`/x/bin/roamtui a`, /x/bin/pip install b"
+    failing = ScriptedReply(error=ModelError(advice))
+    async with running(make_app([failing, failing]), (160, 40)) as ui:
+        ui.app.notify(advice)
+        await ui.wait_until(located)
+        await ui.press_until(lambda: located not in ui.text, "down")
+        await ui.ask("How many?")
+        await ui.wait_until(located)
+        await ui.press_until(FindDialog, "ctrl+f")
+        assert isinstance(ui.app.screen, FindDialog)
+        ui.app.screen.show_message(format_error(UsageError(advice)))
+        await ui.wait_until(located)
+        assert "/x/bin//x/bin" not in ui.text
 
 
 async def test_no_pane_behind_a_dialog_names_a_key_of_its_own(store: ConversationStore) -> None:

@@ -57,7 +57,7 @@ _TITLES_MAX = 12
 _TITLE_LENGTH = 48
 _QUOTE_LENGTH = 140
 _SENTENCE_LINES = 3
-"""The words around a quote get about so many lines until its source is selected, so that the next one is near."""
+"""The words around a quote get about so many lines until its source is selected."""
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """Pause between drawings, as a multiple of the drawing time, so that keys get time."""

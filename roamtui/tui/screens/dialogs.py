@@ -21,6 +21,7 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError
 from roamtui.output import write_export
 from roamtui.plain import sanitise_line, sanitise_text
+from roamtui.program import locate_programs
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.screen_words import format_error
@@ -68,13 +69,14 @@ class Dialog(ModalScreen[ScreenResultType]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-short"), (22, "-tall")]
         self.message = Static(classes="message")
         """Says what is wrong with the input, what happens, or what was done."""
 
     def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
         """Replace the message."""
         self.message.set_class(is_problem, "-problem")
-        self.message.update(Content(sanitise_line(words or "")))
+        self.message.update(Content(sanitise_line(locate_programs(words or ""))))
 
     @on(Worker.StateChanged)
     def _on_worker_failed(self, event: Worker.StateChanged) -> None:
