@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from time import monotonic
@@ -333,10 +334,19 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def action_suspend_process(self) -> None:
-        if sys.platform == "win32" or self._driver is None or not self._driver.can_suspend:
-            self.notify("roamtui cannot go into the background here.", markup=False)
+        """Stop all that the shell started together, such as `make`, which would keep the terminal.
+
+        The group that leads the session has no shell that could take the terminal.
+        """
+        driver = self._driver
+        if sys.platform != "win32" and driver and driver.can_suspend and os.getpgrp() != os.getsid(0):
+            driver.suspend_application_mode()
+            os.killpg(0, signal.SIGSTOP)
+            self.call_later(
+                self.refresh, layout=True
+            )  # the shell continued it, and the driver drew nothing yet
         else:
-            super().action_suspend_process()
+            self.notify("roamtui cannot go into the background here.", markup=False)
 
     def action_choose_theme(self) -> None:
         from roamtui.tui.screens.pickers import ThemePicker  # noqa: PLC0415 - only for those who ask

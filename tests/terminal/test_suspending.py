@@ -40,19 +40,3 @@ def test_after_a_stop_the_screen_is_drawn_again(terminal: PseudoTerminal) -> Non
     terminal.process.send_signal(signal.SIGTSTP)
     wait_until_stopped(terminal)
     bring_back(terminal)
-
-
-def test_a_key_suspends_the_app_outside_text_fields_and_undoes_typing_inside(terminal: PseudoTerminal) -> None:
-    terminal.written = b""
-    terminal.type(b"vv")  # not pasted: what follows a paste at once is text too
-    terminal.wait_for(b"v")
-    terminal.written = b""
-    terminal.type(b"\x1a")
-    terminal.wait_for(b"sk this document")
-    terminal.type(b"\x1b")
-    terminal.wait_for(b"fold")
-    terminal.type(b"\x1a")
-    wait_until_stopped(terminal)
-    bring_back(terminal)
-    terminal.type(b"\x11")
-    assert terminal.wait_for_end() == 0

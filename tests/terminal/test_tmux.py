@@ -135,3 +135,33 @@ def test_without_a_document_the_start_screen_opens_one(open_terminal: OpenTermin
     terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
     terminal.type("C-q")
     terminal.wait_for_end()
+
+
+def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_make(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal("sh -i")
+    terminal.type(f"sh -c '{PROGRAM} {HANDBOOK} --model offline; :'", "Enter")  # make starts it like this
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("v")
+    terminal.wait_for(lambda screen: "❯ v" in screen)
+    terminal.type("C-z")  # undoes typing
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    for _ in range(2):
+        terminal.type("Escape")
+        terminal.wait_for(lambda screen: "space fold" in screen)
+        terminal.type("C-z")
+        terminal.wait_for(lambda screen: "Stopped" in screen)
+        terminal.type("fg", "Enter")
+        terminal.wait_for(lambda screen: "Ask this document" in screen)
+        terminal.type("q")
+        terminal.wait_for(lambda screen: "enter send" in screen)
+    terminal.type("C-q")
+    terminal.wait_for(lambda screen: screen.rstrip().endswith(("$", "#")))
+
+
+def test_a_program_without_a_shell_says_that_it_cannot_go_into_the_background(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK} --model offline")
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("Escape")
+    terminal.wait_for(lambda screen: "space fold" in screen)
+    terminal.type("C-z")
+    terminal.wait_for(lambda screen: "roamtui cannot go into the background here" in screen)

@@ -214,7 +214,8 @@ class QuestionArea(Container):
         if self._draft_file is not None:
             with suppress(OSError):
                 found = self._draft_file.find(is_new=not self._conversation.state.exchanges)
-                self.box.fill("\n".join(filter(None, (found, self.box.text))))
+                if found:  # else what is typed already can be undone
+                    self.box.fill("\n".join(filter(None, (found, self.box.text))))
 
     def _make_draft_file(self) -> DraftFile | None:
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
