@@ -1,12 +1,18 @@
 """Which panes show, and where keys lead, at each width."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
+from textual.screen import Screen
+from textual.widgets import Input
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.tui.actions import Scope
 from roamtui.tui.panes.switcher import PaneLayout, compute_layout
 from roamtui.tui.panes.titled_panes import PaneTitle
+from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from roamtui.tui.screens.pickers import ModelDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import RunningApp, make_app, running, show_answer
 
@@ -148,18 +154,48 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         assert place(ui) == "tree"
 
 
+async def _refuse(*_given: object) -> bool:
+    return False
+
+
 @pytest.mark.parametrize(
-    ("key", "size"),
-    [("ctrl+p", (20, 6)), ("ctrl+p", WIDE), ("f2", NARROW), ("f3", (20, 6)), ("f3", MIDDLE), ("ctrl+f", (20, 6))],
+    "way",
+    [
+        *("ctrl+f", "ctrl+o", "ctrl+p", "f2", "f3", "f4", "f6"),
+        *("global.add_source", "section.note", "chat.export"),
+        lambda: ConfirmDialog("Fetch this from the web?", "https://site.example/" * 9, yes="Fetch"),
+        lambda: PromptDialog("Go to page", "", detail="One line of the quote.\n" * 9),
+        lambda: ModelDialog("", _refuse),
+    ],
 )
-async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str, size: tuple[int, int]) -> None:
-    async with running(make_app(), size) as ui:
-        await ui.press(key)
-        assert len(ui.app.screen_stack) == 2
-        await ui.press("escape")
-        assert len(ui.app.screen_stack) == 1
-        assert place(ui) == "input"
-        await ui.press(key, "ctrl+q")
+async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as_before_in_a_large_one(
+    way: str | Callable[[], Screen[object]], store: ConversationStore
+) -> None:
+    async with running(make_app(["Forty."], store=store)) as ui:
+        await ui.ask("How many?")
+        ui.focus(Scope.TREE)
+        if isinstance(way, str):
+            await (ui.main.action_run(way) if "." in way else ui.press(way))
+        else:
+            ui.app.push_screen(way())
+        await ui.wait_until(lambda: ui.app.screen is not ui.main)
+        await ui.pause(0.3)
+        before = ui.text
+        await ui.pilot.resize_terminal(20, 5)
+        await ui.wait_until(lambda: ui.app.screen.size == (20, 5))
+        await ui.pause()
+        focused = ui.app.focused
+        assert focused is not None
+        assert focused.region.height
+        assert focused.region.bottom <= 5, ui.text
+        if isinstance(focused, Input):
+            await ui.press("x")
+            await ui.wait_until(lambda: "x" in ui.rows[focused.region.y])
+            await ui.press("backspace")
+        await ui.pilot.resize_terminal(80, 24)
+        await ui.wait_until(lambda: ui.text == before)
+        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
+        await ui.press("ctrl+q")
         assert not ui.app.is_running
 
 

@@ -97,7 +97,6 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         placeholder = "Find a title, words or a question"
         super().__init__("", make_foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._titles: list[tuple[int, str]] = []
         """All titles, with the numbers of their sections, the shortest first."""
         self._match_index: int | None = None
