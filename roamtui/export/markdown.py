@@ -4,11 +4,20 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from roamtui.agent.presentation import format_proof, format_sources, match_proof
+from msgspec.structs import replace
+
+from roamtui.agent.presentation import (
+    find_passage_statement,
+    format_proof,
+    format_sources,
+    get_lead,
+    match_proof,
+    replies_with_passages,
+)
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
@@ -20,7 +29,13 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
-from roamtui.quotes.wording import list_path_titles, simplify_quote
+from roamtui.quotes.wording import (
+    PASSAGE_LABEL,
+    format_sentence,
+    format_source_line,
+    list_path_titles,
+    simplify_quote,
+)
 from roamtui.text import format_page, normalise_line_ends
 
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
@@ -32,9 +47,13 @@ def render_markdown(state: ConversationState, source: str) -> str:
     if usage := format_usage(state.spent):
         parts.append(f"Model: {sanitise_line(state.model)} · read {usage}")
     for exchange in state.exchanges:
-        parts += [f"## {sanitise_line(exchange.question)}", _number_marks(exchange, state.library)]
-        parts += [f"*{text}*" for text, _ in list_endings(exchange)]
-        parts.append("\n".join(format_sources(exchange)))
+        parts.append(f"## {sanitise_line(exchange.question)}")
+        endings = [f"*{text}*" for text, _ in list_endings(exchange)]
+        if replies_with_passages(exchange):
+            parts += [get_lead(exchange), *endings, *_list_passages(exchange, state.library)]
+        else:
+            answer = _number_marks(exchange, state.library)
+            parts += [answer, *endings, "\n".join(format_sources(exchange))]
         facts = gather_facts(exchange, source)
         notes = format_proof(exchange), facts.read, facts.origin
         parts += [f"*{sanitise_line(text)}*" for text in notes if text]
@@ -50,6 +69,16 @@ def _number_marks(exchange: Exchange, library: Library) -> str:
             parts += exchange.answer[position : mark.start], mark.label
             position = max(position, mark.end)
     return "".join([*parts, exchange.answer[position:]])
+
+
+def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
+    """Yield the place of each passage, its likeliest row with the column heads, and the passage itself."""
+    for number, passage in enumerate(exchange.citations, start=1):
+        yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
+        if row := find_passage_statement(exchange.question, [passage], library).row:
+            yield f"   {format_sentence(row)}"
+        lines = normalise_line_ends(passage.quote or "").split("\n")
+        yield "\n".join(f"   > {line}" for line in lines)
 
 
 def _format_source(source: str) -> str:

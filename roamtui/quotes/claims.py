@@ -20,7 +20,7 @@ from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.wording import SENTENCE_LABEL, blank_document_lines
+from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
@@ -34,6 +34,13 @@ _CELL_LINE = re.compile(
     re.MULTILINE,
 )
 """A line of a table of several documents. In its quote, quotation marks have backslashes."""
+_PASSAGE_LINES = re.compile(
+    rf"^\d+\. \[(?P<id>{ID})\] [^\n]*\({PASSAGE_LABEL}\)\n[ \t\n]*\n"
+    r"(?P<passage>(?:   > ?[^\n]*(?:\n|\Z))+)",
+    re.MULTILINE,
+)
+"""A line of an export, and the passage as a block quote below it."""
+_QUOTE_MARKS = re.compile(r"^   > ?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
@@ -95,11 +102,12 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     """Return the claims of a Markdown file: an export's lists, or any other page's links."""
     text = blank_document_lines(markdown)
     exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
-    if exported:
+    passages = [_parse_passage(match, markdown, name) for match in _PASSAGE_LINES.finditer(text)]
+    if exported or passages:
         # a version that kept no sentences has exported a file without any
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
-        return tuple(sorted(claims, key=lambda claim: claim.line))
+        return tuple(sorted((*claims, *passages), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
@@ -145,6 +153,17 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
         source=unquote(fields.get("wide") or fields.get("target") or ""),
         then=then,
         sentence=get_kept_sentence(quote, then, sentence, is_changed=fields["state"] == CHANGED_LABEL),
+    )
+
+
+def _parse_passage(match: re.Match[str], markdown: str, name: str) -> Claim:
+    """Return a passage below a line of an export. Nothing has judged it."""
+    return Claim(
+        quote=_QUOTE_MARKS.sub("", match["passage"]).strip("\n"),
+        place=name,
+        line=_get_line_number(markdown, match.start()),
+        section_id=match["id"],
+        sentence="",
     )
 
 

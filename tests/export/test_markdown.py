@@ -1,23 +1,30 @@
 """Conversations and notes as Markdown, and conversations as JSON."""
 
+import asyncio
 import json
 import re
 
 import pytest
 from msgspec.structs import replace
 
+from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.notes import Note
+from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.surroundings import Surroundings
+from roamtui.models.registry import make_model
 from roamtui.quotes.claims import parse_source_line, read_claims
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.wording import format_source_line
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import RawText
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
 
@@ -172,3 +179,15 @@ def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:
     assert (exchange["question"], exchange["answer"]) == ("Why 標 \ud800?", "Because.")
     assert [event["kind"] for event in exchange["events"]] == ["sections_expanded"]
     assert "deliveries" not in exchange["events"][0]
+
+
+def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() -> None:
+    text = "# Lamps\n\nThe lamps are:\n\n| Lamp | Lit at |\n|---|---|\n| North | nine |\n| South | ten |\n"
+    library = build_library(RawText(text=text, source="x.md", name="x"))
+    agent = Agent(Conversation(library), make_model("offline"), KeywordSearcher(library))
+    asyncio.run(agent.ask("When is the south lamp lit?"))
+    (passage,) = agent.conversation.state.exchanges[0].citations
+    exported = render_markdown(agent.conversation.state, "x.md")
+    assert exported.count("| South | ten |") == 1
+    assert "   In full: Lamp South | Lit at ten" in exported
+    assert [claim.quote for claim in read_claims(exported, "x.md")] == [passage.quote]
