@@ -31,7 +31,6 @@ _HIDDEN_RUN = re.compile(
 )
 """What may be unseen inside a word: marks of emphasis, code and links, tags and invisible characters."""
 _WORD_PART_MAX = 60
-_CAMEL_CASE = re.compile(r"[a-z][A-Z]")
 _CONTRACTION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _UNSPACED = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan
@@ -134,12 +133,6 @@ def extract_identifiers(text: str) -> list[str]:
         if "." in identifier or ":" in identifier:
             identifiers += [part for part in re.split(r"\.|::|->", identifier) if "_" in part]
     return identifiers
-
-
-def extract_code_names(text: str) -> frozenset[str]:
-    """Return the folded names in a text that look like code: identifiers and camel-case words."""
-    camel = (word for word in _WORD.findall(text) if _CAMEL_CASE.search(word))
-    return frozenset(map(fold_term, (*extract_identifiers(text), *camel)))
 
 
 def detect_language(text: str) -> Language:

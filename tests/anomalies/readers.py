@@ -41,7 +41,7 @@ from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.retrieval.answers import find_statement
 from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
-from roamtui.search.terms import TermMatcher, extract_code_names, extract_identifiers
+from roamtui.search.terms import TermMatcher, extract_identifiers
 from roamtui.sources.read import RawText
 from roamtui.text import Span, split_pages
 from tests.conversation.conversations import ask, make_state
@@ -140,7 +140,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "passages": split_passages,
     "statement": lambda text: find_statement("How many alpha b?", [text]).shown,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
-    "query": lambda text: (parse_query(text), extract_code_names(text), extract_identifiers(text)),
+    "query": lambda text: (parse_query(text), extract_identifiers(text)),
     "line from right to left": lambda text: [_read_turned(part + text) for part in ("\u05d0", "7", f"7{text}")],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
