@@ -248,7 +248,7 @@ class Agent:
                 is_refused = run.stopped is StopReason.COST
                 if run.brief is None and not is_refused and not has_reply(conversation.state, run):
                     run.stopped = await self._ask_again_briefly(run, question, within)
-            outcome = await asyncio.to_thread(build_outcome, conversation.state, run)
+            outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.search.searcher)
             if run.brief is not None and has_no_source(outcome):
                 searcher = self.search.searcher
                 outcome = await add_passages(outcome, conversation.state, searcher, self.options.policy)

@@ -21,6 +21,7 @@ from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.support import find_support
 from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.search.base import Searcher
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
@@ -70,8 +71,10 @@ class QuestionRun(Struct):
     """What this request has."""
 
 
-def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswered:
-    """Build the outcome of the current question."""
+def build_outcome(
+    state: ConversationState, run: QuestionRun, searcher: Searcher | None = None
+) -> QuestionAnswered:
+    """Build the outcome of the current question. The `searcher` compares sentences by meaning."""
     stopped = run.stopped
     error = run.error
     is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
@@ -81,7 +84,7 @@ def build_outcome(state: ConversationState, run: QuestionRun) -> QuestionAnswere
     citations = run.citations or QuoteChecker(state).cite(answer)
     unsourced: tuple[Bounds, ...] = ()
     if is_written and answer and not replies_with_passages(state.exchanges[-1]):
-        citations, unsourced = _add_sources(state, run, answer, citations)
+        citations, unsourced = _add_sources(state, run, answer, citations, searcher)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
@@ -153,7 +156,11 @@ def has_no_source(outcome: QuestionAnswered) -> bool:
 
 
 def _add_sources(
-    state: ConversationState, run: QuestionRun, answer: str, citations: tuple[Citation, ...]
+    state: ConversationState,
+    run: QuestionRun,
+    answer: str,
+    citations: tuple[Citation, ...],
+    searcher: Searcher | None,
 ) -> tuple[tuple[Citation, ...], tuple[Bounds, ...]]:
     """Add the sentences that carry the answer of a small model, and find which of its sentences none carries.
 
@@ -161,7 +168,8 @@ def _add_sources(
     """
     brief = run.brief
     spans = brief.spans if brief is not None else state.list_read()
-    support = find_support(answer, citations, state.library, spans, state.exchanges[-1].question)
+    compare = None if brief is None or searcher is None else searcher.compare  # large models write much
+    support = find_support(answer, citations, state.library, spans, state.exchanges[-1].question, compare)
     if brief is None:
         return citations, support.unsourced
     added = sorted((*citations, *support.citations), key=lambda citation: (citation.start, -citation.end))

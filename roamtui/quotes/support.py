@@ -1,13 +1,14 @@
 """Find the sentences of a text that carry an answer without quotes, and what the text does not have.
 
 A sentence carries another one if it has its numbers and names, and most of its words. The words that govern
-it count too: the heads of its row, the line that leads its list in, and its titles. What stands nowhere in
-the text, a number or a name, is false, as a quote would be.
+it count too: the heads of its row, the line that leads its list in, and its titles. If none has most of the
+words, the sentence that is nearest in meaning carries it, if a model can tell. A number or a name that stands
+nowhere in the text is false, as a quote would be.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import log
 
@@ -36,6 +37,11 @@ _SENTENCES_MAX = 50
 """Maximum number of sentences of an answer to find sources for. Nobody reads more of them."""
 _COMPARED_MAX = 40
 """Maximum number of sentences of the text to compare with one, those with most of its words."""
+_COSINE_MIN = 0.7
+"""Minimum cosine of a sentence and what carries it. Of 216 sentences of reference answers, 96 got the right
+source instead of 63; without their source in the text, 40 got a wrong one instead of 31."""
+Comparison = Callable[[str, Sequence[str]], Sequence[float]]
+"""Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 _NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
 """A number that is not part of a name, such as `T-1101`."""
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
@@ -86,7 +92,12 @@ class _Sentence(Struct, frozen=True, eq=False, dict=True):
 
 
 def find_support(
-    answer: str, quoted: Sequence[Citation], library: Library, spans: Sequence[Span], question: str
+    answer: str,
+    quoted: Sequence[Citation],
+    library: Library,
+    spans: Sequence[Span],
+    question: str,
+    compare: Comparison | None = None,
 ) -> Support:
     """Find what carries each sentence of an answer that has no quote.
 
@@ -98,6 +109,7 @@ def find_support(
         library: What the conversation is about.
         spans: The text that the model got.
         question: The person's question. Its numbers and names need no source.
+        compare: Compares sentences by meaning where words do not suffice.
     """
     text = _Text(library, spans)
     citations: list[Citation] = []
@@ -118,7 +130,7 @@ def find_support(
             )
             for first, last in absent
         )
-        sources = text.find_carriers(words, question)
+        sources = text.find_carriers(words, question, compare)
         if not sources:
             unsourced.append((start, end))
         for source in sources:
@@ -205,14 +217,15 @@ class _Text:
                 yield section_id, Span(doc=span.doc, start=position, end=end)
                 position = end
 
-    def find_carriers(self, words: str, question: str) -> list[_Sentence]:
+    def find_carriers(self, words: str, question: str, compare: Comparison | None) -> list[_Sentence]:
         """Find the few sentences that carry some words, best first; none if no sentences do."""
         matcher = TermMatcher(extract_query_terms(words), TermMatcher.for_question(words).language)
         asked = TermMatcher.for_question(question)
         bare = {each: {term for *_, term in matcher.locate(each.bare)} for each in self._sentences}
         counts = Counter(term for terms in bare.values() for term in terms)
         weights = {term: log(1 + (len(bare) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
-        left = sorted(bare, key=lambda each: -sum(weights[term] for term in bare[each]))[:_COMPARED_MAX]
+        likely = sorted(bare, key=lambda each: -sum(weights[term] for term in bare[each]))[:_COMPARED_MAX]
+        left = likely.copy()
         terms_of = {each: {term for *_, term in matcher.locate(each.text)} for each in left}
         numbers = _list_numbers(words) & self.numbers
         chosen: list[_Sentence] = []
@@ -237,4 +250,16 @@ class _Text:
             chosen.append(best)
             found |= terms_of[best]
             proven |= best.numbers
-        return chosen if is_enough() else []
+        if is_enough():
+            return chosen
+        alike = [each for each in likely if numbers <= each.numbers]
+        return [] if compare is None else self._find_nearest(words, alike, compare)
+
+    def _find_nearest(
+        self, words: str, sentences: Sequence[_Sentence], compare: Comparison
+    ) -> list[_Sentence]:
+        """Find the sentence that says nearly the same as some words; none if no sentence does."""
+        texts = [self._library.clean_text(sentence.span) for sentence in sentences]
+        cosines = dict(zip(sentences, compare(words, texts), strict=False))
+        nearest = max(cosines, key=lambda sentence: cosines[sentence], default=None)
+        return [] if nearest is None or cosines[nearest] < _COSINE_MIN else [nearest]

@@ -119,6 +119,14 @@ class Searcher(Protocol):
         del first
         return False
 
+    def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return how near each text is to a query in meaning, as cosines; none without a local embedder.
+
+        It takes some hundredths of a second for each text.
+        """
+        del query, texts
+        return ()
+
     def plan_embedding(self) -> EmbeddingPlan | None:
         """Return what a server would have to embed, or None if nothing is missing or no server is asked."""
         return None

@@ -30,7 +30,7 @@ from roamtui.search.lance import LanceStore
 from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
 from roamtui.search.terms import detect_language, extract_phrases
-from roamtui.search.vectors import VectorIndex
+from roamtui.search.vectors import VectorIndex, normalise_rows
 from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
@@ -184,6 +184,19 @@ class HybridSearcher:
             except RoamtuiError:  # the next search says so
                 return False
             return vectors is not None and vectors.missing > 0
+
+    def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return how near each text is to a query in meaning. See `Searcher`."""
+        embedder = self._services.embedder
+        if embedder is None or not embedder.is_local or not self._knows_language(query) or not texts:
+            return ()
+        try:
+            vectors = normalise_rows(embedder.embed((query, *texts)))
+        except RoamtuiError as error:
+            self._warn_of_fallback(error)
+            return ()
+        cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
+        return cosines
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()

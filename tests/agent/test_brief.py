@@ -17,10 +17,11 @@ from roamtui.errors import ModelError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
+from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.models.written_calls import remove_tools
 from roamtui.quotes.claims import read_claims
 from roamtui.quotes.current_text import update_citations
-from roamtui.search.base import RetrievalOptions
+from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from tests.agent.asking import answer, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
@@ -48,8 +49,11 @@ _QUESTION = "What does a yacht cost a night?"
 _FILLING = "The keeper writes the state of the sea into the book, with the wind and the light of each buoy. "
 
 
-def ask_small(*replies: Reply, text: str = _TEXT, window_tokens: int = 4_096) -> Agent:
-    searcher = make_searcher(make_library(text), RetrievalOptions())
+def ask_small(
+    *replies: Reply, text: str = _TEXT, window_tokens: int = 4_096, embedder: Embedder | None = None
+) -> Agent:
+    services = SearchServices(embedder=embedder)
+    searcher = make_searcher(make_library(text), RetrievalOptions(), services=services)
     agent = make_agent(
         replies, text=text, searcher=searcher, options=AgentOptions(sends_hits=True), window_tokens=window_tokens
     )
@@ -75,6 +79,14 @@ async def test_the_sentence_that_carries_the_answer_is_its_source() -> None:
     assert (source.state, source.quote, source.path[-1]) == (QuoteState.SUPPORTED, None, "Fees")
     assert source.sentence == "Boat Yacht | A night £18 | Deposit £250"
     assert last.unsourced == ()
+
+
+@pytest.mark.usefixtures("packaged_model")
+async def test_the_nearest_sentence_in_meaning_is_a_source_of_other_words() -> None:
+    reply = "Every Sunday they shut at midday."
+    (source,) = (await answer(ask_small(reply, embedder=find_installed_embedder()), "When do they shut?")).citations
+    assert (source.state, source.sentence) == (QuoteState.SUPPORTED, "It closes at noon on Sundays.")
+    assert not (await answer(ask_small(reply), "When do they shut?")).citations
 
 
 async def test_a_number_that_stands_nowhere_is_false_and_the_nearest_passages_follow() -> None:

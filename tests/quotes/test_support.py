@@ -1,5 +1,7 @@
 """The sentences of a text that carry an answer without quotes, and what stands nowhere in it."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from roamtui.conversation.citations import QuoteState
@@ -102,3 +104,23 @@ def test_text_that_was_not_sent_carries_nothing() -> None:
     found = find_support("Captain Ida Brunn steers since 1998.", (), library, sent, _QUESTION)
     assert [citation.state for citation in found.citations if citation.quote == "1998"] == [QuoteState.NOT_FOUND]
     assert found.unsourced
+
+
+@pytest.mark.parametrize(
+    ("answer", "cosine", "is_found"),
+    [
+        ("Pets cost nothing outside.", 0.8, True),
+        ("Pets cost nothing outside.", 0.5, False),
+        ("Pets cost nothing outside for 25 minutes.", 0.8, False),
+    ],
+)
+def test_without_most_words_the_nearest_sentence_with_the_same_numbers_carries(
+    answer: str, cosine: float, *, is_found: bool
+) -> None:
+    def compare(_query: str, texts: Sequence[str]) -> list[float]:
+        return [cosine if "Dogs" in text else 0.1 for text in texts]
+
+    library = Library(source="ferry.md", root=parse_document(_TEXT))
+    found = find_support(answer, (), library, (Span(doc="", start=0, end=len(_TEXT)),), _QUESTION, compare)
+    assert [citation.sentence for citation in found.citations] == ["Dogs travel free on deck."] * is_found
+    assert bool(found.unsourced) is not is_found
