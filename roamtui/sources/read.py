@@ -4,6 +4,7 @@ import os
 import re
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from roamtui.convert.conversion import detect_format
 from roamtui.convert.converted import ConvertedText, PageReport
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SEPARATED, TEXT_SUFFIXES
-from roamtui.errors import SourceError, format_reason
+from roamtui.errors import SourceError, format_nearest_name, format_reason
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 
@@ -137,6 +138,10 @@ def explain_error(path: Path, error: OSError | ValueError) -> str:
     """Say why a path cannot be read, and what to do."""
     if isinstance(error, PermissionError):
         return f"Permission denied: {path}. Check its permissions."
-    if isinstance(error, FileNotFoundError):
-        return f"There is no file {path}. Check the path."
-    return f"{path} cannot be read: {format_reason(error)}. Name another file."
+    if not isinstance(error, FileNotFoundError):
+        reason = format_reason(error)
+        return f"{path} cannot be read: {reason}. Name another file."
+    names: list[str] = []
+    with suppress(OSError):
+        names = [entry.name for entry in path.parent.iterdir()]
+    return f"There is no file {path}.{format_nearest_name(path.name, names) or ' Check the path.'}"

@@ -15,12 +15,12 @@ from tests.cli.conftest import RunCommand, write_settings
 
 
 @pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
-def test_a_missing_file_is_told(run: RunCommand, garden: Path, command: list[str]) -> None:
+def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path, command: list[str]) -> None:
     name = garden.with_name("gardn.md")
     arguments = [command[0], str(name), *command[2:]]
     result = run(*arguments)
     assert result.code == 1
-    assert result.err == f"roamtui: There is no file {name}. Check the path.\n"
+    assert result.err == f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
 
 
 @pytest.mark.parametrize(("line", "words"), read_rows("cli/wrong_use", "wrong_use"))

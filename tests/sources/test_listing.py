@@ -175,7 +175,7 @@ def test_files_of_several_folders_are_at_the_top_by_their_names(tmp_path: Path) 
         found = locate_document(listing.source, key)
         assert found is not None
         assert found.path == tmp_path / name
-    with pytest.raises(SourceError, match="There is no file"):
+    with pytest.raises(SourceError, match="Did you mean"):
         list_sources([tmp_path / "x/a.md", tmp_path / "x/aa.md"])
 
 
