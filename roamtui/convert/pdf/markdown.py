@@ -1,4 +1,4 @@
-"""Write rows, headings and tables as Markdown, and repair words that are split or lack a letter."""
+"""Write rows, headings and tables as Markdown, and repair words that are split."""
 
 import re
 from collections import Counter
@@ -36,24 +36,17 @@ _PIECE_COUNT_MAX = 3
 """A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_WORD = re.compile(rf"{_WORD.pattern}$")
-_SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 
 
 class WordRepairer:
-    """Repairs words that are split or lack an f, by comparing them with all words of the file."""
+    """Repairs words that are split, by comparing them with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         texts = (row.text.lower() for rows in pages for row in rows)
         self._counts = Counter(word for text in texts for word in _WORD.findall(text))
-        self._spellings: dict[str, str] = {}
-        """Words that lack one f of a double f, mapped to the full spelling, which the file has more often."""
-        for word, count in self._counts.items():
-            whole = _SINGLE_F.sub("ff", word, count=1) if len(word) > 3 else word
-            if whole != word and self._counts[whole] > count:
-                self._spellings[word] = whole
         rare = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
-        self._suspects = rare | self._spellings.keys() | {word.partition("ff")[2] for word in self._counts}
-        """Words that may have to be repaired, and pieces of such words."""
+        self._suspects = rare | {word.partition("ff")[2] for word in self._counts}
+        """Words that may be pieces of others."""
         line_ends = [
             self._compare_spellings(above.text[:-1], row.text)
             for rows in pages
@@ -76,7 +69,7 @@ class WordRepairer:
                     if whole:
                         repaired[-1] = whole
                     else:
-                        repaired.append(self._spellings.get(word, word))
+                        repaired.append(word)
                 cell.text = " ".join(repaired)
             row.refresh()
 
@@ -168,8 +161,6 @@ class MarkdownWriter:
             if low < high:
                 yield from self._write_paragraphs(page.rows[start:low], gap_max)
                 header_count = max(0, table.start + table.header_count - low)
-                if header_count >= high - low:
-                    header_count = 0
                 yield _finish_text(write_table(page.rows[low:high], header_count))
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)

@@ -71,10 +71,6 @@ _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
-_ROW_HEIGHT_QUANTILE = 0.9
-"""Quantile of word heights that is taken for a row's height: most words lack tall letters."""
-_FONT_HEIGHT_RATIO = 1.15
-"""Height of the box of a font, relative to its letters."""
 _PUNCTUATION = ".,;:)/"
 """Signs after a figure that may be raised, as in "sales" with a note and a comma."""
 _SPACED_LETTERS_MIN = 3
@@ -296,7 +292,7 @@ class PdfPage:
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
         words: list[Word] = []
-        uneven: list[int] = []
+        uneven: list[Word] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
         # picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
@@ -318,18 +314,17 @@ class PdfPage:
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
-                if compared and compared.is_uneven:
-                    uneven.append(len(words))
                 word = Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
                 word.is_turned = self._read_turn(first) != rotation
                 words.append(word)
-        words = self._join_letters(words)
-        if words and not self.read_font(words[len(words) // 2].first).name:
-            self._normalise_heights(words, rotation)
-        elif not is_right_to_left(text):
-            for index in uneven:
-                self._mark_scripts(words[index], rotation)
-        return words
+                if compared and compared.is_uneven:
+                    uneven.append(word)
+        # the boxes of bitmap fonts, which have no name, are only as high as each letter
+        has_name = bool(words) and self.read_font(words[len(words) // 2].first).name != ""
+        if has_name and not is_right_to_left(text):
+            for word in uneven:
+                self._mark_scripts(word, rotation)
+        return self._join_letters(words)
 
     def _read_turn(self, index: int) -> int:
         """Return the direction of a character, in quarter turns."""
@@ -462,20 +457,6 @@ class PdfPage:
             low = min(low, box.bottom)
             high = max(high, box.top)
         return _Box(*_rotate_box(x0, x1, low, high, rotation), is_uneven)
-
-    def _normalise_heights(self, words: list[Word], rotation: int) -> None:
-        """Give words the height of a row: the boxes of bitmap fonts are only as high as each letter."""
-        for word in words:
-            boxes = [self._read_box(index, index, rotation) for index in range(word.first, word.last + 1)]
-            word.top = min(box.top for box in boxes if box)
-            word.bottom = max(box.bottom for box in boxes if box)
-        heights = sorted(word.bottom - word.top for word in words)
-        usual = heights[int(len(heights) * _ROW_HEIGHT_QUANTILE)]
-        for word in words:
-            height = word.bottom - word.top
-            missing = max(height, usual) * _FONT_HEIGHT_RATIO - height
-            word.top -= missing / 2
-            word.bottom += missing / 2
 
     def read_font(self, index: int) -> Font:
         """Return the font of a character."""

@@ -132,12 +132,8 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
     `last` is the last word of the cell.
     """
     last = last.partition(RAISED_START)[0] or last
-    if _YEAR.fullmatch(last) and _YEAR.fullmatch(after):
-        return True
     if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
         return False
-    if after in _CURRENCIES and _YEAR.fullmatch(last):
-        return False  # a head such as "2022 $ million"
     are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
     return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
 
@@ -157,12 +153,6 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     joined = [cells[0]]
     for cell in cells[1:]:
         before = joined[-1]
-        if before.text[-1] in _CURRENCIES and len(before.text) > 1 and cell.text[0] in "(0123456789—–-":
-            # The currency sign of a figure may be drawn far to the left, next to the figure or label before
-            # it.
-            cell.text = before.text[-1] + cell.text
-            before.x1 -= (before.x1 - before.x0) / len(before.text)
-            before.text = before.text[:-1].rstrip()
         is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
         is_suffix = (
             _FIGURE_SUFFIX.fullmatch(cell.text) is not None

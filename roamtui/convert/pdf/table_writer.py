@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import NamedTuple
 
 from roamtui.convert.pdf.rows import Cell, PageRow
@@ -37,15 +37,13 @@ _SPAN_TOLERANCE_MIN = 6.0
 _WIDTH_SHARE_MIN = 0.9
 """Minimum width of the columns below a head, as a share of the head's width."""
 _COLUMN_DISTANCE_MAX = 14.0
-"""Maximum distance in points between a cell and its column, and between columns that may be joined."""
+"""Maximum distance in points between a cell and its column."""
 _MISFITS_MAX = 0.04
 """Maximum share of cells that fit into no column. If there are more, the table is written as plain lines, so
 that no figure appears under the wrong column head."""
 _LABEL_ROWS_MIN = 5
 """In a table with fewer rows, a figure to the left of all others may be in a column of its own."""
 _COLUMNS_MAX = 48
-_HEADS_MIN = 3
-"""Minimum number of heads side by side that start another table among the rows of one."""
 
 
 class _Column(NamedTuple):
@@ -70,27 +68,9 @@ class _Head(NamedTuple):
 
 
 def write_table(rows: Sequence[PageRow], header_count: int) -> str:
-    """Write rows as a Markdown table, or as plain lines if they do not fit into columns.
-
-    Rows that do not fit may be two tables, the second with other columns and its own heads.
-    """
-    whole = _write_markdown(rows, header_count)
-    if whole:
-        return whole
-    for index in range(max(1, header_count), len(rows)):
-        heads = [*takewhile(lambda row: not is_data_row(row), rows[index:])]
-        if is_data_row(rows[index - 1]) and any(map(_has_heads, heads)):
-            above = _write_markdown(rows[:index], header_count)
-            below = above and _write_markdown(rows[index:], len(heads))
-            if below:
-                return f"{above}\n\n{below}"
-    return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
-
-
-def _has_heads(row: PageRow) -> bool:
-    """Return whether a row has the heads of several columns side by side."""
-    figures = [cell for cell in row.cells if is_figure(cell.text) and not YEAR.fullmatch(cell.text)]
-    return len(row.cells) >= _HEADS_MIN and not figures
+    """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
+    table = _write_markdown(rows, header_count)
+    return table or "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
 
 
 def _write_markdown(rows: Sequence[PageRow], header_count: int) -> str:
@@ -150,8 +130,7 @@ def _join_group(lines: list[list[str]]) -> list[list[str]]:
     """Join lines that are close to each other if one of them has the figures of all."""
     labels = [line[0] for line in lines if line[0]]
     with_figures = [line for line in lines if any(line[1:])]
-    has_title = any(label.endswith(":") for label in labels)
-    return lines if len(with_figures) != 1 or has_title else [[" ".join(labels), *with_figures[0][1:]]]
+    return lines if len(with_figures) != 1 else [[" ".join(labels), *with_figures[0][1:]]]
 
 
 def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
@@ -177,22 +156,7 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
             columns[-1] = _Column(columns[-1].x0, max(figure.x1, columns[-1].x1))
         else:
             columns.append(figure)
-    return _join_columns(columns, rows) if len(columns) <= _COLUMNS_MAX else []
-
-
-def _join_columns(columns: Sequence[_Column], rows: Sequence[PageRow]) -> list[_Column]:
-    """Join columns that are close if no row has cells in both."""
-    joined: list[_Column] = []
-    filled: set[int] = set()
-    for column in columns:
-        own = {index for index, row in enumerate(rows) if any(_touch(column, cell) for cell in row.cells)}
-        if joined and not filled & own and column.x0 - joined[-1].x1 < _COLUMN_DISTANCE_MAX:
-            joined[-1] = _Column(joined[-1].x0, column.x1)
-            filled |= own
-        else:
-            joined.append(column)
-            filled = own
-    return joined
+    return columns if len(columns) <= _COLUMNS_MAX else []
 
 
 class _TableLayout(NamedTuple):

@@ -27,8 +27,6 @@ UNITS = re.compile(
     re.IGNORECASE,
 )
 """A header row that states the units, such as "(in millions)"."""
-_LEADER = re.compile(r"(?:\. ?){4}")
-"""Dots that lead from a title to its page."""
 LABEL_INDENT_MAX = 40.0
 """In points. A figure that starts this close to the left edge is a label, such as a year."""
 _PLAIN_ROWS_MAX = 4
@@ -44,8 +42,6 @@ _LABEL_GAP_MAX = 0.75
 """Maximum distance between two lines of a label, as a share of the distance between rows with figures."""
 _LINE_DISTANCE_MAX = 1.2
 """Maximum distance between two lines of a text, in letter heights."""
-_LABEL_LINES_MAX = 4
-"""Maximum number of lines of a label."""
 
 
 class PageTable(Struct, frozen=True):
@@ -137,8 +133,7 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
             last = index
         else:
             starts_table = has_amounts and _starts_header(row, rows[last])
-            starts_prose = _is_prose_row(row) and not _wraps_label(rows, index)
-            if starts_table or starts_prose or index - last > _PLAIN_ROWS_MAX:
+            if starts_table or _is_prose_row(row) or index - last > _PLAIN_ROWS_MAX:
                 break
     return _extend_label(rows, start, last + 1)
 
@@ -172,16 +167,6 @@ def _starts_header(row: PageRow, above: PageRow) -> bool:
     return len(row.cells) > 1 and not row.text[0].islower() and (years > 1 or not has_label)
 
 
-def _wraps_label(rows: Sequence[PageRow], index: int) -> bool:
-    """Return whether a long row is the start of a label whose figures are in one of the next rows."""
-    for above, row in pairwise(rows[index : index + _LABEL_LINES_MAX]):
-        if len(above.cells) > 1 or above.text[-1] in ".:;" or row.top < above.top:
-            return False
-        if is_data_row(row):
-            return True
-    return False
-
-
 def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> range:
     """Return the rows of the header, an empty range before the body if there are none.
 
@@ -193,7 +178,7 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
     start = end = body.start
     for index in range(start - 1, max(previous_end, start - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
-        if row.top > rows[index + 1].top or _is_prose_row(row) or _is_entry(row):
+        if row.top > rows[index + 1].top or _is_prose_row(row):
             break
         is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":."
         if is_above_figures or UNITS.fullmatch(row.text):
@@ -205,11 +190,6 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
     while end in body[:-1] and _continues_header(rows[end], left):
         end += 1
     return range(start, end)
-
-
-def _is_entry(row: PageRow) -> bool:
-    """Return whether a row has a label and one value, as in a form or on a contents page."""
-    return (len(row.cells) == 2 and row.cells[0].text[-1] == ":") or _LEADER.search(row.text) is not None
 
 
 def _continues_header(row: PageRow, left: float) -> bool:

@@ -52,7 +52,6 @@ _NOT_A_TITLE = re.compile(
     r"|[a-z|=<>;,.:)\]}+*/•·▪●◦‣⁃➢✓–—-]|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
 """Start of a text that cannot be a title."""
-_BULLETS = frozenset("•▪●◦‣⁃➢✓·")
 _CAPTION_STYLE: tuple[float, ...] = (0.0,)
 """Style of captions, lower than every style that `_compute_style` returns."""
 _CAPTION_TOP_ROWS = 3
@@ -160,9 +159,6 @@ class TypographicHeadings:
             if is_title and not CONTINUED.search(title):
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
             index += max(1, count)
-            if row.text[0] in _BULLETS:
-                while index < len(rows) and self._continues_item(rows[index - 1], rows[index], row):
-                    index += 1
 
     def _find_table_row(self, index: int) -> int | None:
         """Find the first row with several cells of the table below a caption."""
@@ -202,11 +198,6 @@ class TypographicHeadings:
             is_short = len(text) <= _LENGTH_MAX and _get_last_sign(text) not in ".:"
         is_title = is_short and _get_last_sign(text) not in _ENDS_OF_TEXT and not _NOT_A_TITLE.match(text)
         return count if is_title else 0
-
-    def _continues_item(self, above: PageRow, row: PageRow, first: PageRow) -> bool:
-        """Return whether a row belongs to the listed item of a `first` row: indented, near the one above."""
-        distance = row.top - above.top
-        return row.x0 > first.x0 + 1 and 0 < distance < _APART_RATIO * self._leading * row.size
 
     def _is_large_or_bold(self, row: PageRow) -> bool:
         return row.size > _LARGE_RATIO * self._size or row.font.is_bold
