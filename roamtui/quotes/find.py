@@ -14,7 +14,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -24,7 +23,7 @@ from roamtui.quotes.chunks import INSIDE, NOTE
 from roamtui.quotes.likely_places import list_likely_places
 from roamtui.quotes.words import BLOCK, CELL, CODE, TextWords, read_plain_words, read_words
 from roamtui.sentences import iter_sentence_ends
-from roamtui.text import Bounds, Span, subtract_bounds
+from roamtui.text import Bounds, Span
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits. A shorter quote proves nothing."""
@@ -38,9 +37,6 @@ _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
 _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
 """What Markdown may read otherwise than plain text. A quote with it is read in both ways."""
-_TARGET = re.compile(r"\]\([^()\n]*\)?")
-_HIDDEN = re.compile(r"\S*[^\W_]\S*")
-_LONE_DASH = re.compile(r"(?<!\S)[-‐‑‒–—―−](?!\S)")
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _PARTS_MAX = 20
 """Maximum number of parts between ellipses. What is left of a text with more of them proves nothing."""
@@ -102,18 +98,8 @@ def _iter_matches(
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-            if has_ellipses and _is_within(match, within) and _has_hidden(reading, quote, text, match):
+            if has_ellipses and _is_within(match, within):
                 yield match
-
-
-def _has_hidden(reading: _Reading, quote: str, text: str, match: QuoteMatch) -> bool:
-    """Return whether the lines of a match hide the words that a quote hides."""
-    if not reading.hidden:
-        return True
-    start = text.rfind("\n", 0, max(0, match.start - len(quote))) + 1
-    end = text.find("\n", match.end + len(quote))
-    lines = text[start : end if end >= 0 else len(text)]
-    return all(chunk in lines for chunk in reading.hidden)
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
@@ -180,8 +166,6 @@ class _Reading(Struct, frozen=True):
     """Exact key of its first word if that begins with a letter in another case."""
     ellipses: int = 0
     """Number of its ellipses that stand in the text too, so that they leave out nothing."""
-    hidden: frozenset[str] = frozenset()
-    """What a person does not see, such as comments, but without the targets of links."""
     is_code: bool = False
 
 
@@ -200,19 +184,15 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     readings = [(spelling, [*map(read_words, spelling)]) for spelling in spellings]
     if _MARKUP.search(whole):
         readings.append((parts, [*map(read_plain_words, parts)]))
-    if _LONE_DASH.search(whole):
-        readings.append((parts, [read_words(part, has_dashes=True) for part in parts]))
     different: dict[tuple[bytes, ...], _Reading] = {}
     for spelling, words in readings:
         full = tuple(filter(len, words))
-        hidden = [*map(_list_hidden, spelling, words)]
-        is_lost = any(of_part and not len(part) for of_part, part in zip(hidden, words, strict=True))
+        read = zip(spelling, words, strict=True)
+        is_lost = any(not len(words_of_part) and any(map(str.isalnum, part)) for part, words_of_part in read)
         if full and not is_lost:
-            keys = tuple(each.exact for each in full)
             quoted = ellipses if len(words) == 1 else 0
-            different.setdefault(
-                keys, _Reading(full, _swap_first_case(whole), quoted, frozenset(chain(*hidden)))
-            )
+            reading = _Reading(full, _swap_first_case(whole), quoted)
+            different.setdefault(tuple(each.exact for each in full), reading)
     # its marks may be the answer's, but a hyphen before a word belongs to it
     codes = [[part.lstrip(_PUNCTUATION.replace("-", "")).rstrip(_PUNCTUATION) for part in parts], parts]
     for code in codes:
@@ -220,15 +200,6 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
         if full:
             different.setdefault(tuple(each.exact for each in full), _Reading(full, is_code=True))
     return tuple(different.values())
-
-
-def _list_hidden(part: str, words: TextWords) -> list[str]:
-    """List what a person does not see in a part of a quote."""
-    from html import unescape  # noqa: PLC0415 - the first screen does not need it
-
-    outside = subtract_bounds(0, len(part), zip(words.starts, words.ends, strict=True))
-    hidden = " ".join(part[start:end] for start, end in outside)
-    return _HIDDEN.findall(unescape(_TARGET.sub(" ", hidden)))
 
 
 def _swap_first_case(quote: str) -> int | None:

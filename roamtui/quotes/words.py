@@ -114,24 +114,17 @@ class TextWords(Struct, frozen=True, kw_only=True):
         return memoryview(self.exact).cast("q")
 
 
-def read_words(text: str, *, has_dashes: bool = False) -> TextWords:
-    """Read the words of a Markdown text, unless it is one of those that were read last.
-
-    With `has_dashes`, a dash between spaces is a word, as in a row of a table whose cells have no edges.
-    """
-    key = text, has_dashes
-    if (words := _cache.get(key)) is not None:
+def read_words(text: str) -> TextWords:
+    """Read the words of a Markdown text, unless it is one of those that were read last."""
+    if (words := _cache.get(text)) is not None:
         return words
     from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
 
-    reader = _WordReader(text, has_dashes=has_dashes)
+    reader = _WordReader(text)
     reader.read_units(list_units(text, read_lazily(text)))
     words = reader.get_words()
-    _cache.put(key, words)
+    _cache.put(text, words)
     return words
-
-
-_Key = tuple[str, bool]
 
 
 class _WordCache:
@@ -139,22 +132,22 @@ class _WordCache:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._words: OrderedDict[_Key, TextWords] = OrderedDict()
+        self._words: OrderedDict[str, TextWords] = OrderedDict()
         self._total = 0
 
-    def get(self, key: _Key) -> TextWords | None:
+    def get(self, text: str) -> TextWords | None:
         with self._lock:
-            words = self._words.get(key)
+            words = self._words.get(text)
             if words is not None:
-                self._words.move_to_end(key)
+                self._words.move_to_end(text)
             return words
 
-    def put(self, key: _Key, words: TextWords) -> None:
+    def put(self, text: str, words: TextWords) -> None:
         """Keep the words of a text, which another thread may have read meanwhile."""
         with self._lock:
-            replaced = self._words.pop(key, None)
+            replaced = self._words.pop(text, None)
             self._total += len(words) - (0 if replaced is None else len(replaced))
-            self._words[key] = words
+            self._words[text] = words
             while self._total > _CACHED_WORDS_MAX and len(self._words) > 1:
                 _, oldest = self._words.popitem(last=False)
                 self._total -= len(oldest)
@@ -190,7 +183,7 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
 class _WordReader:
     """Reads the words of one text, block by block."""
 
-    def __init__(self, text: str, *, has_dashes: bool = False) -> None:
+    def __init__(self, text: str) -> None:
         self._exact: array[int] = array("q")
         self._word_starts: array[int] = array("I")
         self._word_ends: array[int] = array("I")
@@ -201,7 +194,6 @@ class _WordReader:
         self._has_notes = False
         self._has_code = False
         self._text = text
-        self._has_dashes = has_dashes
         self._edge = 0
         """Flags of the next word."""
         self._visible = ""
@@ -211,7 +203,6 @@ class _WordReader:
         """The same for where it ends."""
         self._half = ""
         """The last chunk if the end of its line may divide a word."""
-        self._last_chunk = ""
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
@@ -268,7 +259,6 @@ class _WordReader:
         visible = "".join([piece.text for piece in pieces])
         self._edge |= BLOCK
         self._half = ""
-        self._last_chunk = ""
         if is_code:
             self._visible = visible
             self._has_code = True
@@ -303,23 +293,18 @@ class _WordReader:
             is_mark = False
             words = divide_chunk(chunk)
         else:
-            sole = self._has_dashes or (chunk in _DASHES and self._is_sole_in_cell(chunk, offset))
+            sole = chunk in _DASHES and self._is_sole_in_cell(chunk, offset)
             is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
         half, self._half = self._half, ""
         if not words:
-            # Some pages have a space before the hyphen at the end of a line.
-            is_hyphen = bool(self._last_chunk) and chunk in _LINE_END_HYPHENS
-            self._half = f"{self._last_chunk} {chunk}" if is_hyphen else ""
             return
         first, *others = words
         if half and first.start == 0 and self._is_after_line_end(offset):
             self._join(half, chunk)
-            if " " not in half:
-                first = first._replace(flags=first.flags | INSIDE)
+            first = first._replace(flags=first.flags | INSIDE)
         for word in (first, *others):
             self._add_at(word._replace(flags=NOTE) if is_mark else word, offset)
-        self._last_chunk = chunk
         if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
             self._half = chunk
 
@@ -328,7 +313,7 @@ class _WordReader:
 
     def _join(self, half: str, chunk: str) -> None:
         """Note the whole of a word that the end of a line divides. `half` ends with the hyphen."""
-        left = half[:-1].rstrip()
+        left = half[:-1]
         has_figure = left[-1].isdigit() or chunk[0].isdigit()
         whole = divide_chunk(f"{left}-{chunk}" if has_figure else left + chunk)
         keys = [key for word in whole for key in word.loose]
