@@ -14,21 +14,20 @@ _SPARE = 12
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_app_survives_and_shows_what_is_true(seed: int, tmp_path: Path) -> None:
-    assert fuzz.run(tmp_path, 60, seed)["steps"] == 60
+def test_the_app_survives_and_shows_what_is_true(tmp_path: Path) -> None:
+    assert fuzz.run(tmp_path, 60, seed=1)["steps"] == 60
 
 
 @pytest.mark.slow
 def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tmp_path: Path) -> None:
-    walks = key_walk.walk_all(tmp_path, 100, seed=2, tell=lambda _: None)
-    assert [walk.pressed.total() for walk in walks] == [100] * len(key_walk.SIZES)
+    walks = key_walk.walk_all(tmp_path, 50, seed=2, tell=lambda _: None)
+    assert [walk.pressed.total() for walk in walks] == [50] * len(key_walk.SIZES)
     assert len({message for walk in walks for message in walk.messages}) > 1
 
 
 @pytest.mark.slow
 def test_random_edits_in_the_question_box_can_be_undone_and_redone() -> None:
-    assert box_edits.edit(2_000, seed=1).total() == 2_000
+    assert box_edits.edit(1_000, seed=1).total() == 1_000
 
 
 @pytest.mark.slow
