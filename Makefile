@@ -1,5 +1,4 @@
 VENV := .venv
-MODEL_VENV := .venv-embeddings
 SERVER_VENV := .venv-local-model
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -46,8 +45,8 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-embeddings: $(VENV)/.developed $(MODEL_VENV)/.made ## Make MiniLM as an ONNX file of 23 MB, and check search by meaning with it on real questions
-	@ROAMTUI_LOCAL_MODEL=$(MODEL_VENV)/model $(PYTEST) tests/models/test_real_embedder.py
+embeddings: $(VENV)/.developed ## Check search by meaning with the packaged model on real questions
+	@$(PYTEST) tests/models/test_real_embedder.py
 
 local-model: $(VENV)/.developed $(SERVER_VENV)/.made ## Serve SmolLM2 by llama.cpp on this machine with windows of 2k, 4k and 8k, and ask it
 	@ROAMTUI_LOCAL_MODEL_PYTHON=$(SERVER_VENV)/bin/python $(PYTEST) tests/models/test_small_model.py
@@ -64,8 +63,8 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS="--only tree" for one part)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-compare: $(VENV)/.developed $(MODEL_VENV)/.made ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
-	@$(BIN)/python -m tests.benchmarks.compare --models $(MODEL_VENV) $(ARGS)
+compare: $(VENV)/.developed ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
+	@$(BIN)/python -m tests.benchmarks.compare $(ARGS)
 
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit
 	@$(BIN)/python -m tests.benchmarks.size
@@ -102,13 +101,6 @@ $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo "Installing roamtui and its development tools into $(VENV)."
 	$(call install,$(PIP) install --constraint constraints.txt --editable '.[dev]')
 	@touch $@ $(VENV)/.installed
-
-$(MODEL_VENV)/.made: constraints-embeddings.txt tests/models/make_embedder.py | $(VENV)/.made
-	@echo "Making the model all-MiniLM-L6-v2 in $(MODEL_VENV)/model."
-	@$(BIN)/python -m venv $(MODEL_VENV)
-	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --requirement constraints-embeddings.txt
-	@$(MODEL_VENV)/bin/python tests/models/make_embedder.py $(MODEL_VENV)/model
-	@touch $@
 
 $(SERVER_VENV)/.made: constraints-local-model.txt | $(VENV)/.made
 	@echo "Installing llama.cpp's server and the model SmolLM2 into $(SERVER_VENV)."

@@ -53,6 +53,7 @@ _SCREEN_VARIABLES = (
 _KEY_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_API_TOKEN", "_AUTH_TOKEN", "_ACCESS_KEY")
 _PROVIDER_STARTS = ("OLLAMA_", "OPENAI_", "ANTHROPIC_", "AZURE_", "AWS_", "GOOGLE_", "GEMINI_", "LITELLM_")
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_HANGING_SECONDS = 60
 _homes = count()
 
 gc.disable()  # until all tests are collected: what imports make is never garbage
@@ -69,6 +70,17 @@ def packaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Run one worker more than there are processors, because tests often wait for processes and for the screen."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """End a test that hangs after a minute, a slow one after three, and later where the processors are busy."""
+    if config.getoption("timeout") is not None:
+        return
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    for item in items:
+        if item.get_closest_marker("timeout") is None:
+            seconds = _HANGING_SECONDS * (3 if item.get_closest_marker("slow") else 1)
+            item.add_marker(pytest.mark.timeout(seconds * max(1.0, load)))
 
 
 def pytest_collection_finish() -> None:

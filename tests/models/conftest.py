@@ -11,7 +11,7 @@ from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
 
 collect_ignore = ["test_real_embedder.py", "test_small_model.py"]
-"""They need a real model, which `make embeddings` and `make local-model` bring."""
+"""They take minutes: `make embeddings` and `make local-model` run them."""
 OPENAI_KEY = "sk-openai-0123456789abcdef"
 ANTHROPIC_KEY = "sk-ant-0123456789abcdef"
 

@@ -27,6 +27,8 @@ from tests.fakes.services import app_over, context_of
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import running
 
+pytestmark = pytest.mark.timeout(900)
+
 _PYTHON = os.environ["ROAMTUI_LOCAL_MODEL_PYTHON"]
 _MODEL = "openai/smollm2-135m"
 _OUTPUT_TOKENS = 60

@@ -31,7 +31,6 @@ def test_random_edits_in_the_question_box_can_be_undone_and_redone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3_600)  # on a machine that is busy with much else
 async def test_long_use_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, first, *_, last = await use(tmp_path, monkeypatch, 40, steps=30)
     assert last.questions >= first.questions + 15

@@ -67,15 +67,10 @@ TYPED = "3123 /?BCEGNUZabdefghijklmnopqrstuvwxyz.<>[]{}"
 FIELDS = {
     "question": (),
     "find": ("ctrl+f",),
-    "help": ("ctrl+p",),
     "open": ("ctrl+o",),
     "conversations": ("f4", "/"),
-    "title of a conversation": ("f4", "e"),
-    "file of a conversation": ("f4", "w"),
     "words of a note": ("tab", "b"),
     "name of a model": ("f2", "down", "enter"),
-    "address of a model": ("f2", "down", "enter", "tab"),
-    "key of a model": ("f2", "down", "enter", "tab", "tab"),
 }
 OWN_KEYS = {
     "global.find": ("/", "alt+2"),

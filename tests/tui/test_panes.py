@@ -70,7 +70,7 @@ async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation
         assert place(ui) == "chat"
 
 
-@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+@pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_escape_leads_from_a_selected_quote_to_the_question_box(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as ui:
         await show_answer(ui)
@@ -124,7 +124,7 @@ async def test_a_key_that_does_nothing_in_a_pane_says_where_it_works_and_goes_th
             assert ui.box.text == ""
 
 
-@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+@pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
     async with running(make_app(), size) as ui:
         ui.outline.go_to(ui.find_id("Ovens"))
