@@ -214,7 +214,7 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
 
 
 @pytest.mark.parametrize("later", [name for name in REQUESTS if name != "start new"])
-@pytest.mark.parametrize("first", ["ask", "retry", "reload", "rewind", "switch"])
+@pytest.mark.parametrize("first", ["ask", "reload", "rewind", "switch"])
 async def test_what_is_requested_while_another_request_waits_happens_after_it(
     template: Template, first: str, later: str
 ) -> None:

@@ -143,7 +143,7 @@ def test_the_package_uses_on_windows_only_what_it_has() -> None:
     assert len(sources) > 50
     # Each file is read alone, which takes a quarter of the time; only what the standard library lacks is told.
     options = ["--config-file=", "--cache-dir", os.devnull, "--follow-imports=skip", "--ignore-missing-imports"]
-    command = [sys.executable, "-m", "mypy", "--platform", "win32", *options, *sources]
+    command = [sys.executable, "-m", "mypy", "--platform", "win32", *options, *map(str, sources)]
     checked = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=False)
     assert f"(checked {len(sources)} source files)" in checked.stdout, checked.stdout + checked.stderr
     assert [line for line in checked.stdout.splitlines() if "Module has no attribute" in line] == []

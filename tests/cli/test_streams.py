@@ -119,17 +119,6 @@ def test_hits_are_wrapped_between_words_in_a_terminal(garden: Path) -> None:
     assert any("https://garden.example/a-late-spade" in line for line in lines)
 
 
-def test_no_sequence_of_a_document_reaches_the_terminal(garden: Path) -> None:
-    title = "\x1b]0;owned\x07Tools\x1b[2J"
-    words = "A late spade \x1b[31mcosts\x9b1m &#27;]52;c;aGk=&#7; 50 cents a day."
-    garden.write_text(f"# Garden\n\n## {title}\n\n{words}\n", "utf-8")
-    text = run_in_terminal("ask", garden, _QUESTION)
-    assert "50 cents a day" in text
-    assert re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", re.sub(r"\x1b\[(?:0|[\d;]*[1-9])m", "", text)) is None
-    assert "\x1b[31mcosts" not in text
-    assert "\x1b" not in run_in_terminal("ask", garden, _QUESTION, NO_COLOR="1")
-
-
 def test_help_is_as_wide_as_the_terminal() -> None:
     helps = [run_in_terminal("ask", "--help", columns=size, NO_COLOR="1") for size in (90, 130)]
     longest = [max(map(len, text.splitlines())) for text in helps]

@@ -32,7 +32,9 @@ def serve(listener: socket.socket) -> None:
 
     prepare_environment(os.environ)
     _load_litellm()
-    import_module("openai.resources")  # litellm imports it, half a second of it, for the first question only
+    # litellm imports these, and loads its tokenizer, for the first question only.
+    for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
+        import_module(name)
     gc.freeze()
     children = set[int]()
     while True:

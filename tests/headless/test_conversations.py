@@ -65,11 +65,3 @@ def test_a_damaged_conversation_is_listed_and_says_so(capsys: pytest.CaptureFixt
     output, errors = capsys.readouterr()
     assert "Why ef34?" in output
     assert errors == "roamtui: conversation ef34: It is damaged: the rest cannot be read.\n"
-
-
-@pytest.mark.usefixtures("saved")
-def test_a_conversation_with_an_unreadable_step_says_so_when_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    path = conversations_path() / "ef34.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"step": {', b'"steep": {'))
-    print_conversation("ef34", "md", lambda _source, **_given: make_library())
-    assert capsys.readouterr().err == "roamtui: conversation ef34: It is damaged: the rest cannot be read.\n"

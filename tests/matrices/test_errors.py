@@ -47,8 +47,7 @@ async def test_commands_and_exports_tell_it(
 
 
 @pytest.mark.parametrize("steps", [0, 1])
-@pytest.mark.parametrize("size", [(160, 40), (80, 24), (50, 20)])
-async def test_the_app_tells_it(steps: int, size: tuple[int, int]) -> None:
-    async with running(app_over(context_of(_make_failing(steps))), size) as ui:
+async def test_the_app_tells_it(steps: int) -> None:
+    async with running(app_over(context_of(_make_failing(steps))), (50, 20)) as ui:
         await ui.ask("How much?")
         _check(ui.text)

@@ -98,9 +98,9 @@ _BODY = "Some words of a section that is long enough to be worth opening by itse
         (_write_tree(2, 98, _BODY), 2),
         (_write_tree(4, 9, _BODY), 2),
         (_write_tree(6, 4, _BODY), 2),
-        (_write_tree(1, 20_000, "Few words."), 3),
+        (_write_tree(1, 16_000, "Few words."), 3),
     ],
-    ids=["flat", "two levels", "four levels", "six levels", "20,000 flat"],
+    ids=["flat", "two levels", "four levels", "six levels", "16,000 flat"],
 )
 def test_two_calls_lead_to_any_of_ten_thousand_sections(text: str, calls_max: int) -> None:
     assert _find_unreached(make_library(text), None, calls_max) == []

@@ -43,14 +43,6 @@ class Terminal:
             time.sleep(0.05)
         pytest.fail(f"The screen did not come:\n{self.screen()}")
 
-    def wait_for_end(self) -> None:
-        give_up = time.monotonic() + WAIT_SECONDS_MAX
-        while time.monotonic() < give_up:
-            if self._run("display-message", "-p", "-t", "t", "#{pane_dead}").strip() == "1":
-                return
-            time.sleep(0.05)
-        pytest.fail(f"The program goes on:\n{self.screen()}")
-
     def close(self) -> None:
         self._run("kill-server")
 
@@ -114,27 +106,6 @@ def test_a_terminal_of_ascii_gets_no_other_character(open_terminal: OpenTerminal
     assert "| > About the library" in screen or "+ > About the library" in screen
     assert "\\u" not in screen
     assert screen.isascii()
-
-
-def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"env TERM=dumb {PROGRAM} {HANDBOOK}", height=70)
-    terminal.wait_for(lambda screen: "/help lists the commands" in screen and screen.rstrip().endswith("Ask:"))
-    terminal.type("How long is the grace period?", "Enter")
-    screen = terminal.wait_for(lambda screen: " passages" in screen and screen.rstrip().endswith("Ask:"))
-    assert "24 hours" in screen
-    terminal.type("C-c")
-    terminal.wait_for(lambda screen: "ctrl+d or /quit quits." in screen)
-    terminal.type("C-d")
-    terminal.wait_for_end()
-
-
-def test_without_a_document_the_start_screen_opens_one(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(str(PROGRAM))
-    terminal.wait_for(lambda screen: "Tallow Street" in screen and "llmstxt.org" in screen)
-    terminal.type("tallow", "Enter")
-    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
-    terminal.type("C-q")
-    terminal.wait_for_end()
 
 
 def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_make(open_terminal: OpenTerminal) -> None:

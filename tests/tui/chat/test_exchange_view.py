@@ -56,7 +56,7 @@ async def test_a_click_below_the_thumb_of_the_scrollbar_leads_to_the_end() -> No
         ui.chat.scroll_to(y=ui.chat.max_scroll_y - 2, animate=False, immediate=True)
         ui.chat.vertical_scrollbar.post_message(ScrollDown())  # what the scrollbar sends
         await ui.wait_until(lambda: ui.chat.scroll_y == ui.chat.max_scroll_y)
-        await ui.pause(0.1)
+        await ui.pause()
         assert ui.chat.scroll_y == ui.chat.max_scroll_y
 
 
