@@ -23,17 +23,14 @@ def read_letters(open_terminal: OpenTerminal, environ: str) -> list[tuple[str, S
     return [(letter, text.get_style_at_offset(console, offset)) for offset, letter in enumerate(text.plain)]
 
 
-@pytest.mark.parametrize("environ", ["NO_COLOR=1", "NO_COLOR=1 FORCE_COLOR=1 COLORTERM=truecolor"])
-def test_no_color_leaves_greys(open_terminal: OpenTerminal, environ: str) -> None:
-    styles = {style for _, style in read_letters(open_terminal, environ)}
+def test_no_color_leaves_greys(open_terminal: OpenTerminal) -> None:
+    styles = {style for _, style in read_letters(open_terminal, "NO_COLOR=1 FORCE_COLOR=1 COLORTERM=truecolor")}
     colours = {colour.get_truecolor() for style in styles for colour in (style.color, style.bgcolor) if colour}
     assert colours
     assert [colour for colour in colours if len({*colour}) > 1] == []
 
 
-@pytest.mark.parametrize(
-    "environ", ["-u COLORTERM TERM=xterm", "-u COLORTERM TERM=linux", "FORCE_COLOR=1", "FORCE_COLOR=3"]
-)
+@pytest.mark.parametrize("environ", ["-u COLORTERM TERM=linux", "FORCE_COLOR=3"])
 def test_every_letter_differs_from_its_ground(open_terminal: OpenTerminal, environ: str) -> None:
     letters = read_letters(open_terminal, environ)
     assert len({style.color for _, style in letters}) > 3

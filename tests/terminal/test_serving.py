@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,21 @@ def test_a_port_in_use_is_one_sentence() -> None:
     assert result.stderr.count("\n") == 1
 
 
+@contextmanager
+def browsing(url: str, folder: Path) -> Iterator[Chromium]:
+    """Open a page of the app in a browser, and wait for its first screen."""
+    browser = Chromium(find_chromium() or "", folder / "browser")
+    try:
+        browser.call("Network.enable")
+        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        browser.call("Page.navigate", url=url)
+        wait_for_words(browser, TITLE, b"offline")
+        assert evaluate(browser, HAS_SCREEN)
+        yield browser
+    finally:
+        browser.close()
+
+
 def read_picture(browser: Chromium) -> Image.Image:
     data = browser.call("Page.captureScreenshot", format="png")["data"]
     return Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
@@ -207,13 +222,7 @@ TEXT_COLOURS_MIN = 10
 def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: Path) -> None:
     served = serve(HANDBOOK)
     address = served.address.replace("127.0.0.1", "localhost")
-    browser = Chromium(find_chromium() or "", tmp_path / "browser")
-    try:
-        browser.call("Network.enable")
-        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        browser.call("Page.navigate", url=f"{address}/?token={served.token}")
-        wait_for_words(browser, TITLE, b"offline")
-        assert evaluate(browser, HAS_SCREEN)
+    with browsing(f"{address}/?token={served.token}", tmp_path) as browser:
         assert evaluate(browser, "document.title") == "handbook.md · roamtui"
         assert evaluate(browser, "document.documentElement.lang") == "en"
         assert evaluate(browser, HAS_KEYBOARD)
@@ -236,8 +245,6 @@ def test_the_first_screen_fills_the_window_of_a_browser(serve: Serve, tmp_path: 
         pictures = (read_picture(browser) for _ in range(PICTURES_MAX))
         picture = next(one for one in pictures if len(list_colours(one.crop(last_line))) > TEXT_COLOURS_MIN)
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
-    finally:
-        browser.close()
 
 
 @pytest.mark.slow
@@ -246,13 +253,7 @@ def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
     serve: Serve, tmp_path: Path, home_dir: Path
 ) -> None:
     served = serve(HANDBOOK)
-    browser = Chromium(find_chromium() or "", tmp_path / "browser")
-    try:
-        browser.call("Network.enable")
-        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        browser.call("Page.navigate", url=served.url)
-        wait_for_words(browser, TITLE, b"offline")
-        assert evaluate(browser, HAS_SCREEN)
+    with browsing(served.url, tmp_path) as browser:
         assert evaluate(browser, HAS_KEYBOARD)
         for key in "Who may lend to a neighbour?\r":
             browser.call(
@@ -261,8 +262,6 @@ def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
         wait_until(lambda: any(b"question_answered" in path.read_bytes() for path in home_dir.rglob("*.jsonl")))
         browser.call("Page.reload")
         wait_for_words(browser, b"neighbour?")
-    finally:
-        browser.close()
     assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
 
 
@@ -278,18 +277,10 @@ PASTE = """(() => {
 @pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
 def test_a_paste_in_a_browser_neither_asks_a_question_nor_quits(serve: Serve, tmp_path: Path, home_dir: Path) -> None:
     served = serve(HANDBOOK)
-    browser = Chromium(find_chromium() or "", tmp_path / "browser")
-    try:
-        browser.call("Network.enable")
-        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        browser.call("Page.navigate", url=served.url)
-        wait_for_words(browser, TITLE, b"offline")
-        assert evaluate(browser, HAS_SCREEN)
+    with browsing(served.url, tmp_path) as browser:
         for text, last in (("fee\x1b[201~\r\x11\nafter\x1b\x11wards", b"afterwards"), (", and more", b", and more")):
             browser.call("Runtime.evaluate", expression=PASTE % json.dumps(text))
             wait_for_words(browser, last)
-    finally:
-        browser.close()
     assert not list(home_dir.rglob("*.jsonl"))
 
 

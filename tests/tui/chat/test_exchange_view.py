@@ -272,7 +272,6 @@ def list_top_lines(ui: RunningApp) -> list[str]:
     [
         (("pagedown", "pagedown"), Scope.CHAT, 70),
         (("pagedown", "pagedown"), Scope.READER, 130),
-        (("G", "pageup"), Scope.CHAT, 130),
         (("G",), Scope.READER, 70),
         ((), Scope.CHAT, 130),
     ],
