@@ -69,11 +69,10 @@ compare: $(VENV)/.developed ## Compare what a question brings with plain search 
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit
 	@$(BIN)/python -m tests.benchmarks.size
 
-fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app and its question box at random (SEEDS="1 2", STEPS=1000)
+fuzz: $(VENV)/.developed ## Run the property tests with 2,000 random cases each, and drive the app at random (SEEDS="1 2", STEPS=1000)
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.key_walk --steps $(STEPS) --seed $$seed || exit 1; done
-	@$(BIN)/python -m tests.soak.box_edits --steps 100000
 
 soak: $(VENV)/.developed ## Ask the running app hundreds of questions in bad conditions (QUESTIONS=300)
 	@$(BIN)/python -m tests.soak.long_use $(QUESTIONS)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak import box_edits, fuzz, key_walk
+from tests.soak import fuzz, key_walk
 from tests.soak.long_use import use
 
 _OBJECTS_SHARE = 1.27
@@ -23,11 +23,6 @@ def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tm
     walks = key_walk.walk_all(tmp_path, 50, seed=2, tell=lambda _: None)
     assert [walk.pressed.total() for walk in walks] == [50] * len(key_walk.SIZES)
     assert len({message for walk in walks for message in walk.messages}) > 1
-
-
-@pytest.mark.slow
-def test_random_edits_in_the_question_box_can_be_undone_and_redone() -> None:
-    assert box_edits.edit(1_000, seed=1).total() == 1_000
 
 
 @pytest.mark.slow

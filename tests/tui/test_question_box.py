@@ -1,11 +1,15 @@
 """The question box: its history, and a question that is sent while another is answered."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import settings
 from textual import events
+from textual.document._wrapped_document import WrappedDocument
+from textual.keys import _character_to_key
 
 from roamtui.errors import ModelError
 from roamtui.tui.chat.question_area import QuestionBox
@@ -45,6 +49,49 @@ async def test_undo_of_a_long_paste_keeps_the_app_and_what_is_typed_next() -> No
         await ui.press_until(lambda: not ui.box.text, "ctrl+z")
         await ui.press_until(lambda: ui.box.text == "x", "ctrl+z", "x")
         await ui.press_until(lambda: not ui.box.text, "ctrl+z")
+
+
+EDITS = (
+    *("a", "é", "界", " ", "ctrl+j", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+x", "ctrl+v", "paste"),
+    *("left", "right", "up", "down", "home", "end", "ctrl+left", "ctrl+right", "shift+left", "shift+up", "shift+end"),
+    *("ctrl+z", "ctrl+z", "ctrl+z", "ctrl+y", "ctrl+y"),
+)
+LINES = ("", "one", "two three", "a long line " * 20, "\t界")
+
+
+@pytest.mark.hypothesis  # `make fuzz` makes 80,000 edits
+async def test_random_edits_can_be_undone_and_redone() -> None:
+    chance, seen = random.Random(1), {""}  # noqa: S311 - what was found can be found again
+    async with running(make_app()) as ui:
+
+        async def press(key: str) -> str:
+            """Let the key do what it does without the queues that lead there, which would take most of the time."""
+            if len(key) == 1:
+                await ui.box._on_key(events.Key(_character_to_key(key), key))
+            elif not await ui.app._check_bindings(key, priority=True):
+                await ui.app._check_bindings(key)
+            return ui.box.text
+
+        for number in range(40 * settings().max_examples):
+            key, before = chance.choice(EDITS), ui.box.text
+            if key == "paste":
+                await ui.box._on_paste(events.Paste("\n".join(chance.choices(LINES, k=chance.randint(1, 12)))))
+            else:
+                after = await press(key)
+                assert after in seen or key not in ("ctrl+z", "ctrl+y")
+                if key == "ctrl+z" and after != before:
+                    assert await press("ctrl+y") == before
+                    assert await press("ctrl+z") == after
+            assert ui.box.clamp_visitable(ui.box.cursor_location) == ui.box.cursor_location
+            if number % 50 == 0:
+                await ui.pause(0)  # it is drawn, and its lines are as if all were wrapped now
+                shown = ui.box.wrapped_document
+                wrapped = WrappedDocument(shown.document, shown._width, ui.box.indent_width)
+                assert shown._wrap_offsets == wrapped._wrap_offsets
+            if len(ui.box.text) > 2_000:
+                ui.box.fill("")  # as sending does
+                seen.clear()
+            seen.add(ui.box.text)
 
 
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
