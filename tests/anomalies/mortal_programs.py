@@ -59,7 +59,7 @@ class MortalPrograms:
         assert self._server.stdin is not None
         assert self._server.stdout is not None
         self._server.stdin.close()
-        self._server.wait()
+        self._server.wait(60)
         self._server.stdout.close()
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -84,12 +85,16 @@ def test_a_killed_run_loses_only_the_cells_in_flight(tmp_path: Path, forking_pro
             before = len(server.asked)
             server.is_due.clear()
             server.awaited = before + (requests or 1)
-            with subprocess.Popen(
-                command, cwd=PROJECT_DIR, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            ) as process:
+            with (
+                subprocess.Popen(
+                    command, cwd=PROJECT_DIR, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                ) as process,
+                ExitStack() as end,
+            ):
+                end.callback(process.kill)
                 assert server.is_due.wait(60)
-                if requests is not None:
-                    process.kill()
+                if requests is None:
+                    process.wait()
             assert (process.returncode == 0) is (requests is None)
             now, asked = _read_finished(table), {*server.asked[before:]}
             assert finished <= now, "no finished cell is lost"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,8 @@ def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
         server.reset(FakeReply(text="A late spade costs some cents.", ending=Ending.HANG))
         model = ("--model", "openai/some-model", "--api-base", server.url)
         command = [sys.executable, *forking_program, "ask", str(garden), QUESTION, "--events", *model]
-        with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE) as process, ExitStack() as end:
+            end.callback(process.kill)  # also if the test has waited too long
             assert process.stdout is not None
             for line in process.stdout:
                 if json.loads(line)["event"] == "answer_streamed":

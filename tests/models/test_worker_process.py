@@ -3,7 +3,6 @@
 import asyncio
 import os
 import select
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -120,10 +119,11 @@ def test_the_process_ends_with_the_program() -> None:
         watch = os.pidfd_open(int(parent.stdout.readline()))
         try:
             assert not select.select([watch], [], [], 0)[0]
-            parent.send_signal(signal.SIGKILL)
+            parent.kill()
             assert select.select([watch], [], [], 30)[0]
         finally:
             os.close(watch)
+            parent.kill()
 
 
 SCRIPT = """

@@ -66,7 +66,8 @@ async def test_what_scrolls_the_reader_from_outside_goes_there_at_once() -> None
     async with _run(make_library(uneven)) as (_app, reader, pilot):
         for share in (0.9, 0.1, 0.6, 0.2):
             reader.scroll_to(y=round(share * reader.max_scroll_y), duration=0.04)
-            await pilot.pause(0.1)
+            await pilot.wait_for_scheduled_animations()
+            await pilot.pause()
             assert abs(reader.scroll_y - share * reader.max_scroll_y) < 40, "only corrected by some lines"
 
 
