@@ -230,7 +230,12 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "screen.select_quote",
             is_hinted=True,
         ),
-        _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages, or the model's steps."),
+        _hinted(
+            "toggle_steps",
+            "space",
+            "fold",
+            "Fold or unfold the passages, the model's steps, or a long question.",
+        ),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _on_screen(
             "retry",

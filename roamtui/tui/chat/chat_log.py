@@ -38,7 +38,7 @@ from roamtui.plain import format_count, sanitise_line, sanitise_text
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import ContentView, draw_question, find_line_again, shorten_question, wrap
+from roamtui.tui.chat.content_view import ContentView, draw_band, draw_question, find_line_again, wrap
 from roamtui.tui.chat.welcome import WelcomeView
 from roamtui.tui.clipboard import copy
 from roamtui.tui.messages import (
@@ -373,11 +373,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self._get_exchange()
-        if view is None or not (view.action_fold_passages() or view.fold_steps()):
+        is_long = view is not None and view.fold_question()
+        if view is None or not (view.action_fold_passages() or view.fold_steps() or is_long):
             self.post_message(StatusMessage("No steps to show"))
-        elif view.passages is None:
+        elif view.passages is None or is_long:
             self._stop_following()
-            self.call_after_refresh(self._scroll_to_lines, view, view.step_lines)
+            self.call_after_refresh(self._scroll_to_lines, view, range(1) if is_long else view.step_lines)
 
     @property
     def _selected_target(self) -> Target | None:
@@ -515,7 +516,7 @@ class ReceivedQuestion(ContentView):
 
     @override
     def draw(self, width: int) -> list[Content]:
-        return draw_question(Content.styled(shorten_question(self._question), "bold"), width)
+        return draw_question(self._question, width)
 
 
 class QuestionLine(ContentView):
@@ -536,7 +537,7 @@ class QuestionLine(ContentView):
         if not self._question:
             return [Content()]
         words = Content.styled(sanitise_line(self._question), "bold")
-        return draw_question(words.truncate(max(1, width - 4), ellipsis=True), width)
+        return draw_band(words.truncate(max(1, width - 4), ellipsis=True), width)
 
 
 class NoticeView(ContentView):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from textual import events, on
 from textual.content import Content
@@ -11,12 +12,13 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.markdown.surroundings import Part
-from roamtui.plain import sanitise_text, shorten
+from roamtui.plain import format_count, sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
 _NO_LETTERS = re.compile(r"\W+")
-_QUESTION_LENGTH_MAX = 4_000
-"""In characters. A question with a whole pasted page would push its answer out of view."""
+_QUESTION_LINES_MAX = 6
+"""A question with a whole pasted page would push its answer out of view."""
+_QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -131,13 +133,28 @@ def _count_letters(content: Content) -> int:
     return len(_NO_LETTERS.sub("", content.plain))
 
 
-def shorten_question(question: str) -> str:
-    """Return a question without control characters, and not so long that its answer would be out of view."""
-    return shorten(sanitise_text(question), _QUESTION_LENGTH_MAX)
+@lru_cache(maxsize=8)
+def _wrap_question(question: str, width: int) -> Sequence[Content]:
+    """Wrap a question. A long one would delay each word of its answer if that were not cached."""
+    return draw_band(Content.styled(sanitise_text(question), "bold"), width)
 
 
-def draw_question(words: Content, width: int) -> list[Content]:
-    """Wrap a question, and draw a band behind it."""
-    lines = wrap(words, max(1, width - 2), lead=Content.styled("❯ ", "bold $secondary"), follow="  ")
+def draw_question(question: str, width: int, *, is_whole: bool = False) -> list[Content]:
+    """Draw a question, of a long one only the first lines unless all `is_whole`."""
+    lines = [*_wrap_question(question, width)]
+    if is_long_question(question, width) and not is_whole:
+        more = format_count(len(lines) - _QUESTION_LINES_MAX, "more line")
+        lines[_QUESTION_LINES_MAX:] = draw_band(Content.styled(f"… {more}", "$muted"), width, lead="  ")
+    return lines
+
+
+def is_long_question(question: str, width: int) -> bool:
+    """Return whether a question has more lines than the first ones and one that counts the others."""
+    return len(_wrap_question(question, width)) > _QUESTION_LINES_MAX + 1
+
+
+def draw_band(words: Content, width: int, lead: Content | str = _QUESTION_SIGN) -> list[Content]:
+    """Wrap words of a question, and draw a band behind them."""
+    lines = wrap(words, max(1, width - 2), lead=lead, follow="  ")
     band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in lines]
     return [line.stylize_before("on $surface") for line in band]

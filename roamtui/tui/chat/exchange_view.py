@@ -44,7 +44,14 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.tui.actions import Keymap
-from roamtui.tui.chat.content_view import ContentView, draw_parts, draw_question, shorten_question, wrap
+from roamtui.tui.chat.content_view import (
+    ContentView,
+    draw_band,
+    draw_parts,
+    draw_question,
+    is_long_question,
+    wrap,
+)
 from roamtui.tui.chat.passage_cards import PassageCards
 from roamtui.tui.messages import TARGET_META, LinkTarget, SectionTarget, TargetSelected
 from roamtui.tui.run_styles import add_code_background, render_run
@@ -89,10 +96,12 @@ class ExchangeView(ContentView):
         super().__init__()
         self.exchange = exchange
         self._above = above
-        about = ""
+        self._shows_question = False
+        """Whether a long question is shown whole."""
+        self._about = Content("")
         if exchange.within is not None:
-            about = f"\nin {sanitise_line(format_full_path(library, exchange.within))}"
-        self._question = Content.assemble((shorten_question(exchange.question), "bold"), (about, "$accent"))
+            about = f"in {sanitise_line(format_full_path(library, exchange.within))}"
+            self._about = Content.styled(about, "bold $accent")
         self._keys = keys
         self._again_key = keys.first_keys["chat.retry"]
         self.answer = ""
@@ -190,6 +199,12 @@ class ExchangeView(ContentView):
             self.invalidate()
         return is_possible
 
+    def fold_question(self) -> bool:
+        """Show a long question whole, or only its beginning. Return whether it is long."""
+        self._shows_question = not self._shows_question
+        self.invalidate()
+        return is_long_question(self.exchange.question, self.size.width)
+
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
         if self.passages is None:
@@ -229,7 +244,8 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        lines = draw_question(self._question, width)
+        lines = draw_question(self.exchange.question, width, is_whole=self._shows_question)
+        lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         self.part_starts = [0]
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):
