@@ -35,6 +35,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.document.parse import strip_log_indent
 from roamtui.plain import format_count, sanitise_line, sanitise_text
+from roamtui.program import locate_programs
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
@@ -545,7 +546,7 @@ class NoticeView(ContentView):
 
     def __init__(self, text: str, severity: Severity) -> None:
         super().__init__()
-        self.text = text
+        self.text = locate_programs(text)
         self.severity = severity
 
     @override
