@@ -135,7 +135,7 @@ def test_no_text_of_the_project_holds(pattern: re.Pattern[str]) -> None:
 
 
 def test_no_test_measures_by_the_clock_or_waits_for_it() -> None:
-    calls = re.compile(r"\b(?:time\.sleep|perf_counter|monotonic)\(|asyncio\.sleep\((?!0\))")
+    calls = re.compile(r"\b(?:time\.sleep|perf_counter|monotonic)\(|asyncio\.sleep\((?!0\))|\bpause\(0\.\d")
     # A program in a terminal tells nobody when it has drawn: it must be polled.
     allowed = {"benchmarks", "terminal", "test_small_model.py"}
     tests = [path for path in _TESTS if not allowed.intersection(path.parts) and path != Path(__file__)]

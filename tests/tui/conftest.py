@@ -1,6 +1,5 @@
 """Pictures of the screen are taken once the app has started and its screen no longer changes."""
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -9,15 +8,11 @@ from textual.css import stylesheet
 from textual.css.parse import parse
 from textual.css.tokenize import tokenize_values
 from textual.pilot import Pilot
-from textual.strip import Strip
 from textual.widgets import Input
 
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader import document_reader
-from tests.tui.driving import Compare, RunningApp, Scene, wait_until, wait_until_started
-
-_ROUNDS_AT_REST = 5
-"""A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""
+from tests.tui.driving import Compare, RunningApp, Scene, wait_until_started
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,19 +49,10 @@ def snap_compare(snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPa
     def compare(app: RoamApp, *, terminal_size: tuple[int, int] = (80, 24), run_before: Scene | None = None) -> bool:
         async def show(pilot: Pilot[Any]) -> None:
             await wait_until_started(pilot)
+            ui = RunningApp(app, pilot)
             if run_before is not None:
-                await run_before(RunningApp(app, pilot))
-            rounds: deque[list[Strip]] = deque(maxlen=_ROUNDS_AT_REST)
-
-            def is_at_rest() -> bool:
-                screen = app.screen
-                rounds.append(screen._compositor.render_strips())
-                working = [worker.node for worker in app.workers if not worker.is_finished]
-                if any(screen in node.ancestors_with_self for node in working):  # others wait for what a dialog returns
-                    return False
-                return len(rounds) == _ROUNDS_AT_REST and all(lines == rounds[0] for lines in rounds)
-
-            await wait_until(pilot, is_at_rest)
+                await run_before(ui)
+            await ui.rest()
 
         return snap_compare(app, terminal_size=terminal_size, run_before=show)
 

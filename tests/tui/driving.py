@@ -1,6 +1,7 @@
 """What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Self
@@ -12,6 +13,7 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.selection import Selection
+from textual.strip import Strip
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent, AgentOptions
@@ -45,6 +47,8 @@ Scene = Callable[["RunningApp"], Awaitable[None]]
 Compare = Callable[..., bool]
 """The fixture of pytest-textual-snapshot."""
 Until = str | type[Screen[Any]] | Callable[[], object]
+_ROUNDS_AT_REST = 5
+"""A message leads to others, so that a screen is at rest only if it stays the same for some rounds of messages."""
 _QUICK_ROUNDS = 50
 _ROUNDS_MAX = 3_000
 """A minute on an idle machine: only a failing test waits for it."""
@@ -180,6 +184,20 @@ class RunningApp:
 
     async def wait_until(self, until: Until) -> None:
         await wait_until(self.pilot, until)
+
+    async def rest(self) -> None:
+        """Wait until no worker of the screen on top is under way, and the screen stays the same for some rounds."""
+        rounds: deque[list[Strip]] = deque(maxlen=_ROUNDS_AT_REST)
+
+        def is_at_rest() -> bool:
+            screen = self.app.screen
+            rounds.append(screen._compositor.render_strips())
+            working = [worker.node for worker in self.app.workers if not worker.is_finished]
+            if any(screen in node.ancestors_with_self for node in working):  # others wait for what a dialog returns
+                return False
+            return len(rounds) == _ROUNDS_AT_REST and all(lines == rounds[0] for lines in rounds)
+
+        await self.wait_until(is_at_rest)
 
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until the app is idle."""

@@ -179,7 +179,7 @@ async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as
         else:
             ui.app.push_screen(way())
         await ui.wait_until(lambda: ui.app.screen is not ui.main)
-        await ui.pause(0.3)
+        await ui.rest()
         before = ui.text
         await ui.pilot.resize_terminal(20, 5)
         await ui.wait_until(lambda: ui.app.screen.size == (20, 5))
