@@ -98,11 +98,6 @@ class LibraryLoader:
                 await asyncio.shield(self._loading)
         return self._conversation.state.library
 
-    async def list_again(self) -> None:
-        """List the files of the sources again, so that unread ones are read as they are now."""
-        if self.source_loader is not None:
-            await asyncio.to_thread(self.source_loader.list_again)
-
     async def load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
         """Load files or pages for a person or an agent, and publish what was loaded."""
         state = self._conversation.state

@@ -19,7 +19,7 @@ from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
-from roamtui.sources.listing import ListedFile, list_again, list_sources, read_listed
+from roamtui.sources.listing import ListedFile, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
 from roamtui.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
@@ -113,10 +113,6 @@ class Loader:
             UsageError: The URL of an origin that the settings allow is invalid.
         """
         return AllowedOrigins(typed=self.typed_origins | self.options.parse_allowed(), approved=approved)
-
-    def list_again(self) -> None:
-        """List the files again when a person reloads the document, so that replaced ones can be read."""
-        self.files = list_again(self.files)
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]

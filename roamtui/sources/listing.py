@@ -32,9 +32,8 @@ FILE_BYTES_MAX = 32_000_000
 DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
-_FULL = f"all files after the first {FILES_MAX:,}"
-_FULL_NOTE = "The folder has more than {:,} files, so the rest was skipped. Open a smaller folder."
-_REPLACED = "was replaced after it was listed. Read it again."
+_FULL = "all files after the first {:,}"
+_NO_FILE = "is not a file of the folder any more. Reload the document."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000
 """Minimum load cost of a file that a subprocess has to convert."""
@@ -46,16 +45,14 @@ _IGNORE_BYTES_MAX = 1_000_000
 
 
 class ListedFile(Struct, frozen=True, kw_only=True):
-    """A file as it was when its folder was listed. It is read only while it is the same file."""
+    """A file of a source."""
 
     path: Path
     """Path in the source, which may be a link."""
     resolved: Path
-    """The path to which `path` led, without links. This is the one that is opened."""
+    """The path to which `path` led when it was listed, without links."""
     root: Path | None
     """The folder that was listed, out of which no link may lead. None for a file that the person named."""
-    identity: tuple[int, int]
-    """Device and inode."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -67,12 +64,15 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Short name for people."""
     files: Mapping[str, ListedFile]
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
-    notes: tuple[str, ...] = ()
-    """One sentence for each kind of skipped file."""
     left_out: tuple[str, ...] = ()
     """Each kind of skipped file, in a few words."""
     folders: tuple[Path, ...] = ()
     """Folders that were walked. If one is written to, the listing is out of date."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each kind of skipped file."""
+        return tuple(f"Skipped: {each}." for each in self.left_out)
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
         """List the path of each folder and file, and whether it is a folder, before its content."""
@@ -133,16 +133,13 @@ def list_folder(folder: Path) -> Listing:
         )
     skipped = {"links that lead outside the folder": outside, "folders that cannot be read": unreadable}
     left_out = [f"{format_names(sorted(names))} ({why})" for why, names in skipped.items() if names]
-    notes = [f"Skipped: {each}." for each in left_out]
     if len(files) > FILES_MAX:
-        left_out.append(_FULL)
-        notes.append(_FULL_NOTE.format(FILES_MAX))
+        left_out.append(_FULL.format(FILES_MAX))
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
-        notes=tuple(notes),
         left_out=tuple(left_out),
         folders=tuple(folders),
     )
@@ -158,52 +155,36 @@ def _escapes(path: Path, root: Path) -> bool:
 
 def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
     """Return the file to which a path leads, or None if it leads to no file."""
-    try:
-        status = path.lstat()
-        resolved = path
-        if stat.S_ISLNK(status.st_mode):
-            resolved = path.resolve(strict=True)
-            status = resolved.lstat()
-    except (OSError, RuntimeError):
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return ListedFile(path=path, resolved=resolved, root=root, identity=(status.st_dev, status.st_ino))
-
-
-def list_again(files: Mapping[str, ListedFile]) -> dict[str, ListedFile]:
-    """List the same paths again, without new ones and those that are gone or lead out of their folder."""
-    found_files: dict[str, ListedFile] = {}
-    for key, file in files.items():
-        with suppress(OSError, RuntimeError):
-            resolved = file.path.resolve(strict=True)
-            is_inside = file.root is None or resolved.is_relative_to(file.root)
-            listed = _find_file(resolved, file.root) if is_inside else None
-            if listed is not None:
-                found_files[key] = replace(listed, path=file.path)
-    return found_files
+    with suppress(OSError, RuntimeError):
+        resolved = path.resolve(strict=True) if path.is_symlink() else path
+        if stat.S_ISREG(resolved.lstat().st_mode):
+            return ListedFile(path=path, resolved=resolved, root=root)
+    return None
 
 
 def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = DEFAULT_OPTIONS) -> RawText:
     """Read a file of a listing; see `read_source`. Its notes and errors name it by its key.
 
     Raises:
-        SourceError: As in `read_source`, or the file is large, or was replaced.
+        SourceError: As in `read_source`, or the file is large, or a link leads out of the folder.
     """
     try:
-        # A link or a pipe may be there now. The link is not followed, and nothing waits for the pipe.
-        opened = os.open(file.resolved, _OPEN_FLAGS)
+        # A link or a pipe may be there now. A link may not lead out, and nothing waits for the pipe.
+        resolved = file.path.resolve(strict=True)
+        if file.root is not None and not resolved.is_relative_to(file.root):
+            raise SourceError(f"{key} {_NO_FILE}")
+        opened = os.open(resolved, _OPEN_FLAGS)
         with os.fdopen(opened, "rb") as stream:
             status = os.fstat(opened)
-            if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != file.identity:
-                raise SourceError(f"{key} {_REPLACED}")
+            if not stat.S_ISREG(status.st_mode):
+                raise SourceError(f"{key} {_NO_FILE}")
             if status.st_size > FILE_BYTES_MAX:
                 size = FILE_BYTES_MAX // 1_000_000
                 raise SourceError(f"{key} is larger than {size} MB. Open it by itself.")
             data = stream.read()
+    except RuntimeError:  # links in a circle, before Python 3.13
+        raise SourceError(f"{key} {_NO_FILE}") from None
     except OSError as error:
-        if file.resolved.is_symlink():
-            raise SourceError(f"{key} {_REPLACED}") from None
         raise SourceError(explain_error(file.path, error)) from None
     source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_file`
     raw = to_raw_text(data, source=source, name=key, conversion=conversion)
@@ -274,13 +255,11 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
     folders: list[Path] = []
-    notes: list[str] = []
     left_out: list[str] = []
     listed: set[Path] = set()
     for name, path in name_paths(absolute).items():
         if path.is_dir():
             listing = list_folder(path)
-            notes.extend(listing.notes)
             left_out.extend(listing.left_out)
             folders.extend(listing.folders)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
@@ -291,13 +270,11 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
     if len(files) > FILES_MAX:
-        notes.append(_FULL_NOTE.format(FILES_MAX))
-        left_out.append(_FULL)
+        left_out.append(_FULL.format(FILES_MAX))
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),
         files=dict(islice(files.items(), FILES_MAX)),
-        notes=tuple(notes),
         left_out=tuple(left_out),
         folders=tuple(folders),
     )

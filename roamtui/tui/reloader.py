@@ -96,7 +96,6 @@ class Reloader:
             self._seen = stamps
             changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
             library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
-            await self._conversation.library_loader.list_again()
             words = "No changes"
             if not _is_same(library, before):
                 await self._conversation.library_loader.reload(library)
