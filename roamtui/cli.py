@@ -42,7 +42,6 @@ def main(argv: list[str] | None = None) -> int:
 
         open_closed_streams()
     try:
-        _leave_deleted_folder()
         args = parse_arguments(words)
         return args.run(args) or 0
     except KeyboardInterrupt:
@@ -62,18 +61,6 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     finally:
         _detach_streams()
-
-
-def _leave_deleted_folder() -> None:
-    """Go home if the working folder was deleted, because libraries fail there even with whole paths."""
-    try:
-        os.getcwd()  # noqa: PTH109 - pathlib would delay `--help`
-    except FileNotFoundError:
-        from roamtui.output import warn
-
-        home = os.path.expanduser("~")  # noqa: PTH111
-        os.chdir(home)
-        warn(f"the current folder was deleted, so relative paths now start at {home}.")
 
 
 def _fail(problem: str, exit_code: int = 1) -> int:

@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from roamtui.convert.conversion import detect_format
@@ -25,27 +24,15 @@ _PIPE_BYTES_MAX = 200_000_000
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-class RawText(Struct, frozen=True, kw_only=True):
-    """The decoded text of a source."""
+class RawText(ConvertedText, frozen=True, kw_only=True):
+    """The decoded or converted text of a source, with its line ends. Notes begin with its name."""
 
-    text: str
-    """Without byte order mark, with the line ends of the source."""
     source: str
     """Absolute path, URL, or `-` for standard input."""
     name: str
     """Short name for people, such as the file name."""
     is_markdown: bool = True
     """False for tables and logs, in which `#` does not start a heading."""
-    notes: tuple[str, ...] = ()
-    """One sentence for each kind of replaced character or lost content, which begins with the name."""
-    left_out: tuple[str, ...] = ()
-    """Each kind of text that the source has and `text` lacks, in a few words."""
-    title: str = ""
-    """Title in the metadata of a converted file; empty if there is none."""
-    page_starts: tuple[int, ...] = ()
-    """Offset of each page in the text; empty if the source has no pages."""
-    page_labels: tuple[str, ...] = ()
-    """As in `ConvertedText`."""
     is_converted: bool = False
     """Whether the text was converted from another format."""
 
