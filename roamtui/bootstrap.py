@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.library_sync import get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
@@ -255,7 +256,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         conversation = Conversation(
             library,
             store=store,
-            options=self.settings.open_section_options(),
+            options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
             source_loader=loader,
             open_source=self.open_added,
             saved_id=self._choose_conversation(store, library, conversation_id),

@@ -37,10 +37,9 @@ _EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     words = sys.argv[1:] if argv is None else argv
-    if None in (sys.stdin, sys.stdout, sys.stderr):
-        from roamtui.output import open_closed_streams
-
-        open_closed_streams()
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed: else the next file that is opened would take its place
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - no pathlib here
     try:
         args = parse_arguments(words)
         return args.run(args) or 0

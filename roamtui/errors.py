@@ -34,7 +34,6 @@ class UnknownSectionError(UsageError):
 
     def __init__(self, section_id: str) -> None:
         super().__init__(f'There is no section "{section_id}". Run `roamtui outline SOURCE` for the ids.')
-        self.section_id = section_id
 
 
 class ModelError(RoamtuiError):

@@ -132,17 +132,3 @@ def report_opening(source: str, *, is_url: bool) -> Iterator[PageReport]:
         yield lambda done, count: progress.show(f"{title}{format_page_count(done, count)}")
     finally:
         progress.show("")
-
-
-def open_closed_streams() -> None:
-    """Open any closed standard stream on the null device.
-
-    Otherwise the next opened file, such as the log of a conversation, would get a standard descriptor, and
-    libraries would write warnings into it. Without stdout, writing a result fails, so that it is not lost
-    unnoticed.
-    """
-    for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, name) is None:
-            # takes the lowest free descriptor
-            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
-            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - for the program's life

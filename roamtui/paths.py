@@ -114,15 +114,12 @@ def write_all(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def replace_file(
-    path: Path, data: bytes, *, is_private: bool = True, is_flushed: bool = True, suffix: str = ""
-) -> None:
+def replace_file(path: Path, data: bytes, *, is_private: bool = True, is_flushed: bool = True) -> None:
     """Write a file in an existing folder, so that a reader sees either the old version or the new one.
 
     If that fails, the old version is untouched. Its mode stays, and so does a link to it. A new file is
     accessible only to its owner if it `is_private`. What is no file, such as a pipe, is written directly.
-    Without `is_flushed`, for data that can be made again, a power cut may lose both versions. The temporary
-    file ends in `suffix`.
+    Without `is_flushed`, for data that can be made again, a power cut may lose both versions.
     """
     mode = None
     with suppress(FileNotFoundError):
@@ -133,7 +130,7 @@ def replace_file(
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     target = path.resolve()
-    temporary = target.with_name(f".{_APP}-{os.urandom(4).hex()}{suffix}")
+    temporary = target.with_name(f".{_APP}-{os.urandom(4).hex()}")
     new_mode = _OWNER_ONLY_FILE if is_private else _ANY_FILE
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY_FLAG, new_mode)
     try:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import Meta
 
-from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
+from roamtui.conversation.budget import KeepOpenMode
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
 from roamtui.paths import config_path, make_private_folder, replace_file
@@ -98,10 +98,6 @@ class Settings(ModelSettings, frozen=True):
             value = getattr(own, key)
             values[key] = getattr(self, key) if value is None else value
         return ModelOptions(**values, has_spending_cap=self.limits.max_cost_usd is not None)
-
-    def open_section_options(self) -> OpenSectionOptions:
-        """Return the budget for open sections, a share of the context window."""
-        return OpenSectionOptions(mode=self.keep_open.mode, follows_window=True)
 
 
 def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,8 +70,7 @@ def _run_table(args: Namespace) -> int:
 
     from roamtui.headless.index import make_embedding_consent
     from roamtui.headless.table import run_table
-    from roamtui.output import warn, write_notice
-    from roamtui.table.columns import explain_unknown_type, parse_question
+    from roamtui.output import write_notice
 
     bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
     table, plan = bootstrap.make_table(
@@ -80,8 +79,6 @@ def _run_table(args: Namespace) -> int:
     if table.columns and not args.questions and args.file is None:
         questions = " · ".join(column.question for column in table.columns)
         write_notice(f"The table has these questions from earlier runs: {questions}")
-    for explanation in filter(None, map(explain_unknown_type, map(parse_question, args.questions))):
-        warn(explanation)
     return run_table(table, plan, args.output)
 
 

@@ -127,15 +127,6 @@ def parse_question(text: str) -> Column:
     return Column(question=question.strip(), type=kind, choices=choices)
 
 
-def explain_unknown_type(column: Column) -> str:
-    """Say that the word in brackets at the end of a question is no type. Empty if there is none."""
-    match = _TYPE_IN_QUESTION.search(column.question)
-    if match is None or not match["type"].isalpha():
-        return ""
-    types = "[yes/no], [number], [date], [text], [red | green]"
-    return f"[{match['type']}] is not a type, so it stays in the question. The types are {types}."
-
-
 def read_columns(path: Path) -> tuple[Column, ...]:
     """Read questions from a TOML file with ``[[questions]]``.
 

@@ -15,7 +15,6 @@ from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.web.page import HttpResponse
 
 _SUFFIX = ".page"
-_TEMPORARY_SUFFIX = ".part"
 _SPARE_SHARE = 0.05
 """Share of the maximum size that is free after responses were evicted."""
 
@@ -51,7 +50,7 @@ class PageCache:
         data = msgspec.msgpack.encode(response)
         with contextlib.suppress(OSError):
             make_private_folder(self._folder)
-            replace_file(self._path(response.url), data, is_flushed=False, suffix=_TEMPORARY_SUFFIX)
+            replace_file(self._path(response.url), data, is_flushed=False)
             self._room_bytes -= len(data)
             if self._room_bytes < 0:  # listing the folder for each page would take long
                 self._room_bytes = int(self._bytes_max * _SPARE_SHARE)

@@ -30,7 +30,7 @@ _KNOWN = {
     "headless/evaluate.py run_evaluation.on_result": "adds a line to the file that it made",
     "models/embedder_download.py install_default_embedder": "puts a finished download in the place of nothing",
     "models/litellm_worker.py claim_stdio": "opens the null device",
-    "output.py open_closed_streams": "opens the null device",
+    "cli.py main": "opens the null device",
     "cli.py _detach_streams": "opens the null device",
     "tui/app.py RoamApp._leave_terminal": "opens the null device",
     "launch.py Launch._reattach_terminal": "opens the terminal",

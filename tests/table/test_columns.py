@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.table.columns import Column, ColumnType, explain_unknown_type, parse_question, read_columns
+from roamtui.table.columns import Column, ColumnType, parse_question, read_columns
 from tests.case_files import read_case, read_rows
 
 TOML = read_case("questions.toml")
@@ -33,13 +33,6 @@ def test_a_wrong_file_is_refused_in_one_sentence(text: str, complaint: str, tmp_
 @pytest.mark.parametrize(("typed", "question", "kind", "choices"), read_rows("table/columns", "types"))
 def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str, choices: list[str]) -> None:
     assert parse_question(typed) == Column(question=question, type=ColumnType(kind), choices=tuple(choices))
-
-
-def test_a_word_in_brackets_that_is_no_type_is_told_with_the_types() -> None:
-    explanation = explain_unknown_type(parse_question("What is it? [foo]"))
-    assert explanation.startswith("[foo] is not a type, so it stays in the question. The types are [yes/no], ")
-    for question in ("What is it? [Date]", "What is it? [a | b]", "Which [foo] is it?", "Is it [1]"):
-        assert explain_unknown_type(parse_question(question)) == ""
 
 
 @pytest.mark.parametrize(("kind", "fitting", "others"), read_rows("table/columns", "values"))
