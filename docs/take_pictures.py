@@ -17,7 +17,8 @@ from rich.console import Console
 from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library

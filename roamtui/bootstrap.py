@@ -59,7 +59,8 @@ from roamtui.sources.source_names import split_sources
 from roamtui.web.urls import normalise_url, origin_of
 
 if TYPE_CHECKING:
-    from roamtui.agent.loop import Agent, AgentOptions
+    from roamtui.agent.loop import Agent
+    from roamtui.agent.requests import AgentOptions
     from roamtui.conversation.conversation import Conversation
     from roamtui.models.base import Model
     from roamtui.models.search_models import BackgroundLoop
@@ -242,7 +243,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     @property
     def agent_options(self) -> AgentOptions:
         """The options of every agent."""
-        from roamtui.agent.loop import AgentOptions
+        from roamtui.agent.requests import AgentOptions
 
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)

@@ -42,8 +42,6 @@ class QuestionRun(Struct):
 
     tools: Mapping[str, Tool]
     """Tools that the model may call. They differ from those before if the library has grown."""
-    hits_text: str = ""
-    """What search found for the question."""
     step: Step = NO_STEP
     """The reply that is not recorded yet. Until a call has run, its result is `CALL_NOT_RUN`."""
     citations: tuple[Citation, ...] = ()

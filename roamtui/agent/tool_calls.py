@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from roamtui.agent.outcome import QuestionRun
-from roamtui.agent.prompt import REPEATED_CALL
-from roamtui.agent.specs import list_specs
+from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, REPEATED_CALL
+from roamtui.agent.specs import SEARCH, list_specs
 from roamtui.agent.tools import (
     Tool,
     ToolContext,
@@ -20,9 +22,12 @@ from roamtui.conversation.events import ToolCall
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.text import estimate_tokens
 
 TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand.TOOL, search.TOOL)}
-TOOL_NAME_LENGTH_MAX = 60
+_NAME_LENGTH_MAX = 60
+_CALLS_MAX = 8
+"""Maximum number of tool calls to run in one reply."""
 _SAME_CALLS_MAX = 3
 """Number of the same calls in one question after which the model may call no more tools."""
 
@@ -34,9 +39,43 @@ def make_tools(library: Library, *, has_search: bool, has_room: bool = False) ->
     return {spec.name: TOOLS[spec.name] for spec in specs}
 
 
-async def run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:
+async def run_calls(run: QuestionRun, context: ToolContext, *, is_before_last_step: bool) -> None:
+    """Run the calls of a reply within the room that `context` has for all, searches last.
+
+    Before the last step, tell the model to answer next.
+    """
+    # So that hits do not repeat opened sections.
+    uses = sorted(run.step.uses, key=lambda use: use.call.name == SEARCH.name)
+    room = context.room_tokens
+    search_room = context.search_tokens
+    searches_left = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
+    for index, use in enumerate(uses):
+        if index >= _CALLS_MAX:
+            uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
+            continue
+        left = replace(
+            context,
+            room_tokens=room,
+            excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
+            search_tokens=search_room // max(1, searches_left),
+        )
+        result = await _run_call(run, use.call, left)
+        tokens = estimate_tokens(result.text)
+        room = max(0, room - tokens)
+        if use.call.name == SEARCH.name:
+            search_room = max(0, search_room - tokens)
+            searches_left -= 1
+        uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
+        run.step = replace(run.step, uses=tuple(uses))
+        context.conversation.apply_unsaved(result.make_event(use.call.name[:_NAME_LENGTH_MAX]))
+    if is_before_last_step or not run.may_call:
+        uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
+    run.step = replace(run.step, uses=tuple(uses))
+
+
+async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> ToolResponse:
     """Run a call, unless it repeats another or names no tool. If it fails, say so to the model."""
-    name = call.name[:TOOL_NAME_LENGTH_MAX]
+    name = call.name[:_NAME_LENGTH_MAX]
     arguments = parse_tool_arguments(call.arguments)
     key = name, json.dumps(arguments, sort_keys=True)
     run.call_counts[key] += 1

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,

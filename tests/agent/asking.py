@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from typing_extensions import override
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.library_loader import Approver

@@ -6,9 +6,10 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import format_sources
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
+from roamtui.agent.requests import AgentOptions
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason

@@ -2,8 +2,8 @@
 
 from itertools import cycle, islice, pairwise
 
-from roamtui.agent.loop import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.events import (
     AnswerStreamed,
     CloseReason,

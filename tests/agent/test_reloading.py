@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin

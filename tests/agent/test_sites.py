@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import open_sources

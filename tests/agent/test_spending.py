@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StepStarted, StopReason, Usage
 from roamtui.conversation.log import ConversationStore, encode_events

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, QuestionContext, retrieve_context
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import WHOLE_NOTE
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.events import Role, SectionsExpanded
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library

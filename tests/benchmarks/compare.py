@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation

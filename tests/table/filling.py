@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from roamtui.agent.loop import AgentOptions
+from roamtui.agent.requests import AgentOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest

@@ -16,7 +16,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widgets import Input
 
-from roamtui.agent.loop import Agent, AgentOptions
+from roamtui.agent.loop import Agent
+from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange

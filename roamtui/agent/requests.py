@@ -1,0 +1,194 @@
+"""`RequestBuilder`: decides what the model gets for one question, within its context window."""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.agent.brief import BriefContext, choose_brief_context
+from roamtui.agent.first_request import (
+    QuestionContext,
+    list_history_texts,
+    make_search_event,
+    make_view,
+    render_map,
+    retrieve_context,
+)
+from roamtui.agent.outcome import QuestionRun
+from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
+from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, share_window
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import QuestionAsked
+from roamtui.conversation.log import get_time
+from roamtui.conversation.question_flow import begin_question, estimate_hits_room
+from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.transcript import PromptContext, shrink_transcript
+from roamtui.errors import ModelError
+from roamtui.models.base import Model, ModelRequest
+from roamtui.outline.coverage import measure_coverage
+from roamtui.retrieval.choose import list_whole_document
+from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.search.base import Searcher
+from roamtui.text import estimate_tokens
+
+
+class AgentOptions(Struct, frozen=True, kw_only=True):
+    """Limits of one question."""
+
+    steps_max: int = 12
+    """Maximum number of requests to the model."""
+    cost_usd_max: float | None = None
+    """Spending limit of a conversation, above which the person is asked; None for no limit."""
+    sends_hits: bool = False
+    """Whether search results are sent with a question."""
+    instructions: str = ""
+    """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
+    question_note: str = ""
+    """Text to send before each question. It is no part of it, so its words are not searched for."""
+    policy: RetrievalPolicy = DEFAULT_POLICY
+    """How hits become context."""
+
+
+class RequestBuilder:
+    """Builds the requests of one question. What the conversation needs for them is recorded in it."""
+
+    def __init__(
+        self,
+        run: QuestionRun,
+        conversation: Conversation,
+        model: Model,
+        searcher: Searcher | None,
+        options: AgentOptions,
+    ) -> None:
+        """Take the progress of a question that has not begun. It gets the short request, if there is one."""
+        self.run = run
+        self._conversation = conversation
+        self.model = model
+        """The model that the question began with, although the person may have chosen another one since."""
+        self._searcher = searcher
+        self._options = options
+        self._sends_hits = options.sends_hits and model.name != OFFLINE
+        self._hits_text = ""
+        """What search found for the question."""
+
+    async def begin(self, question: str, within: str | None) -> None:
+        """Start the question together with the text that search finds for it."""
+        state = self._conversation.state
+        asked = QuestionAsked(
+            question=question,
+            within=within,
+            server=self.model.server,
+            asked_at=get_time(),
+            is_one_shot=self._conversation.is_one_shot,
+        )
+        if self.model.small_reason:
+            brief = await self.begin_brief(question, within)
+            asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
+            await self._conversation.apply(brief.make_events(state.library, asked))
+            return
+        retrieved = QuestionContext()
+        if self._sends_hits:
+            room = estimate_hits_room(state, question, self._build_prompt_context())
+            view = make_view(state, room_tokens=room, policy=self._options.policy)
+            earlier = list_history_texts(state.exchanges)
+            retrieved = await retrieve_context(self._searcher, view, question, within, earlier)
+            self._hits_text = retrieved.text
+        opened = tuple(
+            section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
+        )
+        searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
+        context = replace(
+            self._build_prompt_context(opened), search_events=(searched,) if searched.hits else ()
+        )
+        asked = replace(asked, excerpts=retrieved.excerpts)
+        # The person may have opened or closed sections during the search.
+        await self._conversation.apply(begin_question(self._conversation.state, asked, context))
+        if self._list_whole_open():
+            self.run.tools = {}
+
+    async def begin_brief(self, question: str, within: str | None) -> BriefContext:
+        """Choose the text for one short request, which the next one is."""
+        self.run.is_brief = True
+        brief = await self._choose_brief(question, within, self.budget.messages_max)
+        self.run.brief = brief
+        self.run.draft = None
+        return brief
+
+    async def _choose_brief(self, question: str, within: str | None, room: int | None) -> BriefContext:
+        state = self._conversation.state
+        earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
+        return await choose_brief_context(
+            earlier, question, within, self._searcher, room_tokens=room, policy=self._options.policy
+        )
+
+    @property
+    def budget(self) -> RequestBudget:
+        """How the context window of the model is shared, as far as it is known by now."""
+        model = self.model
+        return share_window(
+            model.window_tokens,
+            tools_tokens=0 if self.run.is_brief else model.estimate_tool_tokens(len(self.run.tools)),
+            has_tools=not model.refuses_tools,
+            token_ratio=model.token_ratio,
+        )
+
+    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
+        """Build the prompt context. `opened` are the sections to open together with the question."""
+        state = self._conversation.state
+        budget = self.budget
+        if self._list_whole_open(opened):
+            outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
+        else:
+            has_clear_hit = self._sends_hits and bool(opened)
+            outline = render_map(state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
+        return PromptContext(
+            system=SYSTEM,
+            outline=outline,
+            model=self.model.name,
+            budget=budget,
+            auto_opened=opened,
+            hits_text=self._hits_text,
+            note=self._options.question_note,
+            instructions=self._options.instructions,
+        )
+
+    def _list_whole_open(self, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """List the top sections of a short document if all are open, with those that are about to open."""
+        state = self._conversation.state
+        whole = list_whole_document(state.library, self.budget.hits_max) if self._sends_hits else ()
+        return whole if {*whole} <= {*state.open_sections, *opened} else ()
+
+    async def build(self, limit: int | None, *, allow_calls: bool) -> ModelRequest:
+        """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
+        if self.run.brief is not None:
+            return await self._build_brief(self.run.brief, limit)
+        conversation = self._conversation
+        context = self._build_prompt_context()
+        context = replace(context, budget=replace(context.budget, messages_max=limit))
+        if shrunk := shrink_transcript(conversation.state, context):
+            await conversation.apply(shrunk)
+        return ModelRequest(
+            messages=tuple(conversation.state.iter_messages()),
+            tools=tuple(tool.spec for tool in self.run.tools.values()),
+            allow_calls=allow_calls,
+        )
+
+    async def _build_brief(self, brief: BriefContext, limit: int | None) -> ModelRequest:
+        asked = self._conversation.state.exchanges[-1]
+        while True:
+            request = brief.make_request(self._options.question_note)
+            excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
+            if excess <= 0 or not brief.text:
+                return request
+            room = max(0, estimate_tokens(brief.text) - excess)
+            brief = await self._choose_brief(asked.question, asked.within, room)
+            self.run.brief = brief
+
+    def learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:
+        """Learn from a request that was too long. Return the maximum tokens of the next one's messages."""
+        if error.window_tokens is not None:
+            self.model.limit_window(error.window_tokens)
+        if error.request_tokens is not None:
+            self.model.learn_size(sent_tokens, error.request_tokens)
+        budget = self.budget
+        self._conversation.set_budget(budget)
+        known = budget.messages_max
+        return tokens // 2 if known is None or known >= tokens else known  # half if nothing explains it
