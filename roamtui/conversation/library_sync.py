@@ -31,7 +31,7 @@ def resume_state(saved: ConversationState, library: Library) -> tuple[Conversati
     state = replace(saved, library=library)
     ended = restore_rewound(state)
     if state.is_asking:
-        ended = finish_question(state, state.exchanges[-1].outcome)
+        ended = finish_question(state, state.exchanges[-1].cancellation)
     state = apply_events(state, *ended)
     if state.content_hash == hash_library(library):
         return state, ended

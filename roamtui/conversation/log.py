@@ -115,7 +115,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
         One that was removed to be asked again, and was not, is back.
         """
         state = apply_events(self.state, *restore_rewound(self.state))
-        return apply_events(state, state.exchanges[-1].outcome) if state.is_asking else state
+        return apply_events(state, state.exchanges[-1].cancellation) if state.is_asking else state
 
 
 def _can_follow(state: ConversationState, event: RecordedEvent) -> bool:

@@ -138,19 +138,14 @@ class Exchange(Struct, frozen=True, kw_only=True):
         return self._is_answered and bool(states) and QuoteState.NOT_FOUND not in states
 
     @property
-    def outcome(self) -> QuestionAnswered:
-        """The event that ends this exchange, or a cancellation if the exchange has not ended."""
+    def cancellation(self) -> QuestionAnswered:
+        """The event that ends this exchange if the program ended before it."""
         return QuestionAnswered(
             number=self.number,
             answer=self.answer,
-            own_length=self.own_length,
-            unsourced=self.unsourced,
-            stopped=self.stopped or StopReason.CANCELLED,
-            citations=self.citations,
+            stopped=StopReason.CANCELLED,
             usage=self.usage,
             steps=len(self.steps),
-            error=self.error,
-            reading=self.reading,
         )
 
     def iter_excerpts(self) -> Iterator[Span]:
