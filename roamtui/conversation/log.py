@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
     CitationsChecked,
     ConversationRenamed,
     ConversationStarted,
-    DocumentIdentified,
     DraftRecorded,
     QuestionAnswered,
     QuestionAsked,
@@ -31,7 +30,6 @@ from roamtui.conversation.events import (
     StepRecorded,
     StepStarted,
     Usage,
-    UsageRecorded,
 )
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.question_flow import restore_rewound
@@ -50,19 +48,6 @@ _DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
 _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 """The name and the time of an event."""
-_LISTED_KINDS: tuple[type[RecordedEvent], ...] = (
-    ConversationStarted,
-    ConversationRenamed,
-    DocumentIdentified,
-    QuestionAsked,
-    StepStarted,
-    UsageRecorded,
-    QuestionAnswered,
-    QuestionsRewound,
-    QuestionsRestored,
-    AnswerChosen,
-)
-"""Events that a summary is made from. The lines of the others are long."""
 _COPY = "(copy)"
 _ID_LENGTH_MAX = 60
 """Longer than any id, and short enough for the name of a file."""
@@ -144,13 +129,8 @@ def _can_follow(state: ConversationState, event: RecordedEvent) -> bool:
     return can_follow
 
 
-def decode_log(
-    content: bytes, name: str, *, kinds: Container[type[RecordedEvent]] = get_args(RecordedEvent)
-) -> DecodedLog:
-    """Decode the lines of a log up to the first one that cannot be read.
-
-    Messages call the log `name`. Only events of `kinds` are returned; of the other lines, only the JSON is
-    checked.
+def decode_log(content: bytes, name: str) -> DecodedLog:
+    """Decode the lines of a log up to the first one that cannot be read. Messages call the log `name`.
 
     Raises:
         StoreError: The log has another version, or not even its start can be read.
@@ -170,17 +150,14 @@ def decode_log(
         kind = _KINDS.get(start[1].decode("ascii")) if start is not None else None
         if start is None or kind is None or not line.endswith(b"}\n"):
             break
-        if kind in kinds:
-            try:
-                event = msgspec.convert(json.loads(line), kind)
-            except _DECODE_ERRORS:
-                break
-            if not _can_follow(state, event):
-                break
-            state = apply_events(state, event)
-            events.append(event)
-        elif not _is_json(line):
+        try:
+            event = msgspec.convert(json.loads(line), kind)
+        except _DECODE_ERRORS:
             break
+        if not _can_follow(state, event):
+            break
+        state = apply_events(state, event)
+        events.append(event)
         times.append(start[2].decode("ascii"))
         size += len(line)
     if not events:
@@ -188,17 +165,6 @@ def decode_log(
     return DecodedLog(
         events=events, state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
     )
-
-
-def _is_json(line: bytes) -> bool:
-    with suppress(msgspec.DecodeError):
-        msgspec.json.decode(line, type=msgspec.Raw)
-        return line.isascii()
-    try:
-        json.loads(line)  # msgspec refuses half a surrogate pair, which a question may contain
-    except _DECODE_ERRORS:
-        return False
-    return True
 
 
 class ConversationLog:
@@ -461,7 +427,7 @@ def _summarise(path: Path) -> ConversationSummary:
     try:
         with map_store_errors("read it", path):
             content = path.read_bytes()
-        log = decode_log(content, "It", kinds=_LISTED_KINDS)
+        log = decode_log(content, "It")
     except StoreError as error:
         # all we know
         changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
