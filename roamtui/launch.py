@@ -32,7 +32,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
-from roamtui.paths import config_path, is_standard_input, themes_path
+from roamtui.paths import config_path, display_path, is_standard_input, themes_path
 from roamtui.plain import sanitise_line
 from roamtui.program import format_program
 from roamtui.settings import save_settings
@@ -173,13 +173,15 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
-            saved = store.find(self.conversation_id) if self.conversation_id else store.find_latest()
-            if is_source_missing(saved.source):
+            saved_id = self.conversation_id or store.find_latest().id
+            source = store.load(saved_id).source
+            if is_source_missing(source):
+                name = sanitise_line(display_path(source)) or "which its log does not name"
                 raise SourceError(
-                    f"The document of this conversation, {sanitise_line(saved.source)}, is no longer there."
-                    f" If you know where it is: run `roamtui FILE --conversation {saved.id}`."
+                    f"The document of this conversation, {name}, is no longer there."
+                    f" If you know where it is: run `roamtui FILE --conversation {saved_id}`."
                 )
-            return replace(self, sources=split_sources(saved.source), conversation_id=saved.id).run()
+            return replace(self, sources=split_sources(source), conversation_id=saved_id).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:

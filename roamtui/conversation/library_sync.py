@@ -103,6 +103,5 @@ def explain_missing(source: str) -> str:
 
 
 def is_source_missing(source: str) -> bool:
-    """Return whether all files and folders of a source are gone."""
-    is_file = "://" not in source and not is_standard_input(source)
-    return is_file and not any(map(os.path.lexists, split_sources(source)))
+    """Return whether all files and folders of a source are gone, as what came from standard input is."""
+    return "://" not in source and not any(map(os.path.lexists, split_sources(source)))

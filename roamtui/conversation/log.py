@@ -53,7 +53,6 @@ _ID_LENGTH_MAX = 60
 """Longer than any id, and short enough for the name of a file."""
 _TORN = "The last entry of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
-_UNREADABLE = "{} is damaged and cannot be read."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
@@ -161,7 +160,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         times.append(start[2].decode("ascii"))
         size += len(line)
     if not events:
-        raise StoreError(_UNREADABLE.format(name))
+        raise StoreError(f"{name} is damaged and cannot be read.")
     return DecodedLog(
         events=events, state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
     )
@@ -332,27 +331,15 @@ class ConversationStore:
             os.utime(path, ns=(now, now))
         return path.exists()
 
-    def find(self, conversation_id: str) -> ConversationSummary:
-        """Return a conversation whose source can be read again, by its id.
-
-        Raises:
-            UsageError: There is no such conversation.
-        """
-        for summary in self._list_resumable():
-            if summary.id == conversation_id:
-                if not summary.source:  # damage hides which document it is about
-                    raise StoreError(_UNREADABLE.format(f"The conversation {summary.id}"))
-                return summary
-        raise UsageError(_NO_SUCH.format(conversation_id))
-
     def find_latest(self) -> ConversationSummary:
         """Return the latest answered conversation that is not damaged and whose source can be read again.
 
         Raises:
             UsageError: There is no such conversation.
         """
-        for summary in self._list_resumable():
-            if summary.is_continuable and not summary.is_one_shot:
+        for summary in self.list():
+            is_asked_here = not (summary.is_one_shot or is_standard_input(summary.source))
+            if summary.is_continuable and is_asked_here:
                 return summary
         raise UsageError(
             f"no conversation can be continued yet.{self.format_damaged()} Name a document to start one."
@@ -365,9 +352,6 @@ class ConversationStore:
             return ""
         count = format_count(damaged, "saved conversation")
         return f" {count} cannot be read: `roamtui conversations` says why."
-
-    def _list_resumable(self) -> Iterator[ConversationSummary]:
-        return (summary for summary in self.list() if not is_standard_input(summary.source))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""

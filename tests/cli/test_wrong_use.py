@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.cli import COMMANDS, make_parser
 from roamtui.commands.arguments import NumberRange
-from roamtui.paths import config_path
+from roamtui.paths import config_path, display_path
 from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
 
@@ -97,7 +97,7 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     result = run("--conversation", conversation, "--plain")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"roamtui: The document of this conversation, {garden}, is no longer there."
+        f"roamtui: The document of this conversation, {display_path(str(garden))}, is no longer there."
         f" If you know where it is: run `roamtui FILE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
