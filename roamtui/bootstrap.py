@@ -274,8 +274,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Return the id of the conversation to resume; see `make_agent`. Empty for a new one."""
         if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
             return conversation_id or ""
-        summaries = store.list(get_source_key(library))
         if not conversation_id:
+            summaries = store.list(get_source_key(library))
             latest = next((summary for summary in summaries if summary.is_continuable), None)
             if latest is None:
                 raise UsageError(
@@ -289,13 +289,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                     f"To see what can be read of the damaged one, use `--conversation {damaged[0]}`."
                 )
             return latest.id
-        if all(summary.id != conversation_id for summary in summaries):
-            source = store.load(conversation_id).source
-            if not is_source_missing(source):  # a missing one may be this document, moved or renamed
-                shown = sanitise_line(source)
-                raise UsageError(
-                    f"conversation {conversation_id} is about {shown}. Open that document instead."
-                )
+        source = store.load(conversation_id).source
+        # a missing one may be this document, moved or renamed
+        if source != get_source_key(library) and not is_source_missing(source):
+            shown = sanitise_line(source)
+            raise UsageError(f"conversation {conversation_id} is about {shown}. Open that document instead.")
         return conversation_id
 
     def make_agent(

@@ -24,18 +24,13 @@ class Gold(msgspec.Struct, frozen=True, kw_only=True):
     gold_section_titles_path: str | tuple[str, ...] = ()
     path: str | tuple[str, ...] = ()
     gold_line: _Line | None = None
-    line: _Line | None = None
+    """Line number, from 1, of the heading or inside the section."""
 
     @property
     def titles(self) -> tuple[str, ...]:
         """Headings from the top, or only the section's own. Empty if only a line is given."""
         titles = self.gold_section_titles_path or self.path
         return (titles,) if isinstance(titles, str) else titles
-
-    @property
-    def number(self) -> int | None:
-        """Line number, from 1, of the heading or inside the section."""
-        return self.line if self.gold_line is None else self.gold_line
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -60,7 +55,7 @@ class EvalQuestion(Gold, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         located = self.golds[1:] if self.gold_is_page else self.golds
-        if not all(gold.titles or gold.number for gold in located):
+        if not all(gold.titles or gold.gold_line for gold in located):
             raise ValueError  # `read_questions` says how a question is written
 
     @property
@@ -119,7 +114,7 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
             strict.update(document.ids)
             continue
         if (row := _find_gold_row(document, gold)) is None:
-            description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.number}"
+            description = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.gold_line}"
             raise SourceError(f"the expected section {description} is not in {doc}.")
         strict.update(document.ids[row : row + 1 if question.gold_own_only else document.columns.ends[row]])
         if (parent := document.columns.parents[row]) >= 0:
@@ -136,7 +131,7 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     """
     columns = document.columns
     line_starts = document.line_starts
-    line = gold.number or 1
+    line = gold.gold_line or 1
     if not gold.titles:
         if line > len(line_starts):
             return None
@@ -145,7 +140,7 @@ def _find_gold_row(document: Document, gold: Gold) -> int | None:
     titles = [*map(_normalise, gold.titles)]
     rows = [row for row, title in enumerate(columns.titles) if _normalise(title) == titles[-1]]
     nested = [row for row in rows if [*map(_normalise, columns.path(row))][-len(titles) :] == titles]
-    at_line = [row for row in rows if bisect_right(line_starts, columns.starts[row]) == gold.number]
+    at_line = [row for row in rows if bisect_right(line_starts, columns.starts[row]) == gold.gold_line]
     rows = nested or at_line
     return min(rows, key=lambda row: abs(bisect_right(line_starts, columns.starts[row]) - line), default=None)
 

@@ -1,7 +1,7 @@
 """`PageCache`: stores each HTTP response in a file. Several programs of one user may share the folder.
 
 A file is written under another name and then renamed, so a reader sees either the old response or the new
-one. A damaged file is deleted.
+one. A damaged file counts as missing.
 """
 
 import contextlib
@@ -29,21 +29,13 @@ class PageCache:
         """How much may be saved before the folder is listed again."""
 
     def load(self, url: str) -> HttpResponse | None:
-        """Return the cached response, or None if there is none."""
+        """Return the cached response, or None if there is none that can be read."""
         path = self._path(url)
-        response = None
-        try:
-            with contextlib.suppress(msgspec.DecodeError):
-                response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)
-        except OSError:
-            return None
-        if response is None or response.url != url:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)
             os.utime(path)  # marks it as used
-        return response
+            return response
+        return None
 
     def save(self, response: HttpResponse) -> None:
         """Cache a response, and evict the least recently used ones if the cache is full."""

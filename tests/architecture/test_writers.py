@@ -40,7 +40,6 @@ _KNOWN = {
     "search/lexicon.py _open_stemmer": "is in memory",
     "search/lance.py LanceStore.__init__": "opens the database that the person named",
     "sources/listing.py read_listed": "opens a document to read",
-    "web/cache.py PageCache.load": "removes a cached file that cannot be read",
 }
 """Functions that write, each with the reason why no file of a person can be lost in it."""
 

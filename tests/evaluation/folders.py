@@ -32,5 +32,5 @@ CANOE = {
     "gold_section_titles_path": ["Boats", "Prices", "Canoe"],
     "gold_line": 13,
 }
-TYRE = {"id": "tyre", "doc": "bikes.md", "question": "Who mends a flat tyre?", "line": 9}
+TYRE = {"id": "tyre", "doc": "bikes.md", "question": "Who mends a flat tyre?", "gold_line": 9}
 JACKET = {"id": "jacket", "doc": "hire/boats.md", "question": "Who wears a life jacket?", "path": ["Safety"]}

@@ -17,7 +17,7 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
 
     (question,), _ = read_questions(path)
 
-    places = [(gold.doc, gold.titles, gold.number) for gold in question.golds]
+    places = [(gold.doc, gold.titles, gold.gold_line) for gold in question.golds]
     assert places == [("hire/boats.md", ("Boats", "Prices", "Canoe"), 13), ("bikes.md", ("Prices",), 5)]
     assert question.history == (Turn("Have you boats?", "user"), Turn("Yes.", "assistant"))
 
@@ -27,12 +27,12 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     [
         "{",
         "[]",
-        '{"doc": "a.md", "line": 1}',
-        '{"doc": "a.md", "question": " ", "line": 1}',
-        '{"question": "Why?", "line": 1}',
+        '{"doc": "a.md", "gold_line": 1}',
+        '{"doc": "a.md", "question": " ", "gold_line": 1}',
+        '{"question": "Why?", "gold_line": 1}',
         '{"doc": "a.md", "question": "Why?"}',
-        '{"doc": "a.md", "question": "Why?", "line": 0}',
-        '{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}',
+        '{"doc": "a.md", "question": "Why?", "gold_line": 0}',
+        '{"doc": "a.md", "question": "Why?", "gold_line": 1, "history": [1]}',
         "[" * 100_000,
     ],
 )
@@ -49,7 +49,7 @@ _DOCUMENTS = {"boats.md": _BOATS, "bikes.md": _BIKES}
 
 
 def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
-    return Gold(doc=doc, path=titles, line=line)
+    return Gold(doc=doc, path=titles, gold_line=line)
 
 
 def _question(gold: Gold, *alternatives: Gold, is_page: bool = False, own_only: bool = False) -> EvalQuestion:
@@ -57,7 +57,7 @@ def _question(gold: Gold, *alternatives: Gold, is_page: bool = False, own_only: 
         doc=gold.doc,
         question="?",
         path=gold.path,
-        line=gold.line,
+        gold_line=gold.gold_line,
         gold_alt=alternatives,
         gold_is_page=is_page,
         gold_own_only=own_only,

@@ -54,7 +54,13 @@ async def test_documents_that_cannot_be_read_end_a_run_over_all_of_them(tmp_path
 
 async def test_a_follow_up_is_found_only_with_its_history(tmp_path: Path) -> None:
     history = [{"role": "user", "content": "Do you lend boats?"}, {"role": "assistant", "content": "We do."}]
-    question = {"id": "p", "doc": "hire/boats.md", "question": "How many crowns is it?", "line": 5, "history": history}
+    question = {
+        "id": "p",
+        "doc": "hire/boats.md",
+        "question": "How many crowns is it?",
+        "gold_line": 5,
+        "history": history,
+    }
     with_history = await _measure(tmp_path, question)
     without = await _measure(tmp_path, {**question, "history": None})
     assert with_history.results[0].rank == 1

@@ -28,7 +28,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
-def test_a_saved_response_is_loaded_unchanged_and_a_damaged_one_is_dropped(tmp_path: Path) -> None:
+def test_a_saved_response_is_loaded_unchanged_and_takes_the_place_of_a_damaged_one(tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "deep" / "pages", 10_000)
     assert cache.load(URL) is None
     cache.save(REPLY)
@@ -39,7 +39,8 @@ def test_a_saved_response_is_loaded_unchanged_and_a_damaged_one_is_dropped(tmp_p
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     file.write_bytes(file.read_bytes()[:-3])
     assert cache.load(URL) is None
-    assert not file.exists()
+    cache.save(REPLY)
+    assert cache.load(URL) == REPLY
 
 
 def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> None:
