@@ -3,10 +3,9 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 
 import msgspec
 from msgspec import Struct, field
@@ -69,36 +68,31 @@ class NoteStore:
 
     def __init__(self, folder: Path, source: str) -> None:
         self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
-        self._lock = Lock()
-        self._unsaved: dict[str, Note] = {}
-        """Notes that could not be written yet, by id."""
 
     def read(self) -> tuple[Note, ...]:
-        """Return all notes in the order of creation, including those that could not be written yet."""
-        with self._lock, map_store_errors("read the notes", self._path.parent):
-            return tuple((_read(self._path) | self._unsaved).values())
+        """Return all notes in the order of creation."""
+        with map_store_errors("read the notes", self._path.parent):
+            return tuple(_read(self._path).values())
 
-    def save(self, *notes: Note) -> None:
-        """Write new or changed notes, and also those that an earlier call could not write."""
-        with self._lock, map_store_errors("save the note", self._path.parent):
-            self._unsaved |= {note.id: note for note in notes}
-            self._write()
+    def save(self, note: Note) -> None:
+        """Write a new or changed note."""
+        with map_store_errors("save the note", self._path.parent):
+            self._write({note.id: note})
 
     def delete(self, ids: Collection[str]) -> None:
         """Delete notes."""
-        with self._lock, map_store_errors("delete the note", self._path.parent):
-            self._write(ids)
+        with map_store_errors("delete the note", self._path.parent):
+            self._write({}, ids)
 
-    def _write(self, deleted_ids: Collection[str] = ()) -> None:
+    def _write(self, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
         release = acquire_lock(self._path, _BUSY_SECONDS)
         try:
-            notes = _read(self._path) | self._unsaved
+            notes = {**_read(self._path), **changed}
             kept = [msgspec.to_builtins(note) for key, note in notes.items() if key not in deleted_ids]
             # `msgspec.json` refuses lone surrogates, which a document may hold.
             replace_file(self._path, json.dumps(kept).encode("ascii"))
         finally:
             release()
-        self._unsaved = {}
 
 
 def get_note_store(conversation: Conversation) -> NoteStore:
