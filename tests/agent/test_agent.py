@@ -15,9 +15,10 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.models.base import ModelRequest
 from roamtui.quotes.verdicts import make_proof
-from tests.agent.asking import expanding, ids, make_agent, model_of, saying
-from tests.fakes.scripted_model import ScriptedReply, SlowModel
+from tests.agent.asking import expanding, ids, make_agent, model_of, saying, script
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, SlowModel
 from tests.table.filling import wait_until
 
 
@@ -105,3 +106,18 @@ async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
         await agent.ask("How much is it?", replace(options, replaces=exchange))
     assert conversation.state is before
     assert fold_events(before.library, store.read(before.id).events).exchanges == before.exchanges
+
+
+async def test_a_question_ends_with_the_model_that_it_began_with() -> None:
+    agent = make_agent()
+    first = model_of(agent)
+    other = ScriptedModel()
+    (fees,) = ids(agent, "Fees")
+
+    def choose_another(_request: ModelRequest) -> ScriptedReply:
+        agent.use_model(other)
+        return expanding(fees)
+
+    script(agent, choose_another, saying("Not found: no price."))
+    assert await agent.ask("How much is it?")
+    assert (len(first.requests), other.requests, agent.model) == (2, [], other)
