@@ -1,6 +1,9 @@
 """`Fetcher`: fetches web pages with all checks, limits and the cache."""
 
+import contextlib
+import hashlib
 import math
+import os
 import ssl
 import threading
 import time
@@ -8,9 +11,11 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
+
+from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.web.backend import Deadline
-from roamtui.web.cache import PageCache
 from roamtui.web.head import find_refresh
 from roamtui.web.http_client import HttpClient
 from roamtui.web.page import (
@@ -28,11 +33,51 @@ from roamtui.web.proxy import Dial
 from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
+_CACHE_SUFFIX = ".page"
+_SPARE_SHARE = 0.05
+"""Share of the maximum size of the cache that is free after responses were evicted."""
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _RETRY_SECONDS_MAX = 10.0
 """Longest wait that a busy site may ask for."""
+
+
+class PageCache:
+    """Stores each response in a file of a folder, which several programs of one user may share. Thread-safe.
+
+    A damaged file counts as missing. If the folder is unusable, nothing is cached, silently.
+    """
+
+    def __init__(self, folder: Path, bytes_max: int) -> None:
+        self._folder = folder
+        self._bytes_max = bytes_max
+        self._room_bytes = 0
+        """How much may be saved before the folder is listed again."""
+
+    def load(self, url: str) -> HttpResponse | None:
+        """Return the cached response, or None if there is none that can be read."""
+        path = self._path(url)
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)
+            os.utime(path)  # marks it as used
+            return response
+        return None
+
+    def save(self, response: HttpResponse) -> None:
+        """Cache a response, and evict the least recently used ones if the cache is full."""
+        data = msgspec.msgpack.encode(response)
+        with contextlib.suppress(OSError):
+            make_private_folder(self._folder)
+            replace_file(self._path(response.url), data, is_flushed=False)
+            self._room_bytes -= len(data)
+            if self._room_bytes < 0:  # listing the folder for each page would take long
+                self._room_bytes = int(self._bytes_max * _SPARE_SHARE)
+                trim_folder(self._folder, self._bytes_max - self._room_bytes)
+
+    def _path(self, url: str) -> Path:
+        key = hashlib.sha256(url.encode()).hexdigest()
+        return self._folder / f"{key}{_CACHE_SUFFIX}"
 
 
 class Fetcher:

@@ -23,7 +23,7 @@ from roamtui.conversation.update import ExpandSections
 from roamtui.errors import StoreError
 from roamtui.output import write_export
 from roamtui.settings import save_settings
-from roamtui.web.cache import PageCache
+from roamtui.web.fetcher import PageCache
 from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FAULTS, FULL, SHORT, FaultyDisk
 from tests.conversation.conversations import Recorder, find, make_library

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.web.cache import PageCache
+from roamtui.web.fetcher import PageCache
 from roamtui.web.page import FetchError, HttpResponse, OriginNotApprovedError
 from tests.fakes.hostile_server import FakeInternet, Handler, HostileServer, answer, raw, redirect
 from tests.web.fetching import allow, approve, open_fetcher
