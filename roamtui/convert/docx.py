@@ -75,7 +75,8 @@ def convert_docx(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
     writer = _HtmlWriter(package, main)
     text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
-    notes = (*writer.list_losses(), *package.list_damage())
+    losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
+    notes = (*losses, *package.list_damage())
     return ConvertedText(text=text, title=package.read_title(), notes=notes)
 
 
@@ -115,11 +116,6 @@ class _HtmlWriter:
         self.notes: list[str] = around.notes if around else []
         self.losses: dict[str, dict[str, None]] = around.losses if around else {}
         """Names of what cannot be shown, by the start of the sentence that says so."""
-
-    def list_losses(self) -> Iterator[str]:
-        """Yield a sentence for each kind of content that cannot be shown as Word shows it."""
-        for start, names in self.losses.items():
-            yield f"{start}: {', '.join(names)}."
 
     def write_blocks(self, parent: Any) -> str:
         """Write the paragraphs, lists and tables in an element."""

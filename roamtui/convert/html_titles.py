@@ -65,13 +65,9 @@ def raise_titles(root: Any) -> None:
         run = [*group]
         if is_title and len(run) < _COVER_LINES_MIN:
             for line in run:
-                _make_heading(line)
-
-
-def _make_heading(line: _Line) -> None:
-    line.element.clear(keep_tail=True)
-    line.element.tag = "h2"
-    line.element.text = line.text
+                line.element.clear(keep_tail=True)
+                line.element.tag = "h2"
+                line.element.text = line.text
 
 
 def _iter_lines(element: Any) -> Iterator[_Line]:

@@ -68,6 +68,9 @@ class _Section(Struct):
     def join_literals(self) -> str:
         return "".join(filter(None, self.items)) + self.after
 
+    def fits(self, value: float) -> bool:
+        return self.condition is None or _COMPARISONS[self.condition[0]](value, self.condition[1])
+
     def shows(self, value: float) -> bool:
         """Return whether it shows a digit of a number or, in place of the number, a word."""
         if self.is_date or self.is_duration:
@@ -141,8 +144,7 @@ class NumberFormat:
         first, *others = self._sections
         chosen: _Section | None = first
         if others and any(each.condition for each in self._sections):
-            fitting = (each for each in self._sections if not each.condition or _fits(value, each.condition))
-            chosen = next(fitting, None)
+            chosen = next(filter(lambda each: each.fits(value), self._sections), None)
         elif others and value <= 0:
             number = 1 if value < 0 else 2
             chosen = self._sections[number] if number <= len(others) else first
@@ -157,10 +159,6 @@ class NumberFormat:
             return False
         comparison, limit = section.condition or ("<", 0.0)
         return comparison in ("<", "<=") and limit <= 0
-
-
-def _fits(value: float, condition: tuple[str, float]) -> bool:
-    return _COMPARISONS[condition[0]](value, condition[1])
 
 
 def write_plain(value: float) -> str:

@@ -55,10 +55,6 @@ def is_known(kind: str) -> bool:
     return kind.isdecimal() or kind in _FORMATTERS
 
 
-def _format_nothing(_number: int) -> str:
-    return ""
-
-
 def _format_ordinal(number: int) -> str:
     is_teen = number % 100 // 10 == 1
     return str(number) + ("th" if is_teen else _ORDINAL_ENDS.get(number % 10, "th"))
@@ -117,19 +113,15 @@ def _write_words(number: int) -> str:
     return _TENS[tens - 2] + (f"-{_SMALL_NUMBERS[units]}" if units else "")
 
 
-def _raise_case(format_lower: Callable[[int], str]) -> Callable[[int], str]:
-    return lambda number: format_lower(number).upper()
-
-
 _FORMATTERS: dict[str, Callable[[int], str]] = {
-    **dict.fromkeys(("none", "bullet", ""), _format_nothing),
+    **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
     "decimalZero": "{:02}".format,
     "ordinal": _format_ordinal,
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),
-    **dict.fromkeys(("I", "upperRoman"), _raise_case(_format_roman)),
+    **dict.fromkeys(("I", "upperRoman"), lambda number: _format_roman(number).upper()),
     "russianLower": _repeat_letter(_RUSSIAN),
     "russianUpper": _repeat_letter(_RUSSIAN.upper()),
     "chicago": _repeat_letter(_CHICAGO),

@@ -87,11 +87,6 @@ class Code(Located, frozen=True, gc=False, kw_only=True):
     offsets: tuple[int, ...]
     """Offset of each line, and the end of the last one."""
 
-    @property
-    def is_fenced(self) -> bool:
-        """Whether a line of its own opens it."""
-        return self.start < self.offsets[0]
-
 
 class ThematicBreak(Located, frozen=True, gc=False, kw_only=True):
     """A horizontal rule."""

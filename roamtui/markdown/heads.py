@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from roamtui.markdown.blocks import Block, List, Quote, Table, Words
+from roamtui.markdown.blocks import Block, List, Quote, Table
 from roamtui.plain import sanitise_line
 from roamtui.text import Bounds
 
@@ -108,7 +108,10 @@ class TableHeads:
 
     @cached_property
     def _rows(self) -> list[list[str]]:
-        return [[_read_cell(cell) for cell in row.cells] for row in self._table.rows]
+        return [
+            [sanitise_line("".join(words.text for words in cell)) for cell in row.cells]
+            for row in self._table.rows
+        ]
 
     @cached_property
     def top_count(self) -> int:
@@ -142,10 +145,6 @@ class TableHeads:
         }
         counts = Counter(titles.values())
         return [index for index, title in titles.items() if counts[title] > 1]
-
-
-def _read_cell(cell: Sequence[Words]) -> str:
-    return sanitise_line("".join(words.text for words in cell))
 
 
 def _join(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

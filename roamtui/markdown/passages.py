@@ -67,7 +67,8 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     passages = split_passages(text)
     passage = next(((start, end) for start, end in passages if start <= offset < end), None)
     outer = find_code(text, offset)
-    if outer is not None and not outer.is_fenced and passage == _get_bounds(text, outer):
+    is_indented = outer is not None and outer.start == outer.offsets[0]  # no line of its own opens it
+    if outer is not None and is_indented and passage == _get_bounds(text, outer):
         tokens_max = min(tokens_max, LINES_TOKENS_MAX)
     if passage is None or estimate_tokens(text[slice(*passage)]) <= tokens_max:
         return passage

@@ -69,11 +69,6 @@ def list_ids(text: str, start: int = 0) -> list[str]:
     return [word.lower() for word in _WORD.findall(text, start)]
 
 
-def starts_with_id(text: str) -> bool:
-    """Return whether a text begins with what looks like an id, perhaps in brackets."""
-    return _WORD.match(text.lstrip(" [")) is not None
-
-
 def has_only_ids(text: str) -> bool:
     """Return whether a text has no words but ids."""
     return _ONLY_IDS.fullmatch(text) is not None

@@ -98,7 +98,10 @@ def _iter_matches(
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-            if has_ellipses and _is_within(match, within):
+            is_within = within is None or any(
+                start <= match.start and match.end <= end for start, end in within
+            )
+            if has_ellipses and is_within:
                 yield match
 
 
@@ -144,10 +147,6 @@ def find_in_context(quote: str, library: Library, within: Span) -> FoundQuote | 
 def _locate(match: QuoteMatch, within: Span) -> FoundQuote:
     parts = tuple(within.get_part(*part) for part in match.parts)
     return FoundQuote(span=within.get_part(match.start, match.end), is_exact=match.is_exact, parts=parts)
-
-
-def _is_within(match: QuoteMatch, within: Sequence[Bounds] | None) -> bool:
-    return within is None or any(start <= match.start and match.end <= end for start, end in within)
 
 
 class _Run(NamedTuple):

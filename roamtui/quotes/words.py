@@ -300,16 +300,13 @@ class _WordReader:
         if not words:
             return
         first, *others = words
-        if half and first.start == 0 and self._is_after_line_end(offset):
+        if half and first.start == 0 and "\n" in self._text[self._word_ends[-1] : self._starts[offset]]:
             self._join(half, chunk)
             first = first._replace(flags=first.flags | INSIDE)
         for word in (first, *others):
             self._add_at(word._replace(flags=NOTE) if is_mark else word, offset)
         if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
             self._half = chunk
-
-    def _is_after_line_end(self, offset: int) -> bool:
-        return "\n" in self._text[self._word_ends[-1] : self._starts[offset]]
 
     def _join(self, half: str, chunk: str) -> None:
         """Note the whole of a word that the end of a line divides. `half` ends with the hyphen."""

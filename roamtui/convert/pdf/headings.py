@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -61,13 +61,6 @@ def merge_headings(kept: Sequence[DetectedHeading], more: Iterable[DetectedHeadi
     return sorted([*kept, *free], key=lambda heading: heading.row)
 
 
-def _iter_short_rows(rows: Sequence[PageRow]) -> Iterator[tuple[int, PageRow]]:
-    """Yield the index and row of all rows that are short enough for a title, except in contents."""
-    for index, row in enumerate(rows):
-        if len(row.text) <= _LENGTH_MAX and not row.is_listed and not CONTINUED.search(row.text):
-            yield index, row
-
-
 def make_heading(rows: Sequence[PageRow], row: int, level: int, *, is_title: bool = False) -> DetectedHeading:
     """Make a heading of a `row` and up to two more rows that continue its title.
 
@@ -121,7 +114,9 @@ def detect_numbered_headings(rows: Sequence[PageRow], rate: Callable[[int], floa
     `rate` judges a row by its looks: 0 if it cannot be a title, at least 1 if it must be one.
     """
     candidates = []
-    for index, row in _iter_short_rows(rows):
+    for index, row in enumerate(rows):
+        if len(row.text) > _LENGTH_MAX or row.is_listed or CONTINUED.search(row.text):
+            continue
         if (match := _NUMBERED_TITLE.match(row.text)) and (score := rate(index)):
             candidates.append(NumberedRow(index, tuple(map(int, match[1].split("."))), score))
     titles = select_rising_sequence(candidates)

@@ -1,5 +1,6 @@
 """Strip the numbers of lines that stand in the margin, as in contracts and manuscripts."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -7,7 +8,7 @@ from roamtui.convert.pdf.rows import Cell, PageRow
 
 _NUMBERS_MIN = 5
 """Minimum number of numbered lines of a page that show where the numbers of the file are."""
-_DIGITS_MAX = 5
+_NUMBER = re.compile(r"\d{1,5}")
 _CONTINUED_SHARE = 0.2
 """Minimum share of the lines that go on in the next line with a small letter. Items of a list do not."""
 _LINE_LENGTH_MIN = 30
@@ -40,7 +41,7 @@ def _find_numbers(rows: Sequence[PageRow], side: int) -> tuple[float, set[int], 
     Return their edge, the ids of their cells, and whether they count lines of prose for sure.
     """
     ordered = sorted(rows, key=lambda row: row.top)
-    numbered = [row for row in ordered if _is_number(row.cells[side].text)]
+    numbered = [row for row in ordered if _NUMBER.fullmatch(row.cells[side].text)]
     run = max(_iter_rising(numbered, side), key=len, default=[])
     numbers = {id(row.cells[side]) for row in run}
     within = [row for row in ordered if run and run[0].top <= row.top <= run[-1].top]
@@ -76,10 +77,6 @@ def _iter_rising(rows: Sequence[PageRow], side: int) -> Iterator[list[PageRow]]:
             run = []
         run.append(row)
     yield run
-
-
-def _is_number(text: str) -> bool:
-    return text.isdecimal() and len(text) <= _DIGITS_MAX
 
 
 def _are_prose(lines: Sequence[Sequence[Cell]]) -> bool:
