@@ -119,7 +119,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=2,
+        version=3,
     ),
     Format(
         "ODT",

@@ -33,8 +33,6 @@ _ROW_HEIGHT = 457_200
 _LEVEL_MAX = 8
 """The level of a paragraph is at most the ninth."""
 _OFFSETS = ("{*}spPr/{*}xfrm/{*}off", "{*}xfrm/{*}off", "{*}grpSpPr/{*}xfrm/{*}off")
-_Place = tuple[int, int]
-"""Distances from the top and from the left."""
 
 
 def convert_pptx(data: bytes, name: str) -> ConvertedText:
@@ -93,7 +91,6 @@ class _SlideReader:
         self._number = 0
         self._missing: dict[str, dict[int, None]] = {}
         """The numbers of the slides that lack something, by what they lack."""
-        self._places_by_layout: dict[str, Mapping[str, _Place]] = {}
 
     def list_missing(self) -> Iterator[str]:
         """Yield a sentence for each kind of content that the file lacks."""
@@ -106,13 +103,10 @@ class _SlideReader:
         self._number = number
         slide = self._parse(part, "the text")
         self._relations = self._package.read_relations(part)
-        layout = self._find_part("slideLayout")
-        if layout not in self._places_by_layout:
-            self._places_by_layout[layout] = self._read_places(layout)
         shapes = [shape for tree in slide.iterfind("{*}cSld/{*}spTree") for shape in tree]
         title = next((shape for shape in shapes if _get_kind(shape) in _TITLE_KINDS), None)
         others = (shape for shape in shapes if shape is not title)
-        blocks = [*self._write_shapes(others, self._places_by_layout[layout])]
+        blocks = [*self._write_shapes(others)]
         heading = self._write_line(title) if title is not None else ""
         if notes := self._find_part("notesSlide"):
             self._relations = self._package.read_relations(notes)
@@ -138,32 +132,13 @@ class _SlideReader:
     def _find_part(self, kind: str) -> str:
         return next((each.target for each in self._relations.values() if each.kind == kind), "")
 
-    def _read_places(self, layout: str) -> Mapping[str, _Place]:
-        """Return the places of placeholders on a layout, by their indices; some are those of its master."""
-        relations = self._package.read_relations(layout).values()
-        master = next((each.target for each in relations if each.kind == "slideMaster"), "")
-        by_kind: dict[str, _Place] = {}
-        for shape in self._package.parse(master).iter("{*}sp"):
-            by_kind.setdefault(_get_master_kind(shape), _find_place(shape) or (0, 0))
-        return {
-            _get_index(shape): _find_place(shape) or by_kind.get(_get_master_kind(shape), (0, 0))
-            for shape in self._package.parse(layout).iter("{*}sp")
-            if _get_kind(shape)
-        }
-
-    def _write_shapes(self, shapes: Iterable[Any], places: Mapping[str, _Place]) -> Iterator[str]:
-        """Yield the text of shapes in reading order."""
-
-        def get_order(shape: Any) -> _Place:
-            inherited = places.get(_get_index(shape), (0, 0)) if _get_kind(shape) else (0, 0)
-            top, left = _find_place(shape) or inherited
-            return top // _ROW_HEIGHT, left
-
-        for shape in sorted(shapes, key=get_order):
+    def _write_shapes(self, shapes: Iterable[Any]) -> Iterator[str]:
+        """Yield the text of shapes in reading order. Those without places of their own come first."""
+        for shape in sorted(shapes, key=_find_place):
             kind = _get_kind(shape)
             match get_local_name(shape):
                 case "grpSp":
-                    yield from self._write_shapes(shape, {})
+                    yield from self._write_shapes(shape)
                 case "sp" if kind not in _EDGE_KINDS:
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic":
@@ -271,33 +246,20 @@ class _SlideReader:
         return " ".join("".join(words).split())
 
 
-def _find_placeholder(shape: Any) -> Any:
-    return shape.find("*/{*}nvPr/{*}ph")
-
-
 def _get_kind(shape: Any) -> str:
     """Return the kind of a placeholder, or an empty string for any other shape."""
-    placeholder = _find_placeholder(shape)
+    placeholder = shape.find("*/{*}nvPr/{*}ph")
     return "" if placeholder is None else placeholder.get("type", "obj")
 
 
-def _get_master_kind(shape: Any) -> str:
-    """Return the kind of the placeholder on a master that a placeholder is like."""
-    kind = _get_kind(shape)
-    if kind in _TITLE_KINDS:
-        return "title"
-    return kind if kind in _EDGE_KINDS or not kind else "body"
-
-
-def _get_index(shape: Any) -> str:
-    placeholder = _find_placeholder(shape)
-    return "" if placeholder is None else placeholder.get("idx", "0")
-
-
-def _find_place(shape: Any) -> _Place | None:
-    """Return the place that a shape itself has."""
+def _find_place(shape: Any) -> tuple[int, int]:
+    """Return the row and the left edge of the place that a shape itself has."""
     offset = next((each for path in _OFFSETS for each in shape.iterfind(path)), None)
-    return None if offset is None else (read_number(offset.get("y")), read_number(offset.get("x")))
+    return (
+        (0, 0)
+        if offset is None
+        else (read_number(offset.get("y")) // _ROW_HEIGHT, read_number(offset.get("x")))
+    )
 
 
 def _format_number(number: int, kind: str) -> str:
