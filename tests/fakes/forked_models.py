@@ -33,7 +33,8 @@ def serve(listener: socket.socket) -> None:
     prepare_environment(os.environ)
     _load_litellm()
     # litellm imports these, and loads its tokenizer, for the first question only.
-    for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
+    late = ("openai.resources", "litellm.litellm_core_utils.default_encoding", "httpcore", "anyio._backends._asyncio")
+    for name in late:
         import_module(name)
     gc.freeze()
     children = set[int]()
