@@ -1,8 +1,6 @@
 """`roamtui mcp`, asked by the official SDK's client over stdin and stdout, and in the same process."""
 
-import pytest
-
-pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+from __future__ import annotations
 
 import json
 import os
@@ -14,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from mcp import Client, StdioServerParameters, types
+import pytest
 
 from roamtui.agent.specs import EXPAND, SEARCH
 from roamtui.bootstrap import Bootstrap, open_library
@@ -30,6 +28,9 @@ from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
 from tests.search.libraries import id_of, make_library
+
+if TYPE_CHECKING:
+    from mcp import Client, types
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
@@ -48,7 +49,7 @@ async def read_error(session: McpSession, name: str, arguments: dict[str, object
 
 
 def read_text(result: types.CallToolResult) -> str:
-    return "\n".join(content.text for content in result.content if isinstance(content, types.TextContent))
+    return "\n".join(content.text for content in result.content if content.type == "text")
 
 
 def list_ids(text: str) -> list[str]:
@@ -193,9 +194,10 @@ async def test_what_fails_at_first_is_tried_again() -> None:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
+    mcp = pytest.importorskip("mcp", reason="the official SDK is not installed")
     program = ["-m", "roamtui", "mcp", str(HANDBOOK)]
-    parameters = StdioServerParameters(command=sys.executable, args=program, cwd=PROJECT_DIR, env=dict(os.environ))
-    async with Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
+    parameters = mcp.StdioServerParameters(command=sys.executable, args=program, cwd=PROJECT_DIR, env=dict(os.environ))
+    async with mcp.Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools)[:2] == ["outline", "expand_sections"]
         for known in (EXPAND, SEARCH):

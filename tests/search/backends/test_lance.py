@@ -1,13 +1,10 @@
 """Vectors in LanceDB."""
 
-import importlib.util
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("lancedb", reason="LanceDB is not installed")
-
-import lancedb
 
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.lance import LanceStore
@@ -15,6 +12,7 @@ from tests.fakes.hostile_server import HostileServer
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import make_folder
 
+pytestmark = pytest.mark.skipif(find_spec("lancedb") is None, reason="LanceDB is not installed")
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
 
 
@@ -34,7 +32,7 @@ def test_a_vector_that_was_written_twice_is_loaded_once(lance: Backend) -> None:
 
 def test_tables_of_others_are_left_alone(lance: Backend) -> None:
     lance.count_written(LIBRARY)
-    database = lancedb.connect(str(lance.options.index))
+    database = import_module("lancedb").connect(str(lance.options.index))
     database.create_table("theirs", [{"x": 1}])
     store = LanceStore(str(lance.options.index))
     assert store.delete()
@@ -57,7 +55,7 @@ def test_the_words_of_an_object_store_are_told_whatever_stands_before_them(tmp_p
 
 
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         LanceStore("memory://")
 
