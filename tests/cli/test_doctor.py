@@ -100,6 +100,7 @@ def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: s
     assert word in result.out.splitlines()[0]
 
 
+@pytest.mark.usefixtures("forked_models")
 def test_it_says_that_a_model_is_small(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with FakeOpenAIServer(FakeReply(text="Yes")) as server:

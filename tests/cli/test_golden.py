@@ -40,11 +40,11 @@ _WIDTH = 300
 def test_a_command_prints_what_it_printed(
     run: RunCommand, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    if "model" in path.stem:
+    expected = path.read_bytes().decode("utf-8")
+    if "--model" in expected:
         request.getfixturevalue("forked_models")
     monkeypatch.chdir(PROJECT_DIR)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    expected = path.read_bytes().decode("utf-8")
     with FakeOpenAIServer() as server:
         server.facts["/v1/models"] = {"data": [{"id": "golden", "max_model_len": 32_768}]}
         places = {"TMP": str(tmp_path), "SERVER": server.url}
