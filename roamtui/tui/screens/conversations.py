@@ -95,8 +95,6 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
         elif item.source == self._source:
             self._switch(self._conversation.open(item.id))
-        elif is_standard_input(item.source):
-            self.show_message("Cannot resume this conversation: its document came from standard input.")
         elif is_source_missing(item.source):
             self._find_document(item)
         else:
@@ -108,7 +106,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         """Ask where the missing document of a conversation is, and resume the conversation there."""
         dialog = PromptDialog(
             "Where is the document now?",
-            item.source,
+            "" if is_standard_input(item.source) else item.source,
             detail=f"{display_path(item.source)} is no longer there.",
             foot="enter to open it there, esc to cancel",
             check=_check_source,

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import OptionList
 
 from roamtui.bootstrap import open_library
@@ -241,12 +242,14 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
+@pytest.mark.parametrize("is_piped", [False, True])
 async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_now(
-    store: ConversationStore, tmp_path: Path
+    store: ConversationStore, tmp_path: Path, *, is_piped: bool
 ) -> None:
     old = tmp_path / "lamps.md"
     old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
-    conversation = Conversation(open_library([str(old)]), store=store)
+    library = open_library([str(old)])
+    conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
     await conversation.execute(ExpandSections(section_ids=conversation.state.library.root.ids, origin=Origin.PERSON))
     await conversation.apply((ConversationRenamed(title="Of lamps"),))
     conversation.close()
@@ -261,7 +264,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         await open_list(ui)
         assert listed(ui.app) == ["Of lamps"]
         await ui.press_until(PromptDialog, "enter")
-        assert ui.field.value == str(old)
+        assert ui.field.value == ("" if is_piped else str(old))
         for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
             ui.field.value = name
             await ui.press_until("There is no file or folder", "enter")
