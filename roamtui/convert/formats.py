@@ -89,7 +89,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=3,
+        version=4,
     ),
     Format(
         "EPUB",

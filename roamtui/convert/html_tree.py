@@ -198,8 +198,7 @@ def _read_field(field: Any) -> str:
     kind = field.get("type", "").lower()
     if kind not in _FIELDS_WITHOUT_VALUE:
         return f" {field.get('value', '')}"
-    is_listed = any("task-list" in each.get("class", "") for each in islice(field.iterancestors(), 3))
-    has_words = is_listed or (field.tail or "").strip()
+    has_words = (field.tail or "").strip()
     return f"{write_box(is_checked='checked' in field.attrib)} " if kind in _BOXES and has_words else ""
 
 

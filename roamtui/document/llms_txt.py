@@ -21,45 +21,25 @@ from roamtui.text import find_body_start, normalise_line_ends
 from roamtui.web.urls import resolve_href
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
-_ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
-_LINK_START = re.compile(r"(?:\*\*)?\[[^\]\n]+\]\([^)\s][^)\n]*\)|<?https?://")
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_URL_END = ".,;:!?)*_]"
 """Characters at the end of a bare URL that do not belong to it."""
 _AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
-_LINKS_MIN = 3
-_ITEMS_SHARE_MIN = 0.7
-"""Minimum share of list items that start with a link."""
-_TEXT_SHARE_MIN = 0.5
-"""Minimum share of all characters that are in these items."""
 _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
 
 
 def parse_site_file(document: Document, name: str) -> Document:
-    """Parse a document again if its `name` or shape says that it is a list of links or a file of pages.
-
-    Only a fetched page may be a list by its shape: most of its text is list items that start with a link.
-    """
-    is_named = _NAME.fullmatch(name) is not None
+    """Parse a document again if its `name` says that it is a list of links or a file of pages."""
+    if _NAME.fullmatch(name) is None:
+        return document
     normalised = normalise_line_ends(document.text)
-    if is_named and (boundaries := detect_page_boundaries(normalised)):
+    if boundaries := detect_page_boundaries(normalised):
         return split_into_pages(document, normalised, boundaries)
-    is_list = (is_named and "full" not in name.lower()) or (document.url and _has_shape_of_list(normalised))
-    if not is_list or len(normalised) > _LENGTH_MAX:
+    if "full" in name.lower() or len(normalised) > _LENGTH_MAX:
         return document
     return replace(document, columns=add_links(document.columns, document.text, document.url))
-
-
-def _has_shape_of_list(text: str) -> bool:
-    items = _ITEM_LINE.findall(text)
-    links = [item for item in items if _LINK_START.match(item)]
-    characters = sum(map(len, text.split()))
-    return (
-        len(links) >= max(_LINKS_MIN, _ITEMS_SHARE_MIN * len(items))
-        and sum(len("".join(item.split())) for item in links) >= _TEXT_SHARE_MIN * characters
-    )
 
 
 def add_links(columns: Columns, text: str, base: str | None) -> Columns:

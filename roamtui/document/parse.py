@@ -100,7 +100,7 @@ def parse_source_text(
             title=raw.title or document.title,
         )
     name = raw.name.rpartition("/")[2]
-    if not (raw.is_markdown and has_links) or raw.is_converted or not (url or "llms" in name.lower()):
+    if not (raw.is_markdown and has_links) or raw.is_converted or "llms" not in name.lower():
         return document
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 

@@ -14,7 +14,7 @@ from tests.real_documents import list_documents, read_document
 
 BASE = "https://site.example/docs/llms.txt"
 _FILES = list_documents("llms/files/*.txt")
-_SHAPE = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.example/b)\n- [C](https://x.example/c)\n"
+_LIST = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.example/b)\n- [C](https://x.example/c)\n"
 
 
 def parse(text: str, *, name: str = "llms.txt", url: str | None = BASE) -> Document:
@@ -33,20 +33,11 @@ def test_links_of_list_items_become_nodes(text: str, expected: list[list[str]]) 
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "is_list"),
-    [
-        (_SHAPE, "notes.md", True),
-        (_SHAPE + "- plain\n- plain too\n", "notes.md", False),
-        (_SHAPE + "A long paragraph of words. " * 20, "notes.md", False),
-        (_SHAPE + "A long paragraph of words. " * 20, "llms-small.txt", True),
-        (_SHAPE + "A long paragraph of words. " * 20, "llms-full.txt", False),
-    ],
+    ("name", "is_list"), [("llms.txt", True), ("llms-small.txt", True), ("llms-full.txt", False), ("notes.md", False)]
 )
-def test_a_list_of_links_is_known_by_its_name_or_by_the_shape_of_a_fetched_page(
-    text: str, name: str, *, is_list: bool
-) -> None:
-    assert bool(list_links(parse(text, name=name))) is is_list
-    assert bool(list_links(parse(text, name=name, url=None))) is (is_list and name.startswith("llms"))
+def test_a_list_of_links_is_known_by_its_name(name: str, *, is_list: bool) -> None:
+    for url in ("https://x.example/docs/", None):
+        assert bool(list_links(parse(_LIST, name=name, url=url))) is is_list
 
 
 @pytest.mark.parametrize("name", _FILES)
