@@ -206,7 +206,7 @@ class Life:
 
 
 def _compare_chat(main: MainScreen, state: ConversationState) -> str:
-    shown = main.chat_log._shown
+    shown = main.chat_log.shown
     exchanges = state.exchanges
     numbers = [view.exchange.number for view in shown]
     if numbers != list(range(len(exchanges) - len(shown) + 1, len(exchanges) + 1)) or bool(shown) != bool(exchanges):

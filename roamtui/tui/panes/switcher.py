@@ -217,7 +217,7 @@ class PaneSwitcher(Horizontal):
                 if scope is Scope.TREE and reader is not None and reader.end_search():
                     return
                 if scope is Scope.CHAT:
-                    self._log_view.clear_selection()
+                    self._log_view.selected.clear()
                 self.focus_scope(Scope.INPUT)
 
     def _find_pane_before_box(self) -> Scope:

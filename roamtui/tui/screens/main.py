@@ -313,8 +313,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Select the quote with the typed number or its last digit, and show it outside the conversation."""
         number = int(self._typed_number or 0)
         last_digit = number % 10
-        target = self.chat_log.select_quote(number, last_digit)
-        if isinstance(target, SectionTarget) and self.panes.scope is not Scope.CHAT:
+        selected = self.chat_log.selected
+        if not selected.select_citation(number, last_digit):
+            self.post_message(StatusMessage(f"There is no quote {last_digit}"))
+        elif isinstance(target := selected.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self._open_target(target)
 
     @on(ChatLog.Typed)
@@ -357,7 +359,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="choosing", exit_on_error=False)
     async def action_retry(self) -> None:
         """Put a question into the box, to be asked again. After passages, let the person choose a model."""
-        view = self.chat_log.retried
+        view = self.chat_log.selected.get_exchange()
         if view is None:
             self.post_message(StatusMessage("No question yet"))
         elif not self.warn_if_busy():

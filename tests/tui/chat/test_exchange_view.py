@@ -279,6 +279,17 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
         await ui.press_until("Something else happened.", "G")
 
 
+async def test_who_scrolls_back_to_the_end_sees_what_comes_there() -> None:
+    async with running(make_app([LONG]), SIZE) as ui:
+        await ui.ask("What?")
+        await ui.focus(Scope.CHAT).press("G", "pageup")
+        await ui.press_until(lambda: ui.chat.scroll_y == ui.chat.max_scroll_y, "pagedown")
+        ui.chat.add_notice("Something else happened.")
+        await ui.wait_until("Something else happened.")
+        await ui.pause()
+        assert "Something else happened." in ui.text
+
+
 def list_top_lines(ui: RunningApp) -> list[str]:
     """Return the first two lines of the conversation that are in view, without the scroll bar."""
     region = ui.chat.region

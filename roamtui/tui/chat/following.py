@@ -1,0 +1,185 @@
+"""`FollowingScroll`: exchanges and notices below each other, of which the right part stays in view."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Region
+from textual.widget import Widget
+from typing_extensions import override
+
+from roamtui.plain import sanitise_line
+from roamtui.tui.chat.content_view import ContentView, draw_band, find_line_again
+
+if TYPE_CHECKING:
+    from roamtui.tui.chat.exchange_view import ExchangeView
+
+_QUESTION_SHARE = 0.5
+"""Maximum share of the view that a question and its steps may take above the start of a long answer."""
+
+
+class _Top(NamedTuple):
+    """A place in the log: a line of a part of a view, and all lines from the start of that part."""
+
+    view: ContentView
+    part: int
+    lines: list[Content]
+    line: int
+
+
+class QuestionLine(ContentView):
+    """A line that names a question above the view, or an empty line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._question = ""
+
+    def show(self, question: str) -> None:
+        """Show a question, or nothing if it is empty."""
+        if question != self._question:
+            self._question = question
+            self.invalidate()
+
+    @override
+    def draw(self, width: int) -> list[Content]:
+        if not self._question:
+            return [Content()]
+        words = Content.styled(sanitise_line(self._question), "bold")
+        return draw_band(words.truncate(max(1, width - 4), ellipsis=True), width)
+
+
+class FollowingScroll(VerticalScroll, inherit_bindings=False):
+    """A scroll view that keeps in view what the person wants to see, at any width.
+
+    The newest exchange, or the start of a long answer, stays in view until the person scrolls. Then what they
+    scrolled to stays.
+    """
+
+    def __init__(self, *widgets: Widget) -> None:
+        self.messages = Vertical(*widgets, id="messages")
+        super().__init__(self.messages)
+        self.question_line = QuestionLine()
+        """Names the question at the top if it is out of view. It stands above this widget."""
+        self.shown: list[ExchangeView] = []
+        """The exchanges, oldest first."""
+        self._keeps_newest_in_view = False
+        """Whether the newest message is kept in view, a long answer with its start."""
+        self._top: _Top | None = None
+        """The place that is kept at the top, if any."""
+
+    def on_mount(self) -> None:
+        """Keep the place whenever the height changes."""
+        self.watch(self, "virtual_size", self._keep_place_soon, init=False)
+
+    @property
+    def current(self) -> ExchangeView | None:
+        """The running exchange, or the last one."""
+        return self.shown[-1] if self.shown else None
+
+    @override
+    def scroll_to(self, *args: Any, **options: Any) -> None:
+        """Scroll at once: keeping the place ends an animation, and Textual fails if that is its last step."""
+        super().scroll_to(*args, **{**options, "animate": False})
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Keep the new place, unless the text has only become shorter."""
+        super().watch_scroll_y(old_value, new_value)
+        self._name_question()
+        if old_value > new_value >= self.max_scroll_y:
+            return
+        if new_value < self.max_scroll_y:
+            self.stop_following()
+        else:
+            self.follow_end()
+
+    @property
+    def follows_end(self) -> bool:
+        """Whether what is added comes into view."""
+        return not self._keeps_newest_in_view and self._top is None
+
+    def follow_end(self) -> None:
+        """Show the end, and what is added there."""
+        self.forget_place()
+        self.anchor()
+
+    def forget_place(self) -> None:
+        """Keep nothing in view."""
+        self._keeps_newest_in_view = False
+        self._top = None
+
+    def show_newest(self) -> None:
+        """Scroll to the newest message's end, or a long answer's start, and keep it in view.
+
+        The question is in view too if it is near that start.
+        """
+        newest = self.current
+        line = self.max_scroll_y
+        if newest is not None and newest.answer_start is not None:
+            first = self.find_top(newest)
+            is_near = newest.answer_start < self.size.height * _QUESTION_SHARE
+            line = min(line, first if is_near else first + newest.answer_start)
+        self.scroll_to(y=line, immediate=True)
+        self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
+        self._keeps_newest_in_view = True
+
+    def stop_following(self) -> None:
+        """Keep what is at the top instead of the newest message."""
+        self.forget_place()
+        for view in self.messages.query_children(ContentView):
+            line = round(self.scroll_y) - self.find_top(view)
+            if view.display and line < view.size.height:
+                lines = view.lines
+                part = max(0, bisect_right(view.part_starts, line) - 1)
+                start = view.part_starts[part]
+                self._top = _Top(view, part, lines[start:], line - start)
+                break
+
+    def find_top(self, view: ContentView) -> int:
+        """Return the line of the conversation where a view starts."""
+        return self.messages.gutter.top + view.virtual_region.y
+
+    def scroll_to_lines(self, view: ContentView, lines: range) -> None:
+        """Scroll lines of a view into view."""
+        region = Region(0, self.find_top(view) + lines.start, 1, len(lines))
+        self.scroll_to_region(region, force=True, immediate=True)
+
+    def _keep_place_soon(self) -> None:
+        self.call_after_refresh(self._keep_place)
+
+    def _keep_place(self) -> None:
+        if self._keeps_newest_in_view:
+            self.show_newest()
+        elif self._top is not None:
+            top = self._top
+            lines = top.view.lines
+            start, end = [*top.view.part_starts, len(lines)][top.part : top.part + 2]
+            line = start + find_line_again(top.lines, top.line, lines[start:end])
+            self.scroll_to(y=self.find_top(top.view) + line, immediate=True)
+        self._name_question()
+
+    def _name_question(self) -> None:
+        """Show the question at the top if it is out of view, but something after it is in view."""
+        question = ""
+        top = round(self.scroll_y)
+        for view in self.shown:
+            line = top - self.find_top(view)
+            is_after_question = bisect_right(view.part_starts, line) > 1  # not so if it is not drawn yet
+            if is_after_question and line < view.size.height:
+                question = view.exchange.question
+        self.question_line.show(question)
+
+    def action_page(self, direction: int) -> None:
+        if direction > 0:
+            self.scroll_page_down()
+        else:
+            self.scroll_page_up()
+
+    def action_first(self) -> None:
+        self.scroll_home()
+
+    def action_last(self) -> None:
+        self.follow_end()
