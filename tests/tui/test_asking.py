@@ -99,7 +99,7 @@ async def test_a_source_that_a_key_chooses_is_shown_in_tree_and_reader(quote: st
         await ui.reach("Deck oven", "shift+tab", "j", "enter")
         await ui.wait_until(lambda: ui.outline.cursor_id == deck)
         assert ui.state.reading_id == deck
-        span = ui.reader._highlights.quote
+        span = ui.reader.highlights.quote
         assert span is not None
         assert ui.state.library.text_at(span) == found
         await ui.wait_until(note)

@@ -154,7 +154,7 @@ class DocumentReader(Reader):
     async def ask_for_page(self) -> None:
         """Ask for a page, and go there."""
         library = self.state.library
-        document = library.root if self.section_id is None else self._document_view.document
+        document = library.root if self.section_id is None else self.document_view.document
         count = len(document.page_starts)
         if not count:
             self._warn("This document has no pages.")
@@ -224,14 +224,14 @@ class DocumentReader(Reader):
 
     def action_look(self) -> None:
         """Ask to show the first image in view, or else the page, on the whole screen."""
-        links = (shown.link for shown in self.lines.list_links(self._view_range))
+        links = (shown.link for shown in self.lines.list_links(self.view_range))
         image = next((link for link in links if link.is_image), None)
         page = self.page_in_view
         if image is not None:
             self.follow(image)
         elif self.section_id is not None and page is not None:
-            quote = self._highlights.quote if self.get_selection_span() else None
-            page = self._document_view.document.page_at(quote.start) if quote else page
+            quote = self.highlights.quote if self.get_selection_span() else None
+            page = self.document_view.document.page_at(quote.start) if quote else page
             library = self.state.library
             words = library.text_at(quote) if quote else ""
             self.post_message(FullScreenRequested(library, self.section_id, page=page or 1, quote=words))
@@ -299,7 +299,7 @@ class DocumentReader(Reader):
 
     def end_search(self) -> bool:
         """Remove the search highlights. Return whether there were any."""
-        if not self._highlights.words:
+        if not self.highlights.words:
             return False
         self.highlight_words(())
         return True
