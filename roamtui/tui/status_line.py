@@ -18,6 +18,7 @@ from roamtui.conversation.notices import format_usage
 from roamtui.conversation.progress import ReplyProgress
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.models.base import Model, format_window
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line
 from roamtui.program import locate_programs
@@ -68,12 +69,19 @@ class StatusLine(ClickableLine):
     used: reactive[str] = reactive("")
     """The tokens and cost so far."""
 
-    def __init__(self, state: ConversationState, model: str, keys: Keymap) -> None:
+    def __init__(self, state: ConversationState, model: Model, keys: Keymap) -> None:
         super().__init__()
-        self.set_reactive(StatusLine.model, model)
         self.reply = ReplyProgress()
         self._stop_key = keys.first_keys["global.copy_or_cancel"]
+        self.show_model(model)
         self.show_state(state)
+
+    def show_model(self, model: Model) -> None:
+        """Show a model, and the size of its window unless it is one of a provider, where it is large."""
+        self.model = model.name
+        window = model.window_tokens if model.window_note else None
+        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
+        self.window = ", ".join(filter(None, words))
 
     def show_state(self, state: ConversationState) -> None:
         """Show the open sections, tokens and cost of a conversation."""

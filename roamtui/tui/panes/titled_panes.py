@@ -19,7 +19,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged
+from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged, SectionTarget
 from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -127,6 +127,8 @@ class ReaderPane(TitledPane):
         self._options = options
         self.existing: DocumentReader | None = None
         """The reader widget, or None until it is needed."""
+        self._opened: tuple[SectionTarget, str | None] | None = None
+        """The target that was opened last, and the section where it is."""
 
     def ensure_reader(self) -> DocumentReader:
         """Return the reader widget. Make it only now: its imports would delay the first screen."""
@@ -143,6 +145,18 @@ class ReaderPane(TitledPane):
     def section_id(self) -> str | None:
         """The current section."""
         return self.existing.section_id if self.existing is not None else None
+
+    def open_target(self, target: SectionTarget) -> None:
+        """Open a section or quote that a person activated."""
+        self.ensure_reader().open_target(target)
+        self._opened = (target, self.section_id)
+
+    def shows(self, target: SectionTarget) -> bool:
+        """Return whether this target was opened last, and the reader still shows its section."""
+        section_id = self.section_id
+        library = self._conversation.state.library
+        is_loaded = section_id in library and library.node(section_id or "").is_loaded
+        return is_loaded and self._opened == (target, section_id)
 
     @on(ReadingPositionChanged)
     def show_note(self) -> None:

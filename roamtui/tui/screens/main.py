@@ -29,10 +29,9 @@ from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
 from roamtui.document.document import NodeKind
 from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.models.base import format_window
 from roamtui.plain import format_count
 from roamtui.text import Span
-from roamtui.tui.actions import ANYWHERE_IDS, SCOPE_TITLES, Keymap, Scope, format_keys, make_bindings
+from roamtui.tui.actions import ANYWHERE_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea, QuestionBox
 from roamtui.tui.chat.welcome import WelcomeView
@@ -49,7 +48,7 @@ from roamtui.tui.messages import (
     TargetActivated,
     TargetSelected,
 )
-from roamtui.tui.panes.switcher import PaneSwitcher
+from roamtui.tui.panes.switcher import PaneSwitcher, UnboundKeys
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.reloader import Reloader
 from roamtui.tui.screen_words import format_error
@@ -64,8 +63,6 @@ _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk."""
 _IDLE_SECONDS = 2.0
 """How long a person has not typed when work ahead begins."""
-_DIGIT_SECONDS = 0.5
-"""Two digits that are typed within this time are one number."""
 _AHEAD_PAUSE_SECONDS = 0.02
 """Pause after each part of the work ahead, in which a key or a question is noticed."""
 _SECTION_GONE = (
@@ -99,20 +96,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.reader_pane = ReaderPane(context.conversation, keys, options)
         asked = [exchange.question for exchange in state.exchanges]
         self.question_box = QuestionBox([*reversed(options.examples), *asked])
-        self.status_line = StatusLine(state, self.agent.model.name, keys)
+        self.status_line = StatusLine(state, self.agent.model, keys)
         self.header = HeaderLine(state.library, keys)
         self._hints = HintLine(keys)
         self._warning_line = WarningLine()
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
-        self._explained_key = ""
-        """The last key, if it does nothing in the pane where it was pressed and the person was told so."""
-        self._typed_number = ""
-        """The digits that were typed last, because an action is not told which key called it."""
-        self._digit_at = 0.0
-        self._shown_target: tuple[SectionTarget, str | None] | None = None
-        """What the reader was told to show last, and the section where that is."""
+        self._unbound_keys = UnboundKeys(self.panes, keys)
 
     @property
     def is_asking(self) -> bool:
@@ -177,7 +168,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         try:
             await self.agent.model.start()
-            self._show_window()
+            self.status_line.show_model(self.agent.model)
             if note := self.agent.model.note:
                 self.chat_log.add_notice(note)
             await self.agent.search.index_ahead(report)
@@ -233,7 +224,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         is_told = self._warning_line.show_event(event, failure, is_asking=self.is_asking)
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
             self._shown_state = state
-            self._show_window()
+            self.status_line.show_model(self.agent.model)
             self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
@@ -283,41 +274,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._hints.scope = self.panes.scope
 
     def on_key(self, event: events.Key) -> None:
-        """Note a digit. If a key does nothing here, say where it works. Pressed again, it goes there."""
-        digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
-        if len(digit) == 1 and digit.isdecimal():
-            is_quick = event.time - self._digit_at < _DIGIT_SECONDS
-            self._typed_number = (self._typed_number[-1:] if is_quick else "") + digit
-            self._digit_at = event.time
-        explained_key = self._explained_key
-        self._explained_key = ""
-        if self.panes.scope is Scope.INPUT or event.key in self.active_bindings:
-            return
-        is_sign = event.is_printable and event.key != "space"
-        (name,) = format_keys((event.character if is_sign and event.character else event.key,))
-        panes = self.keys.find_panes(event.key, event.character)
-        if panes and event.key == explained_key:
-            event.stop()  # else the key would act in that pane at once
-            self.panes.focus_scope(panes[0])
-        elif panes:
-            places = [f"the {SCOPE_TITLES[pane].lower()}" for pane in panes]
-            way = "there" if len(places) == 1 else f"to {places[0]}"
-            where = " and ".join(places)
-            self.notify(f"{name} works in {where} · press {name} again to go {way}", markup=False)
-            self._explained_key = event.key
-        elif event.is_printable or any(event.key in action.keys for action in self.keys.actions):
-            help_key = self.keys.first_keys["global.help"]
-            self.notify(f"{name} does nothing here · {help_key} shows the keys", markup=False)
+        """Take a key that no part of the screen took."""
+        self._unbound_keys.take(event)
 
     def action_select_quote(self) -> None:
         """Select the quote with the typed number or its last digit, and show it outside the conversation."""
-        number = int(self._typed_number or 0)
+        number = self._unbound_keys.number
         last_digit = number % 10
         selected = self.chat_log.selected
         if not selected.select_citation(number, last_digit):
             self.post_message(StatusMessage(f"There is no quote {last_digit}"))
         elif isinstance(target := selected.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
-            self._open_target(target)
+            self.reader_pane.open_target(target)
 
     @on(ChatLog.Typed)
     def _type_question(self, event: ChatLog.Typed) -> None:
@@ -419,17 +387,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_model(self) -> None:
         """Say everywhere which model answers, and start it."""
-        self.status_line.model = self.agent.model.name
-        self._show_window()
+        self.status_line.show_model(self.agent.model)
         self.welcome.show_model(self.agent.model.name)
         self._prepare_agent()
-
-    def _show_window(self) -> None:
-        """Show the size of the context window, unless the model is one of a provider, where it is large."""
-        model = self.agent.model
-        window = model.window_tokens if model.window_note else None
-        words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
-        self.status_line.window = ", ".join(filter(None, words))
 
     @work(group="choosing", exit_on_error=False)
     async def action_choose_model(self) -> None:
@@ -475,19 +435,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.panes.focus_scope(Scope.INPUT)
             case LinkTarget():
                 self.reader_pane.ensure_reader().follow_answer_link(event.target)
+            case SectionTarget() if Scope.READER in self.panes.shown and self.reader_pane.shows(event.target):
+                self.panes.focus_scope(Scope.READER)
             case SectionTarget():
-                section_id = self.reader_pane.section_id
-                library = self.conversation.state.library
-                is_loaded = section_id in library and library.node(section_id or "").is_loaded
-                is_last = self._shown_target == (event.target, section_id)
-                if is_loaded and is_last and Scope.READER in self.panes.shown:
-                    self.panes.focus_scope(Scope.READER)
-                else:
-                    self._open_target(event.target)
-
-    def _open_target(self, target: SectionTarget) -> None:
-        self.reader_pane.ensure_reader().open_target(target)
-        self._shown_target = (target, self.reader_pane.section_id)
+                self.reader_pane.open_target(event.target)
 
     @on(TargetSelected)
     def _show_citation(self, event: TargetSelected) -> None:

@@ -215,7 +215,7 @@ async def test_two_digits_at_once_are_one_number_if_there_is_such_a_quote(monkey
         await ui.wait_until(lambda: get_selected(ui) == 9)
         ui.type_at_once("5", "3")
         await ui.wait_until(lambda: get_selected(ui) == 2)
-        monkeypatch.setattr("roamtui.tui.screens.main._DIGIT_SECONDS", 0.0)
+        monkeypatch.setattr("roamtui.tui.panes.switcher._DIGIT_SECONDS", 0.0)
         ui.type_at_once("1", "2")
         await ui.wait_until(lambda: get_selected(ui) == 1)
 
