@@ -62,14 +62,14 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
 
 
 async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.screens.main._AHEAD_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 600.0)
+    monkeypatch.setattr("roamtui.tui.upkeep._AHEAD_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 600.0)
     searcher, left = FakeSearcher(), [True, True, False]
     monkeypatch.setattr(searcher, "embed_ahead", lambda _: left.pop(0))
     async with running(make_app(searcher=lambda _: searcher)) as ui:
         await ui.press("a")
         assert len(left) == 3
-        monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 0.0)
+        monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 0.0)
         await ui.wait_until(lambda: not left)
 
 
@@ -78,7 +78,7 @@ async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compare
     key: str, monkeypatch: pytest.MonkeyPatch, *, is_whole: bool
 ) -> None:
     monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 0.0)
-    monkeypatch.setattr("roamtui.tui.screens.main._IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 0.0)
     embedder = HashedEmbedder("openai/x", is_local=False)
 
     def make_server_searcher(library: Library) -> Searcher:

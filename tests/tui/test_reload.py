@@ -53,7 +53,7 @@ def delete(file: Path) -> None:
 
 async def look(ui: RunningApp) -> None:
     """Come back to the app, as from an editor."""
-    ui.main.check_for_changes()
+    ui.main.upkeep.check_for_changes()
     await ui.pause()
 
 
@@ -119,7 +119,7 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
     (file.parent / "shop.md").write_text("# Shop\n", "utf-8")
     app = make_reading_app(*(file.parent / name for name in names), is_watching=is_watching)
     async with running(app, (120, 35)) as ui:
-        reloader = ui.main._reloader
+        reloader = ui.main.upkeep.reloader
         await look(ui)
         await ui.wait_until(lambda: reloader.loaded is not None)
         delete(file)
@@ -199,7 +199,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(file: Path) 
     async with running(make_reading_app(file.parent, is_watching=True), (120, 35)) as ui:
         deck = await open_deck(ui)
         await look(ui)
-        await ui.wait_until(lambda: ui.main._reloader.loaded is not None)
+        await ui.wait_until(lambda: ui.main.upkeep.reloader.loaded is not None)
         shop = next(document for document in ui.state.library.documents if document.key == "shop.md")
         write(file, CHANGED)
         (file.parent / "new.md").write_text("# News\n", "utf-8")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
@@ -18,11 +17,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.events import (
-    AnswerChosen,
     ConversationEvent,
-    ConversationStarted,
     DocumentReloaded,
-    QuestionAnswered,
 )
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
@@ -50,21 +46,15 @@ from roamtui.tui.messages import (
 )
 from roamtui.tui.panes.switcher import PaneSwitcher, UnboundKeys
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
-from roamtui.tui.reloader import Reloader
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.section_commands import make_section_command
 from roamtui.tui.status_line import HeaderLine, HintLine, StatusLine, WarningLine
+from roamtui.tui.upkeep import Upkeep
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
     from roamtui.tui.screens.find import FindDialog
 
-_CHECK_SECONDS = 2.0
-"""Interval between two checks of the document on disk."""
-_IDLE_SECONDS = 2.0
-"""How long a person has not typed when work ahead begins."""
-_AHEAD_PAUSE_SECONDS = 0.02
-"""Pause after each part of the work ahead, in which a key or a question is noticed."""
 _SECTION_GONE = (
     "The document no longer has a section that the question names, so it was not asked. Choose another one."
 )
@@ -78,14 +68,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, context: AppContext, keys: Keymap, key_queue: KeyQueue) -> None:
         super().__init__()
-        self._key_queue = key_queue
         self.app_context = context
         self.agent = context.agent
         self.conversation = context.conversation
         self.keys = keys
         self.started = asyncio.Event()
         """Set once the first screen has been shown, and all else is there."""
-        self._reloader = Reloader(context)
         self._find_dialog: FindDialog | None = None
         """The last search."""
         state = context.conversation.state
@@ -103,6 +91,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.questions = QuestionArea(self.question_box, context.conversation, keys, self._run_question)
         self.panes = PaneSwitcher(self.tree_pane, self.chat_log, self.reader_pane, self.questions, keys)
         self._shown_state = state
+        self.upkeep = Upkeep(
+            self,
+            context,
+            keys=keys,
+            key_queue=key_queue,
+            questions=self.questions,
+            log=self.chat_log,
+            status=self.status_line,
+        )
         self._unbound_keys = UnboundKeys(self.panes, keys)
 
     @property
@@ -129,16 +126,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _start(self) -> None:
         """Start the model, and show what the first screen did not need."""
         if self.is_attached:  # else the person, or the terminal, has gone already
-            self._prepare_agent()
+            self.upkeep.start()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
             self.questions.find_draft()
             self.started.set()
-            self._check_quotes()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
-            self.check_for_changes()
-            self.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and keep what is typed."""
@@ -156,39 +150,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.panes.show_place(request.place)
         if request.note:
             self.notify(request.note, markup=False)
-
-    @work(group="preparing", exit_on_error=False)
-    async def _prepare_agent(self) -> None:
-        """Start the model, and bring the index of a large source up to date before a question needs it."""
-        loop = asyncio.get_running_loop()
-
-        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
-            words = f"Indexing {done:,} of {total:,} sections…"
-            loop.call_soon_threadsafe(self.post_message, StatusMessage(words, is_progress=True))
-
-        try:
-            await self.agent.model.start()
-            self.status_line.show_model(self.agent.model)
-            if note := self.agent.model.note:
-                self.chat_log.add_notice(note)
-            await self.agent.search.index_ahead(report)
-            await self.agent.search.offer_embedding(report)
-        finally:
-            self.post_message(StatusMessage("", is_progress=True))
-        self._embed_ahead()
-
-    @work(group="embedding", exclusive=True, exit_on_error=False)
-    async def _embed_ahead(self) -> None:
-        """Embed the document for searches by meaning, while nobody types, asks or uses a dialog."""
-        is_left = True
-        while is_left:
-            await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
-            is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
-            if is_idle and self.is_current and not self.is_asking:
-                is_left = await self.agent.search.embed_ahead()
-                coverage = self.agent.search.coverage
-                is_whole = coverage.compared == coverage.total
-                self.status_line.compared = "" if is_whole else coverage.format()
 
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
@@ -230,12 +191,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if isinstance(event, DocumentReloaded):
             self.header.show_library(state.library)
             self.questions.take_options()
-        if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
-            self._embed_ahead()
-        if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
-            self._check_quotes()
-        parts = () if is_told else (self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
-        for part in parts:
+        parts = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
+        for part in () if is_told else parts:
             part.show_event(event)
 
     @on(CommandRequested)
@@ -389,7 +346,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Say everywhere which model answers, and start it."""
         self.status_line.show_model(self.agent.model)
         self.welcome.show_model(self.agent.model.name)
-        self._prepare_agent()
+        self.upkeep.prepare_agent()
 
     @work(group="choosing", exit_on_error=False)
     async def action_choose_model(self) -> None:
@@ -490,31 +447,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_go_page(self) -> None:
         self.reader_pane.ensure_reader().ask_for_page()
 
-    @work(group="checking", exit_on_error=False)
-    async def check_for_changes(self) -> None:
-        """Check whether the document has changed on disk. If so, say it, or reload it if that is wanted."""
-        if self.is_asking or not await self._reloader.detect_change():
-            return
-        if self.app_context.reload_on_change:
-            self.action_reload()
-        else:
-            key = self.keys.first_keys["global.reload"]
-            self.post_message(StatusMessage(f"Document changed on disk · {key} to reload", is_progress=True))
-
-    @work(group="verdicts", exclusive=True, exit_on_error=False)
-    async def _check_quotes(self) -> None:
-        """Look up the quotes of all answers in the current document, and say how many changed."""
-        from roamtui.quotes.current_text import check_answers_again
-
-        if changed := await check_answers_again(self.conversation):
-            self.chat_log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
-
-    @work(group="reloading", exit_on_error=False)
-    async def action_reload(self) -> None:
-        if self.warn_if_busy():
-            return
-        self.post_message(StatusMessage("", is_progress=True))
-        words, notes = await self._reloader.reload()
-        for note in notes:
-            self.chat_log.add_notice(note)
-        self.post_message(StatusMessage(words))
+    def action_reload(self) -> None:
+        if not self.warn_if_busy():
+            self.upkeep.reload()

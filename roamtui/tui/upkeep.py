@@ -1,0 +1,139 @@
+"""`Upkeep`: keeps the model, the index, the document and the verdicts up to date while a person reads."""
+
+import asyncio
+from time import monotonic
+
+from textual.screen import Screen
+from textual.worker import WorkType
+
+from roamtui.conversation.events import (
+    AnswerChosen,
+    ConversationEvent,
+    ConversationStarted,
+    DocumentReloaded,
+    QuestionAnswered,
+)
+from roamtui.plain import format_count
+from roamtui.tui.actions import Keymap
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.question_area import QuestionArea
+from roamtui.tui.context import AppContext
+from roamtui.tui.key_queue import KeyQueue
+from roamtui.tui.messages import StatusMessage
+from roamtui.tui.reloader import Reloader
+from roamtui.tui.status_line import StatusLine
+
+_CHECK_SECONDS = 2.0
+"""Interval between two checks of the document on disk."""
+_IDLE_SECONDS = 2.0
+"""How long a person has not typed when work ahead begins."""
+_AHEAD_PAUSE_SECONDS = 0.02
+"""Pause after each part of the work ahead, in which a key or a question is noticed."""
+
+
+class Upkeep:
+    """Works for the screen of a document, in workers of it, and says in log and status line what it did."""
+
+    def __init__(  # noqa: PLR0913 - the parts of the screen that it uses
+        self,
+        screen: Screen[None],
+        context: AppContext,
+        *,
+        keys: Keymap,
+        key_queue: KeyQueue,
+        questions: QuestionArea,
+        log: ChatLog,
+        status: StatusLine,
+    ) -> None:
+        self._screen = screen
+        self._agent = context.agent
+        self._reloads = context.reload_on_change
+        self._keys = keys
+        self._key_queue = key_queue
+        self._questions = questions
+        self._log = log
+        self._status = status
+        self.reloader = Reloader(context)
+
+    def _run(self, work: WorkType[None], group: str, *, replaces: bool = False) -> None:
+        self._screen.run_worker(work, group=group, exclusive=replaces, exit_on_error=False)
+
+    def start(self) -> None:
+        """Begin with all that the first screen did not need."""
+        self.prepare_agent()
+        self._run(self._check_quotes, "verdicts", replaces=True)
+        self.check_for_changes()
+        self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes)
+
+    def prepare_agent(self) -> None:
+        """Start the model, and bring the index of a large source up to date before a question needs it."""
+        self._run(self._prepare_agent, "preparing")
+
+    def check_for_changes(self) -> None:
+        """Check whether the document has changed on disk. If so, say it, or reload it if that is wanted."""
+        self._run(self._check_for_changes, "checking")
+
+    def reload(self) -> None:
+        """Read the document again."""
+        self._run(self._reload, "reloading")
+
+    def show_event(self, event: ConversationEvent) -> None:
+        """Catch up with a document that was loaded or reloaded, or with another conversation."""
+        if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
+            self._run(self._embed_ahead, "embedding", replaces=True)
+        if isinstance(event, DocumentReloaded | ConversationStarted | AnswerChosen):
+            self._run(self._check_quotes, "verdicts", replaces=True)
+
+    async def _prepare_agent(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int) -> None:  # called in another thread, where no message may be posted
+            words = f"Indexing {done:,} of {total:,} sections…"
+            loop.call_soon_threadsafe(self._screen.post_message, StatusMessage(words, is_progress=True))
+
+        try:
+            await self._agent.model.start()
+            self._status.show_model(self._agent.model)
+            if note := self._agent.model.note:
+                self._log.add_notice(note)
+            await self._agent.search.index_ahead(report)
+            await self._agent.search.offer_embedding(report)
+        finally:
+            self._screen.post_message(StatusMessage("", is_progress=True))
+        self._run(self._embed_ahead, "embedding", replaces=True)
+
+    async def _embed_ahead(self) -> None:
+        """Embed the document for searches by meaning, while nobody types, asks or uses a dialog."""
+        is_left = True
+        while is_left:
+            await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
+            is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
+            if is_idle and self._screen.is_current and not self._questions.is_asking:
+                is_left = await self._agent.search.embed_ahead()
+                coverage = self._agent.search.coverage
+                is_whole = coverage.compared == coverage.total
+                self._status.compared = "" if is_whole else coverage.format()
+
+    async def _check_quotes(self) -> None:
+        """Look up the quotes of all answers in the current document, and say how many changed."""
+        from roamtui.quotes.current_text import check_answers_again  # noqa: PLC0415 - not for the first screen
+
+        if changed := await check_answers_again(self._agent.conversation):
+            self._log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
+
+    async def _check_for_changes(self) -> None:
+        if self._questions.is_asking or not await self.reloader.detect_change():
+            return
+        if self._reloads:
+            await self._reload()
+        else:
+            key = self._keys.first_keys["global.reload"]
+            words = f"Document changed on disk · {key} to reload"
+            self._screen.post_message(StatusMessage(words, is_progress=True))
+
+    async def _reload(self) -> None:
+        self._screen.post_message(StatusMessage("", is_progress=True))
+        words, notes = await self.reloader.reload()
+        for note in notes:
+            self._log.add_notice(note)
+        self._screen.post_message(StatusMessage(words))
