@@ -211,7 +211,7 @@ async def test_the_app_says_what_to_know_of_a_model_once() -> None:
 async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
     model = RecordedModel(seconds_per_word=0)
     app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, model))
-    async with running(app, (120, 40)) as ui:
+    async with running(app, (120, 45)) as ui:
         await ui.wait_until("Pay early to keep borrowing.")
         await ui.wait_until(lambda: not ui.main.is_asking)
         (exchange,) = ui.exchanges

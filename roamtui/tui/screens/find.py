@@ -12,6 +12,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title
@@ -82,6 +83,50 @@ class FindResults(Struct, frozen=True, kw_only=True):
         found = find_in_span(result.excerpt, self.library, span) if index is None else None
         return index, found.span if found else None
 
+    def highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
+        """Highlight words, and scroll to the match with this index, if any."""
+        offset = None if index is None else self.matches[index].start
+        number = "" if index is None else f" {index + 1:,}/{len(self.matches):,}"
+        reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
+
+
+class FoundMatches:
+    """What the last search has found, and which match or result of it was opened last."""
+
+    def __init__(self, conversation: Conversation, outcome: FindResults) -> None:
+        self._conversation = conversation
+        self.outcome = outcome
+        self._match_index: int | None = None
+        self._opened: FindResult | None = None
+
+    def open(self, reader: DocumentReader, result: FindResult) -> None:
+        """Open a result, with its words highlighted."""
+        self._opened = result
+        self._match_index, sentence = self.outcome.locate(result)
+        reader.open(result.section_id, highlight=sentence)
+        self.outcome.highlight(reader, result.words, self._match_index)
+
+    async def step(self, reader: DocumentReader, direction: int) -> bool:
+        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
+
+        If the text has none, open the next or previous result.
+        """
+        library = await self._conversation.library_loader.load_all()
+        phrase = self.outcome.phrase
+        if self.outcome.library is not library:
+            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, phrase))
+        if matches := self.outcome.matches:
+            start = min(0, -direction) if self._match_index is None else self._match_index
+            self._match_index = (start + direction) % len(matches)
+            reader.show_match(matches[self._match_index])
+            self.outcome.highlight(reader, (phrase,), self._match_index)
+            return len(matches) > 1
+        results = [result for result in self.outcome.results if result.section_id in library]
+        if results:
+            start = results.index(self._opened) if self._opened in results else min(0, -direction)
+            self.open(reader, results[(start + direction) % len(results)])
+        return len(results) > 1
+
 
 class FindDialog(ListDialog[FindResult, FindResult | None]):
     """Searches while the person types. The result is the section to read, or None if they leave."""
@@ -99,10 +144,6 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self._titles: list[tuple[int, str]] = []
         """All titles, with the numbers of their sections, the shortest first."""
-        self._match_index: int | None = None
-        """The match that was opened last, after the dialog is closed."""
-        self._opened: FindResult | None = None
-        """The result that was opened last."""
         self._awaited: str | None = None
         """The typed text whose first result is read as soon as it comes."""
 
@@ -191,42 +232,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if (result := self.chosen) is not None and self._reader.display:
             index, sentence = self.outcome.locate(result)
             self._reader.show_section(self.outcome.library, result.section_id, highlight=sentence)
-            self._highlight(self._reader, result.words, index)
-
-    def open_in(self, reader: DocumentReader, result: FindResult) -> None:
-        """Open a result, with its words highlighted."""
-        self._opened = result
-        self._match_index, sentence = self.outcome.locate(result)
-        reader.open(result.section_id, highlight=sentence)
-        self._highlight(reader, result.words, self._match_index)
-
-    async def open_match(self, reader: DocumentReader, direction: int) -> bool:
-        """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
-
-        If the text has none, open the next or previous result.
-        """
-        library = await self._agent.conversation.library_loader.load_all()
-        phrase = self.outcome.phrase
-        if self.outcome.library is not library:
-            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, phrase))
-        if matches := self.outcome.matches:
-            start = min(0, -direction) if self._match_index is None else self._match_index
-            self._match_index = (start + direction) % len(matches)
-            reader.show_match(matches[self._match_index])
-            self._highlight(reader, (phrase,), self._match_index)
-            return len(matches) > 1
-        results = [result for result in self.outcome.results if result.section_id in library]
-        if results:
-            start = results.index(self._opened) if self._opened in results else min(0, -direction)
-            self.open_in(reader, results[(start + direction) % len(results)])
-        return len(results) > 1
-
-    def _highlight(self, reader: Reader, words: tuple[str, ...], index: int | None) -> None:
-        """Highlight words, and scroll to the match with this index, if any."""
-        matches = self.outcome.matches
-        offset = None if index is None else matches[index].start
-        number = "" if index is None else f" {index + 1:,}/{len(matches):,}"
-        reader.highlight_words(words, offset, f"“{' '.join(words)}”{number}")
+            self.outcome.highlight(self._reader, result.words, index)
 
     @override
     def action_choose(self) -> None:

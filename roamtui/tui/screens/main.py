@@ -53,7 +53,7 @@ from roamtui.tui.upkeep import Upkeep
 
 if TYPE_CHECKING:  # the first screen does without them
     from roamtui.tui.reader.document_reader import DocumentReader
-    from roamtui.tui.screens.find import FindDialog
+    from roamtui.tui.screens.find import FoundMatches
 
 _SECTION_GONE = (
     "The document no longer has a section that the question names, so it was not asked. Choose another one."
@@ -74,8 +74,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self.started = asyncio.Event()
         """Set once the first screen has been shown, and all else is there."""
-        self._find_dialog: FindDialog | None = None
-        """The last search."""
+        self._found: FoundMatches | None = None
+        """What the last search has found."""
         state = context.conversation.state
         options = context.options
         self.welcome = WelcomeView(state.library, options.examples, self.agent.model.name, keys)
@@ -418,31 +418,29 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
         """Mark what a search finds in the outline, and show the chosen result in the reader."""
-        from roamtui.tui.screens.find import FindDialog
+        from roamtui.tui.screens.find import FindDialog, FoundMatches
 
-        last_dialog = self._find_dialog
-        dialog = FindDialog(self.agent, last_dialog.outcome.query if last_dialog else "")
-        self._find_dialog = dialog
+        before = self._found
+        dialog = FindDialog(self.agent, before.outcome.query if before else "")
         chosen = await self.app.push_screen_wait(dialog)
+        outcome = dialog.outcome
         self.status_line.show_state(self.conversation.state)  # a reranker may have cost something
-        if chosen is None and last_dialog is not None and not dialog.outcome.results:
-            self._find_dialog = last_dialog  # a search that was left and found nothing changes nothing
+        if chosen is None and before is not None and not outcome.results:
             return
-        self.tree_pane.outline.mark([result.section_id for result in dialog.outcome.results])
+        self._found = FoundMatches(self.conversation, outcome)
+        self.tree_pane.outline.mark([result.section_id for result in outcome.results])
         if chosen is not None and chosen.section_id in self.conversation.state.library:
-            dialog.open_in(self.reader_pane.ensure_reader(), chosen)
+            self._found.open(self.reader_pane.ensure_reader(), chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
-        self._hints.has_matches = len(dialog.outcome.matches or dialog.outcome.results) > 1
+        self._hints.has_matches = len(outcome.matches or outcome.results) > 1
 
     @work(group="matches", exit_on_error=False)
     async def action_step_match(self, direction: int) -> None:
-        find = self._find_dialog
-        if find is None or not await find.open_match(self.reader_pane.ensure_reader(), direction):
-            words = "No search yet"
-            if find and find.outcome.query:
-                words = f"No other match for “{find.outcome.query}”"
-            self.post_message(StatusMessage(words))
+        found = self._found
+        if found is None or not await found.step(self.reader_pane.ensure_reader(), direction):
+            query = found.outcome.query if found is not None else ""
+            self.post_message(StatusMessage(f"No other match for “{query}”" if query else "No search yet"))
 
     def action_go_page(self) -> None:
         self.reader_pane.ensure_reader().ask_for_page()
