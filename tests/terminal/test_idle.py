@@ -7,7 +7,10 @@ import pytest
 
 from tests.terminal.pseudo_terminal import open_guide
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of this kind"),
+]
 
 _IDLE_SHARE_MAX = 0.005
 _WINDOW_SECONDS = 10.0
