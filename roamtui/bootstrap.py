@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,7 +55,7 @@ from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.source_names import split_sources
-from roamtui.web.urls import normalise_url, origin_of
+from roamtui.web.urls import origin_of
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -210,19 +209,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if loader is None:
             return library
         return reload_documents(library, loader, previous, changed)
-
-    def fetch_picture(self, url: str, source: str) -> bytes:
-        """Fetch a picture by the same rules as pages.
-
-        A private address is fetched only if the person typed its origin, as in the source of the document.
-
-        Raises:
-            SourceError: It cannot or must not be fetched.
-        """
-        typed_origins = frozenset({origin_of(source)}) if is_url(source) else frozenset()
-        with closing(Loader(self.loading, typed_origins=typed_origins)) as loader:
-            approved = frozenset({origin_of(normalise_url(url))})
-            return loader.fetch(url, loader.make_allowed_origins(approved)).body
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
         """Make the model of the settings, or with a name, another one; see `registry.make_model`.

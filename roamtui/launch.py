@@ -88,10 +88,6 @@ class AppServices(Services):
         return self._bootstrap.make_model(name, api_base, is_test=is_test)
 
     @override
-    def fetch_picture(self, url: str, source: str) -> bytes:
-        return self._bootstrap.fetch_picture(url, source)
-
-    @override
     def save_settings(self, values: Mapping[str, str]) -> None:
         save_settings(config_path(), values)
 

@@ -1,6 +1,6 @@
-"""The subprocess that converts or draws one file from standard input, within limits of time and memory.
+"""The subprocess that converts a file from standard input, or draws a page, within limits of time and memory.
 
-It imports little, because a person waits for its start each time that a picture is zoomed.
+It imports little, because a person waits for its start each time that a page is zoomed.
 """
 
 import contextlib
@@ -47,19 +47,17 @@ def main(arguments: Sequence[str]) -> None:
         if job != DRAW:
             result = _convert(job, data, name, options)
         else:
+            from roamtui.convert.pdf.drawing import draw_page  # noqa: PLC0415 - no conversion needs it
+
             request = msgspec.json.decode(options, type=DrawingRequest)
-            if request.page is None:
-                from roamtui.convert.picture import draw_picture as draw  # noqa: PLC0415 - each is heavy
-            else:
-                from roamtui.convert.pdf.drawing import draw_page as draw  # noqa: PLC0415
-            result = msgspec.json.encode(draw(data, name, request))
+            result = msgspec.json.encode(draw_page(data, name, request))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except RoamtuiError as error:
         result = str(error).encode()
         status = PROBLEM
     except ImportError:
-        extra = "images" if job == DRAW else FORMATS_BY_NAME[job].extra or "formats"
+        extra = FORMATS_BY_NAME[job].extra or "formats"
         result = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode()
         status = PROBLEM
     output.buffer.write(result)

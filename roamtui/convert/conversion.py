@@ -1,4 +1,4 @@
-"""The door of this package: detect the format of a file, convert it to Markdown, or draw it."""
+"""The door of this package: detect the format of a file, convert it to Markdown, or draw a page of it."""
 
 import re
 from pathlib import PurePosixPath
@@ -67,10 +67,10 @@ def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedTe
 def draw(
     request: DrawingRequest, data: bytes, name: str, *, on_progress: PageReport | None = None
 ) -> Drawing:
-    """Draw a picture or a page of a PDF in a subprocess. If `on_progress` raises an error, it ends.
+    """Draw a page of a PDF in a subprocess. If `on_progress` raises an error, it ends.
 
     Raises:
-        SourceError: The file cannot be drawn, needs too much time or memory, or Pillow is not installed.
+        SourceError: The page cannot be drawn, or needs too much time or memory.
     """
     from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
 

@@ -1,36 +1,17 @@
-"""Pictures and pages to draw: where a picture is, which part of it to draw, and the drawing."""
+"""Pages of a PDF to draw: which part, and the drawing."""
 
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
 DRAW = "DRAW"
-"""Name of the job that draws a file. Any other job is the name of the format to convert from."""
-PIXELS_MAX = 25_000_000
-"""Maximum number of pixels of a picture. Decoding one of this size takes 138 MB and about a second."""
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
-"""Suffixes of pictures, in lower case. SVG drawings are not drawn here, but opened in their own program."""
+"""Name of the job that draws a page. Any other job is the name of the format to convert from."""
 Box = tuple[float, float, float, float]
-"""Left, top, right and bottom edges of a rectangle, as shares of the picture's or page's size."""
-
-
-class PictureFile(Struct, frozen=True):
-    """A file on this machine, or in an EPUB or DOCX file on it."""
-
-    path: Path
-    """With symbolic links resolved."""
-    member: str = ""
-    """Name of the file inside that at `path`; empty if it is a file of its own."""
-
-    @property
-    def name(self) -> str:
-        """A short name for people."""
-        return PurePosixPath(self.member).name if self.member else self.path.name
+"""Left, top, right and bottom edges of a rectangle, as shares of the page's size."""
 
 
 class DrawingRequest(Struct, frozen=True, kw_only=True):
-    """Which part of a picture or of a page of a PDF to draw, and how."""
+    """Which part of a page to draw, and how."""
 
     width: int
     """Maximum width of the drawing, in pixels."""
@@ -40,16 +21,16 @@ class DrawingRequest(Struct, frozen=True, kw_only=True):
     """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on. 0 to fit the width."""
     centre: tuple[float, float] | None = None
     """The point to show in the middle, as shares of the whole. None for the first mark, or else the top."""
-    page: int | None = None
-    """0-based page of a PDF; None for a picture."""
+    page: int
+    """0-based."""
     quote: str = ""
     """Words to mark on the page."""
     is_packed: bool = False
-    """Whether to compress the drawing for a terminal that can decode it: a picture as PNG, a page by zlib."""
+    """Whether to compress the drawing by zlib, for a terminal that can decode it."""
 
 
 class Viewport(Struct, frozen=True, kw_only=True):
-    """The part of a picture or page that is drawn, and the size of the drawing in pixels."""
+    """The part of a page that is drawn, and the size of the drawing in pixels."""
 
     box: Box
     width: int
@@ -58,7 +39,7 @@ class Viewport(Struct, frozen=True, kw_only=True):
 
 
 class Drawing(Struct, frozen=True, kw_only=True):
-    """A drawn part of a picture or page."""
+    """A drawn part of a page."""
 
     data: bytes
     """Three bytes for each pixel, row by row; compressed if `is_packed` was requested."""
@@ -70,7 +51,7 @@ class Drawing(Struct, frozen=True, kw_only=True):
 def compute_viewport(
     request: DrawingRequest, full_width: float, full_height: float, marks: Sequence[Box] = ()
 ) -> Viewport:
-    """Compute which part of a picture or page to draw, given its full size and the marked rectangles."""
+    """Compute which part of a page to draw, given its full size and the marked rectangles."""
     fitting = min(request.width / full_width, request.height / full_height)
     zoom = request.zoom or request.width / full_width / fitting
     scaled = (full_width * fitting * zoom, full_height * fitting * zoom)

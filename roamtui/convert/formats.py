@@ -36,7 +36,6 @@ class Format:
         package: str = "",
         extra: str = "",
         left_out: str = "",
-        holds_pictures: bool = False,
         version: int = 1,
     ) -> None:
         self.name = name
@@ -55,8 +54,6 @@ class Format:
         """The extra of roamtui that brings the package; empty if roamtui always needs it."""
         self.left_out = left_out
         """Each kind of text that a file has and its Markdown lacks, in a few words."""
-        self.holds_pictures = holds_pictures
-        """Whether a file is an archive that contains its pictures."""
         self.version = version
         """Version of what is cached. Increment it when the output of the converter changes."""
 
@@ -98,7 +95,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        holds_pictures=True,
         version=2,
     ),
     Format(
@@ -108,7 +104,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        holds_pictures=True,
         version=4,
     ),
     Format(

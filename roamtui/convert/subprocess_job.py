@@ -1,4 +1,4 @@
-"""Convert or draw a file in a subprocess with limits of time and memory.
+"""Convert a file or draw a page in a subprocess with limits of time and memory.
 
 The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the
 main process, and a large book does not block its threads.

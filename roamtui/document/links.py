@@ -12,7 +12,6 @@ from msgspec import Struct
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
 from roamtui.sources.listing import DocumentFile, locate_document
-from roamtui.sources.pictures import join_link
 from roamtui.sources.source_names import name_paths, split_sources
 from roamtui.text import Span
 from roamtui.web.urls import resolve_href
@@ -195,12 +194,21 @@ def _resolve_path(
     return DeadLink(f'No file "{path}" here.')
 
 
+def _join_link(folder: Path, path: str) -> Path | None:
+    r"""Return the file that the path in a link leads to, or None if it is on another drive.
+
+    On Windows, ``\\server\share`` is a drive, and looking there tells the server the name of the person.
+    """
+    file = folder / path
+    return file if file.drive == folder.drive else None
+
+
 def _find_file(own: DocumentFile, path: str) -> Path | None:
     """Find the file or folder that a path in a document leads to, with symbolic links resolved."""
     if path.startswith("/"):
-        joined = [join_link(own.root, path.lstrip("/")), join_link(own.root, path)]
+        joined = [_join_link(own.root, path.lstrip("/")), _join_link(own.root, path)]
     else:
-        joined = [join_link(own.path.parent, path)]
+        joined = [_join_link(own.path.parent, path)]
     bases = [base for base in joined if base is not None]
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
         for base in bases:

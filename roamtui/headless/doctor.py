@@ -44,7 +44,7 @@ def run_doctor(
     versions = {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
     readers = {each.name: not each.package or bool(_find_version(each.package)) for each in FORMATS}
-    readers |= {"pictures": bool(_find_version("pillow")), "scans": has_tesseract()}
+    readers |= {"scans": has_tesseract()}
     kinds = ", ".join(kind if reader else f"{kind} (missing)" for kind, reader in readers.items())
     places = {"settings": config_path(), "conversations": conversations_path(), "cache": cache_path()}
     ollama = probe_server(os.environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_URL)

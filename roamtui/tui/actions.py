@@ -30,7 +30,7 @@ class Scope(StrEnum):
     INPUT = "input"
     SAVED = "saved"
     TABLE = "table"
-    PICTURE = "picture"
+    PAGE = "page"
     START = "start"
 
 
@@ -44,7 +44,7 @@ SCOPE_TITLES = {
     Scope.READER: "Reader",
     Scope.SAVED: "Conversations, notes",
     Scope.TABLE: "Table",
-    Scope.PICTURE: "Picture or page",
+    Scope.PAGE: "Page",
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
@@ -54,7 +54,7 @@ SECTION_PANES = (Scope.TREE, Scope.READER)
 """The panes where a letter may change a section. In the conversation, letters only move, copy and show."""
 _MEETING = {
     Scope.GLOBAL: frozenset({*PANES, Scope.MOVE, Scope.SECTION, Scope.INPUT}),
-    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PICTURE}),
+    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PAGE}),
     Scope.SECTION: frozenset(SECTION_PANES),
 }
 """The scopes whose keys work together with those of another scope."""
@@ -254,7 +254,12 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
         _hinted("previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
         _hinted("follow", "o enter", "links", "Show where a link leads: type the number at the link."),
-        _row("look", "v", "look", "Show the picture in view, or the page of a PDF, on the whole screen."),
+        _row(
+            "look",
+            "v",
+            "look",
+            "Open the picture in view in another program, or show the page of a PDF.",
+        ),
         _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
         _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
         _on_screen(
@@ -282,10 +287,10 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
         _unlisted("export", "w", "export", "Export the table as CSV, Markdown or JSON."),
     ),
-    Scope.PICTURE: (
+    Scope.PAGE: (
         _unlisted("zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
         _unlisted("zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-        _unlisted("fit", "0", "fit", "Fit the whole picture to the screen. Press again to fit its width."),
+        _unlisted("fit", "0", "fit", "Fit the whole page to the screen. Press again to fit its width."),
         _unlisted("open_outside", "enter", "open outside", "Show the file in another program."),
     ),
     Scope.START: (_priority("complete", "tab", "complete", "Complete the path."),),

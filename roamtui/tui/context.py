@@ -70,9 +70,6 @@ class Services(Protocol):
         In a test, a reply has one token and is not retried.
         """
 
-    def fetch_picture(self, url: str, source: str) -> bytes:
-        """Fetch a picture for a document from the given source. Called in a thread."""
-
     def save_settings(self, values: Mapping[str, str]) -> None:
         """Save settings, by name, for the next start."""
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from msgspec import Struct
 from textual.message import Message
@@ -10,7 +11,6 @@ from textual.message import Message
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command
-from roamtui.document.library import Library
 from roamtui.models.base import Model
 
 TARGET_META = "roamtui_target"
@@ -93,17 +93,15 @@ class DocumentRequested(Message):
 
 
 @dataclass
-class FullScreenRequested(Message):
-    """A person wants to see a picture, or a page of a PDF, in full screen."""
+class PageRequested(Message):
+    """A person wants to see a page of a PDF as printed."""
 
-    library: Library
-    section_id: str
-    """The section with the picture or on the page."""
-    href: str = ""
-    """The URL or path of the picture, or empty for a page."""
-    page: int = 0
+    path: Path
+    page: int
+    """0-based."""
+    page_count: int
     quote: str = ""
-    """Words to mark on the page."""
+    """Words to mark on it."""
 
 
 @dataclass

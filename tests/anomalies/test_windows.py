@@ -9,7 +9,6 @@ import pytest
 from roamtui.document.links import resolve_link
 from roamtui.document.loader import build_library
 from roamtui.sources.listing import DocumentFile
-from roamtui.sources.pictures import find_picture
 from roamtui.sources.read import RawText
 
 
@@ -38,10 +37,8 @@ def test_no_document_makes_the_program_look_on_another_machine_or_drive(
     own = DocumentFile(make_path(r"C:\docs\a.md"), make_path(r"C:\docs"))
     monkeypatch.setattr("roamtui.document.links.Path", WatchedPath)
     monkeypatch.setattr("roamtui.document.links.locate_section", lambda *_: own)
-    monkeypatch.setattr("roamtui.sources.pictures.locate_document", lambda *_: own)
     monkeypatch.setattr(WatchedPath, "looked_at", set())
     library = build_library(RawText(text="# A\n", source="a.md", name="a.md"))
     for href in (path, quote(path)):
-        assert find_picture("a.md", "", href) is None
         resolve_link(href, library, library.root.ids[0], with_files=True)
     assert WatchedPath.looked_at == {"C:"}

@@ -120,8 +120,7 @@ def test_convert_has_one_door() -> None:
         for imported in _list_imports(tree, trees)
         if imported.startswith("roamtui.convert.") and not module.startswith("roamtui.convert")
     }
-    by_side = {(module, imported) for module, imported in found if imported not in _DOOR}
-    assert by_side == {("roamtui.sources.pictures", "zip_package")}  # it reads pictures from archives
+    assert {(module, imported) for module, imported in found if imported not in _DOOR} == set()
 
 
 _HEAVY = ("textual", "rich", "litellm", "openai", "anthropic", "httpx", "aiohttp", "pydantic")

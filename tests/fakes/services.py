@@ -36,10 +36,6 @@ class FakeServices(Services):
         raise UsageError("There is no model here.")
 
     @override
-    def fetch_picture(self, url: str, source: str) -> bytes:
-        raise UsageError("There is no picture here.")
-
-    @override
     def save_settings(self, values: Mapping[str, str]) -> None:
         pass
 

@@ -35,7 +35,7 @@ def patch_home(patch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in ("EDITOR", "VISUAL"):
         patch.delenv(name, raising=False)
     patch.setattr("roamtui.tui.app.RoamApp.open_url", lambda *_given, **_named: None)
-    patch.setattr("roamtui.tui.screens.picture.open_in_viewer", lambda _path: False)
+    patch.setattr("roamtui.tui.reader.document_reader.open_in_viewer", lambda _path: False)
 
 
 def open_app(folder: Path, document: Path, model: Model, **options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`

@@ -27,12 +27,11 @@ from roamtui.plain import sanitise_text
 from roamtui.tui.actions import ACTIONS, PANES, format_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.picture import PictureScreen
+from roamtui.tui.screens.page import PageScreen
 from roamtui.tui.status_line import MessageLine
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
 from tests.soak.hands import Hands, open_app, patch_home
-from tests.sources.sample_pictures import make_png
 from tests.tui.driving import screen_text
 from tests.tui.tabling import Tables
 
@@ -84,7 +83,7 @@ class KeyWalk:
         handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
         title, _, rest = handbook.partition("\n")
         self._document.write_text(f"{title}\n\n![Two](a.png) and [loans](#borrowing).\n{rest}", "utf-8")
-        (folder / "a.png").write_bytes(make_png(2, 1, (255, 0, 0), (0, 0, 255)))
+        (folder / "a.png").write_bytes(b"")
 
     def walk(self, steps: int) -> None:
         """Press so many keys."""
@@ -175,7 +174,7 @@ def find_fault(app: RoamApp) -> str:
     if app._exception is not None:
         raise app._exception
     focused, text = app.focused, screen_text(app)
-    if focused is None and not isinstance(app.screen, PictureScreen):
+    if focused is None and not isinstance(app.screen, PageScreen):
         return f"nothing has the focus in {name_place(app.screen)}"
     if focused is not None and not all(node.display for node in focused.ancestors_with_self if node.is_attached):
         return f"{focused} has the focus and is hidden"

@@ -10,12 +10,12 @@ from textual.widget import Widget
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, SECTION_PANES, Scope, build_keymap, do_meet
-from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.messages import DocumentRequested, PageRequested
 from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
-from roamtui.tui.screens.picture import PictureScreen, ShownFile
+from roamtui.tui.screens.page import PageScreen
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
@@ -32,9 +32,8 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
             return ui.app.screen
         case Scope.TABLE:
             return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
-        case Scope.PICTURE:
-            file = ShownFile(name="a.png", read=bytes, path=None)
-            return PictureScreen(file, build_keymap(), has_images=False)
+        case Scope.PAGE:
+            return PageScreen(PageRequested(Path(), page=0, page_count=1), build_keymap())
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:
@@ -58,8 +57,8 @@ async def test_every_action_is_carried_out_and_bound_where_its_scope_is(store: C
             assert len(bound - {"unbound"}) == len(action.keys), action.id
 
 
-PLACES = frozenset({Scope.START, Scope.PICTURE, Scope.INPUT})
-"""Where other things are done: a path or a question is typed, a picture is looked at."""
+PLACES = frozenset({Scope.START, Scope.PAGE, Scope.INPUT})
+"""Where other things are done: a path or a question is typed, a page is looked at."""
 
 
 def test_a_key_has_one_verb_in_all_panes_and_lists() -> None:
@@ -146,7 +145,7 @@ async def test_help_is_filtered_as_typed() -> None:
         await ui.wait_until(lambda: "the model cannot close it" in ui.text and "Fold or unfold" not in ui.text)
         await ui.press_until("No match", *"zz")
         await ui.press_until("Go to the next pane.", "escape")
-        await ui.press_until("This key works only here: Picture or page.", *"zoom", "enter")
+        await ui.press_until("This key works only here: Page.", *"zoom", "enter")
         await ui.press("escape")
         await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
         assert "esc step out" not in ui.text

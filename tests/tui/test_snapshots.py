@@ -19,7 +19,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.picture import PictureCanvas, PictureScreen
+from roamtui.tui.screens.page import PageCanvas, PageScreen
 from tests.case_files import read_case
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.services import make_options
@@ -105,15 +105,15 @@ def _make_reading_app(source: Path) -> RoamApp:
 
 
 async def _show_look(ui: RunningApp) -> None:
-    """Show a picture, or the page of a PDF, on the whole screen."""
+    """Show the page of a PDF on the whole screen."""
     await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
     await ui.press_until(lambda: _fills_screen(ui.app.screen), "v")
 
 
 def _fills_screen(screen: Screen[Any]) -> bool:
-    if not isinstance(screen, PictureScreen) or screen.drawing is None:
+    if not isinstance(screen, PageScreen) or screen.drawing is None:
         return False
-    canvas = screen.query_one(PictureCanvas)
+    canvas = screen.query_one(PageCanvas)
     is_wide = canvas.columns >= canvas.size.width - 1 and canvas.rows <= canvas.size.height
     return canvas.rows * 2 == screen.drawing.viewport.height and (is_wide or canvas.rows == canvas.size.height)
 

@@ -24,7 +24,6 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         SourceError: The file is damaged or protected, or has no such page.
     """
     file = PdfFile(data, name)
-    assert request.page is not None
     if not 0 <= request.page < file.page_count:
         raise SourceError(f"{name} has no page {request.page + 1}.")
     with file.open_page(request.page) as page:

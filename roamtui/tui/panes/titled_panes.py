@@ -18,8 +18,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.context import TuiOptions
-from roamtui.tui.messages import FullScreenRequested, ReadingPositionChanged, SectionTarget
+from roamtui.tui.messages import PageRequested, ReadingPositionChanged, SectionTarget
 from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -118,13 +117,12 @@ class TreePane(TitledPane):
 class ReaderPane(TitledPane):
     """The reader. Its title line has the path and page in view, and the number of the match."""
 
-    def __init__(self, conversation: Conversation, keys: Keymap, options: TuiOptions) -> None:
+    def __init__(self, conversation: Conversation, keys: Keymap) -> None:
         hint = format_key_hint(keys.first_keys["tree.read"], "on a line of the outline to read it here")
         self._empty = Static(hint, id="reader-empty")
         super().__init__(Scope.READER, self._empty)
         self._conversation = conversation
         self._keys = keys
-        self._options = options
         self.existing: DocumentReader | None = None
         """The reader widget, or None until it is needed."""
         self._opened: tuple[SectionTarget, str | None] | None = None
@@ -170,9 +168,8 @@ class ReaderPane(TitledPane):
         self._empty.display = False
         self.show_note()
 
-    def on_full_screen_requested(self, event: FullScreenRequested) -> None:
-        """Show a picture or page on the whole screen."""
-        from roamtui.tui.screens.picture import show_full_screen  # noqa: PLC0415 - only for those who ask
+    def on_page_requested(self, event: PageRequested) -> None:
+        """Show a page on the whole screen."""
+        from roamtui.tui.screens.page import PageScreen  # noqa: PLC0415 - only for those who ask
 
-        if problem := show_full_screen(self.app, self._keys, self._options, event):
-            self.notify(problem, severity="warning", markup=False)
+        self.app.push_screen(PageScreen(event, self._keys))

@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from textual import on, work
 from textual.app import SuspendNotSupported
@@ -13,7 +14,6 @@ from typing_extensions import override
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
-from roamtui.convert.drawing import PICTURE_SUFFIXES
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.document.document import NodeKind
 from roamtui.document.links import (
@@ -25,7 +25,7 @@ from roamtui.document.links import (
     locate_section,
     resolve_link,
 )
-from roamtui.editor import build_editor_command, find_editor
+from roamtui.editor import build_editor_command, find_editor, open_in_viewer
 from roamtui.markdown.blocks import Link
 from roamtui.quotes.current_text import CitedPassage, find_cited_passage
 from roamtui.quotes.find import find_in_span
@@ -33,8 +33,8 @@ from roamtui.text import Span
 from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
-    FullScreenRequested,
     LinkTarget,
+    PageRequested,
     ReadingPositionChanged,
     ReturnRequested,
     SectionTarget,
@@ -43,6 +43,7 @@ from roamtui.tui.messages import (
 from roamtui.tui.reader.reader import Reader, ReadingPosition
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 
+_PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 _READING_SECONDS = 0.5
 """A section counts as read once it has been at the top of the view for this long."""
 
@@ -214,29 +215,37 @@ class DocumentReader(Reader):
 
     @override
     def follow(self, link: Link) -> None:
-        if self.section_id is None:
-            return
-        is_file = "://" not in link.href and link.href.partition("#")[0].lower().endswith(PICTURE_SUFFIXES)
-        if link.is_image or is_file:
-            self.post_message(FullScreenRequested(self.state.library, self.section_id, href=link.href))
-        else:
+        if self.section_id is not None:
             self._follow_link(link.href, self.section_id)
 
     def action_look(self) -> None:
-        """Ask to show the first image in view, or else the page, on the whole screen."""
+        """Open the first image in view, or else show the page as printed."""
         links = (shown.link for shown in self.lines.list_links(self.view_range))
         image = next((link for link in links if link.is_image), None)
         page = self.page_in_view
         if image is not None:
             self.follow(image)
         elif self.section_id is not None and page is not None:
-            quote = self.highlights.quote if self.get_selection_span() else None
-            page = self.document_view.document.page_at(quote.start) if quote else page
-            library = self.state.library
-            words = library.text_at(quote) if quote else ""
-            self.post_message(FullScreenRequested(library, self.section_id, page=page or 1, quote=words))
+            self._show_page(self.section_id, page)
         else:
             self.post_message(StatusMessage("No picture or page in view"))
+
+    def _show_page(self, section_id: str, page: int) -> None:
+        """Show the page with the selected quote, or else `page`, as printed."""
+        library = self.state.library
+        document = self.document_view.document
+        file = locate_section(library, section_id) if document.url is None else None
+        if file is None:
+            self._warn("The pages of this document are not on this machine.")
+            return
+        quote = self.highlights.quote if self.get_selection_span() else None
+        shown = PageRequested(
+            path=file.path.resolve(),
+            page=((document.page_at(quote.start) if quote else page) or 1) - 1,
+            page_count=len(document.page_starts),
+            quote=library.text_at(quote) if quote else "",
+        )
+        self.post_message(shown)
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
@@ -246,6 +255,9 @@ class DocumentReader(Reader):
             case WebLink(url):
                 dialog = ConfirmDialog("Open this page in your browser?", url, yes="Open")
                 dialog.ask(self.app, partial(self.app.open_url, url))
+            case FileLink(path) if path.suffix.lower() in _PICTURE_SUFFIXES:
+                dialog = ConfirmDialog("Open this picture in another program?", str(path), yes="Open")
+                dialog.ask(self.app, partial(self._open_picture, path))
             case FileLink(path, fragment, is_outside):
                 request = partial(self.post_message, DocumentRequested(str(path), place=fragment))
                 if is_outside:
@@ -255,6 +267,10 @@ class DocumentReader(Reader):
                     request()
             case DeadLink(reason):
                 self._warn(reason)
+
+    def _open_picture(self, path: Path) -> None:
+        opened = "Opened" if open_in_viewer(path) else "No program here opens"
+        self.post_message(StatusMessage(f"{opened} {path}"))
 
     def show_anchor(self, anchor: str) -> None:
         """Show an anchor that a link in another document names, or the start if it is empty."""

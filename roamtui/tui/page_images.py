@@ -1,4 +1,4 @@
-"""Pictures in a terminal: how they are drawn there.
+"""A drawn page in a terminal: as half cells, or as an image.
 
 Half cells work everywhere. Some terminals show images by kitty's protocol, in which each cell of an image has
 a placeholder: a private-use character whose colour is the id of the image, with two combining marks for its
@@ -39,8 +39,8 @@ _DRAWN_ROWS_MAX = 100
 _HALF = "▀"
 
 _MULTIPLEXER_TERMS = ("screen", "tmux")
-DrawnPicture = bytes | int
-"""The pixels of a picture, or the id of its image in the terminal."""
+DrawnPage = bytes | int
+"""The pixels of a page, or the id of its image in the terminal."""
 
 
 def has_images(environ: Mapping[str, str]) -> bool:
@@ -55,8 +55,8 @@ def has_images(environ: Mapping[str, str]) -> bool:
 
 
 @lru_cache(_DRAWN_ROWS_MAX)
-def draw_row(drawn: DrawnPicture, row: int, columns: int) -> tuple[Segment, ...]:
-    """Return the cells of a row of a picture: as half cells, or as placeholders of an image."""
+def draw_row(drawn: DrawnPage, row: int, columns: int) -> tuple[Segment, ...]:
+    """Return the cells of a row of a page: as half cells, or as placeholders of an image."""
     if isinstance(drawn, int):
         color = Color.from_rgb(drawn >> 16, drawn >> 8 & 0xFF, drawn & 0xFF)
         return (Segment(make_placeholders(row, columns), Style(color=color)),)
@@ -70,27 +70,23 @@ def _make_style(cell: bytes) -> Style:
     return Style.from_color(Color.from_rgb(*cell[:3]), Color.from_rgb(*cell[3:]))
 
 
-def send_image(
-    app: App[object], data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
-) -> int:
-    """Have the terminal decode an image, as `encode_image` says. Return the id of the image."""
+def send_image(app: App[object], data: bytes, columns: int, rows: int, pixels: tuple[int, int]) -> int:
+    """Have the terminal decode an image, as `_encode_image` says. Return the id of the image."""
     image_id = next(_ids)
     if (driver := app._driver) is not None:  # noqa: SLF001 - Textual has no other way to write to the terminal
-        driver.write(encode_image(image_id, data, columns, rows, pixels=pixels))
+        driver.write(_encode_image(image_id, data, columns, rows, pixels))
     return image_id
 
 
-def encode_image(
-    image_id: int, data: bytes, columns: int, rows: int, *, pixels: tuple[int, int] | None = None
-) -> str:
+def _encode_image(image_id: int, data: bytes, columns: int, rows: int, pixels: tuple[int, int]) -> str:
     """Return the escape sequence that makes the terminal decode an image for a rectangle of placeholders.
 
-    The id is the colour of the placeholders. The data are a PNG file or, if the width and height of the image
-    are given as `pixels`, zlib-compressed pixels of three bytes each.
+    The id is the colour of the placeholders. The data are zlib-compressed pixels of three bytes each;
+    `pixels` are the width and height of the image.
     """
-    layout = "f=100" if pixels is None else f"f=24,o=z,s={pixels[0]},v={pixels[1]}"
+    width, height = pixels
     # q=2: no answers, which could be read as keys
-    control = f"a=T,U=1,q=2,{layout},i={image_id},c={columns},r={rows}"
+    control = f"a=T,U=1,q=2,f=24,o=z,s={width},v={height},i={image_id},c={columns},r={rows}"
     payload = b64encode(data).decode()
     parts = [payload[start : start + _PART_LENGTH] for start in range(0, len(payload), _PART_LENGTH)]
     pieces = []

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from roamtui.tui.pictures import CELLS_MAX, has_images, make_placeholders
+from roamtui.tui.page_images import CELLS_MAX, has_images, make_placeholders
 from tests.case_files import read_rows
 
 
@@ -16,6 +16,6 @@ def test_each_placeholder_names_its_row_and_column() -> None:
     assert cell_len(row) == CELLS_MAX
 
 
-@pytest.mark.parametrize(("environ", "expected"), read_rows("tui/terminal_images", "terminals"))
+@pytest.mark.parametrize(("environ", "expected"), read_rows("tui/page_images", "terminals"))
 def test_only_known_terminals_get_images(environ: dict[str, str], expected: bool) -> None:  # noqa: FBT001 - a row
     assert has_images(environ) is expected
