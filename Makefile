@@ -55,7 +55,7 @@ fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) --maxprocesses 8 -m "not slow"
 
 snap: $(VENV)/.developed ## Take the pictures of the screen anew; look at the difference before you keep them
-	@$(PYTEST) tests/tui --snapshot-update
+	@$(PYTEST) tests/tui/test_snapshots.py --snapshot-update
 
 golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/golden); look at the difference before you keep it
 	@GOLDEN_UPDATE=1 $(PYTEST) tests/cli/test_golden.py

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
-from roamtui.output import ProgressLine, warn, write_notice
+from roamtui.output import ProgressLine, draw_similar_characters, warn, write_notice
 from roamtui.paths import config_path, display_path, is_standard_input, themes_path
 from roamtui.plain import sanitise_line
 from roamtui.program import format_program
@@ -189,8 +188,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         elif self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
             self._reattach_terminal()
-        if isinstance(sys.__stderr__, TextIOWrapper):
-            sys.__stderr__.reconfigure(errors="replace")  # a screen that lacks a character shows "?"
+        draw_similar_characters(sys.__stderr__)
         from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
 
         return run_until_exit(RoamApp(services.options, first or table))

@@ -37,7 +37,7 @@ def test_a_part_of_a_table_is_shown_below_its_heads(run: RunCommand, tmp_path: P
     first, second = (run("show", path, f"{section['id']}:{page}").out for page in (1, 2))
     assert second.startswith("| City | Births |\n| --- | --- |\n| City ")
     assert path.read_text("utf-8").startswith(first)
-    assert " (City Births): “" in run("ask", path, "births Heron bay").out
+    assert "In full: City Heron bay | Births 77" in run("ask", path, "births Heron bay").out
 
 
 def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
