@@ -7,13 +7,11 @@ from typing_extensions import override
 
 from roamtui.conversation.events import (
     AnswerStreamed,
-    DraftRecorded,
     Origin,
     QuestionAnswered,
     SectionsSearched,
+    StepStarted,
     StopReason,
-    Usage,
-    UsageRecorded,
 )
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import ExpandSections, expand_for_agent
@@ -53,8 +51,7 @@ async def test_no_key_and_no_event_reads_a_question_that_is_not_shown() -> None:
         events = (
             SectionsSearched(query="q", hits=()),
             expand_for_agent(ui.state, command),
-            UsageRecorded(usage=Usage(input_tokens=1)),
-            DraftRecorded(start=0, text="It"),
+            StepStarted(number=1, input_tokens=1),
             QuestionAnswered(number=questions + 1, answer="It is said.", stopped=StopReason.ANSWERED),
         )
         for event in events:
@@ -63,3 +60,13 @@ async def test_no_key_and_no_event_reads_a_question_that_is_not_shown() -> None:
             ui.conversation.apply_unsaved(event)
             await ui.pause()
             assert _read_numbers.isdisjoint(hidden), type(event).__name__
+
+
+async def test_an_event_that_changes_nothing_of_the_outline_leaves_its_lines_and_signs() -> None:
+    async with running(make_long_app(1)) as ui:
+        before = ui.outline._signs
+        ui.conversation.apply_unsaved(StepStarted(number=1, input_tokens=1))
+        assert ui.outline._signs is before
+        command = ExpandSections(section_ids=tuple(ui.state.library.walk())[:1], origin=Origin.AGENT)
+        ui.conversation.apply_unsaved(expand_for_agent(ui.state, command))
+        assert ui.outline._signs is not before
