@@ -39,7 +39,7 @@ Fetch = Callable[[str], FetchedPage]
 def detect_page_format(page: FetchedPage) -> Format | None:
     """Detect the format to convert a page from, or return None for text, unknown types and empty pages."""
     page_format = detect_format(page.body, "", page.media_type) if page.body.strip() else None
-    return None if page_format is RST else page_format
+    return None if page_format is RST else page_format  # a site shows its source as text
 
 
 def _is_text(page: FetchedPage) -> bool:

@@ -52,7 +52,7 @@ _NEW_PATHS = {
     "roamtui/convert/asciidoc.py",
     "tests/convert/test_asciidoc.py",
 }
-"""Files that the three changes of CONTRIBUTING.md would add."""
+"""Files that the four changes of CONTRIBUTING.md would add."""
 
 
 def test_generated_parts_of_every_page_are_up_to_date() -> None:

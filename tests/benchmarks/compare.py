@@ -1,7 +1,7 @@
 """roamtui beside plain retrieval on the question sets: `make compare`.
 
 Others get the same files as chunks of 1,000 characters, and fill as many tokens with their best chunks as the first
-message of roamtui has: once as the whole, once without its outline. Evidence is held if 80 % of the words of the gold
+message of roamtui has. Evidence is held if 80 % of the words of the gold
 text stand close together, or of the numbers that an answer from a filing needs. Tokens are characters / 4, seconds are
 CPU time, reading included.
 """
@@ -41,7 +41,6 @@ from tests.real_documents import find_data_dir
 _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts", "financebench")
 _CHUNK_SIZE, _OVERLAP, _CHUNKS_MAX = 1_000, 200, 40
 _HELD, _QUESTIONS_MAX = 0.8, 60
-_OUTLINE_START = re.compile(r"\n\n(?:Outline near them|The whole outline is)")
 _STOP_WORD = re.compile(
     r"\b(?:an?|and|are|as|at|be|but|by|can|could|did|do|does|for|from|ha[dsv]e?|how|i[fns]?|into|its?|may|me|more|my|no|"
     r"not|o[fnr]|our|should|so|some|such|than|that|the|their|them|then|there|these|they|this|to|us|was|we|were|what|"
@@ -165,11 +164,12 @@ def compare_set(name: str, ways: dict[str, Way]) -> str:
     """Ask the questions of a set in every way, and return a row of the table."""
     folder = find_data_dir() / (name if name == "financebench" else f"sets/{name}")
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
-    documents, tokens = folder / ("pdfs" if name == "financebench" else "docs"), list[tuple[int, int]]()
+    documents = folder / ("pdfs" if name == "financebench" else "docs")
+    tokens: list[int] = []
     by_source = defaultdict[Path, list[dict[str, Any]]](list)
     for question in random.Random(7).sample(questions, min(_QUESTIONS_MAX, len(questions))):  # noqa: S311 - not a secret
         by_source[documents / question["doc"] if name.startswith(("cuad", "finance")) else documents].append(question)
-    seconds, held = Counter[str](), defaultdict[str, list[tuple[bool, bool]]](list)
+    seconds, held = Counter[str](), defaultdict[str, list[bool]](list)
     for source, asked in by_source.items():
         start = sum(os.times()[:4])
         library = open_library((str(source),))
@@ -182,16 +182,13 @@ def compare_set(name: str, ways: dict[str, Way]) -> str:
         seconds += Counter({key: way.take(chunks) for key, way in ways.items()})
         for question in asked:
             message = _ask(library, searcher, question["question"])
-            budgets = len(message), len(_OUTLINE_START.split(message, maxsplit=1)[0])
-            tokens.append((budgets[0] // 4, budgets[1] // 4))
-            held["roamtui"].append((holds(question, message),) * 2)
+            tokens.append(len(message) // 4)
+            held["roamtui"].append(holds(question, message))
             for key, way in ways.items():
                 found = [chunks[row] for row in way.rank(question["question"])]
-                held[key].append((holds(question, _fill(found, budgets[0])), holds(question, _fill(found, budgets[1]))))
-    cells = [name, str(len(tokens)), " / ".join(f"{fmean(column):,.0f}" for column in zip(*tokens, strict=True))]
-    for key in (*ways, "roamtui"):
-        shares = " / ".join(f"{100 * fmean(column):.0f}" for column in zip(*held[key], strict=True))
-        cells.append(f"{shares} %, {seconds[key]:.1f} s")
+                held[key].append(holds(question, _fill(found, len(message))))
+    cells = [name, str(len(tokens)), f"{fmean(tokens):,.0f}"]
+    cells += [f"{100 * fmean(held[key]):.0f} %, {seconds[key]:.1f} s" for key in (*ways, "roamtui")]
     return f"| {' | '.join(cells)} |\n"
 
 
