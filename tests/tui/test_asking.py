@@ -148,10 +148,23 @@ async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -
         await ui.wait_until(lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
         assert ui.exchanges[-1].question == typed
         assert not ui.state.open_sections
-        ui.focus(Scope.CHAT)
+
+
+@pytest.mark.parametrize("pane", [Scope.CHAT, Scope.TREE, Scope.INPUT])
+async def test_what_is_pasted_in_any_pane_stands_in_the_box_once(pane: Scope) -> None:
+    async with running(make_app(), SIZE) as ui:
+        ui.focus(pane)
         ui.app.post_message(events.Paste("/home/a b.pdf\nand more"))
-        await ui.wait_until(lambda: ui.box.text == "/home/a b.pdf\nand more")
+        await ui.wait_until(lambda: ui.box.text != "")
+        await ui.rest()
+        assert ui.box.text == "/home/a b.pdf\nand more"
         assert ui.main.focused is ui.box
+
+
+async def test_deleting_a_word_in_an_empty_box_says_how_to_close_the_document() -> None:
+    async with running(make_app(), SIZE) as ui:
+        await ui.focus(Scope.INPUT).press_until("to close the document, leave the box first", "x", "ctrl+w", "ctrl+w")
+        assert not ui.box.text
 
 
 async def test_a_letter_that_moves_does_so_at_once_however_often_it_comes() -> None:

@@ -60,9 +60,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     @dataclass
     class Typed(Message):
-        """The person types or pastes a question."""
+        """The person types a question."""
 
-        event: events.Key | events.Paste
+        event: events.Key
 
     def __init__(self, conversation: Conversation, welcome: WelcomeView, keys: Keymap) -> None:
         """Show `welcome` until the first question."""
@@ -84,11 +84,6 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         if event.is_printable and not is_action:
             event.stop()
             self.post_message(self.Typed(event))
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Pass on what is pasted."""
-        event.stop()
-        self.post_message(self.Typed(event))
 
     def reload(self, number: int = 0) -> None:
         """Show only the last exchanges of the conversation, and the notices that followed them.

@@ -137,6 +137,14 @@ class QuestionBox(TextArea):
         else:
             self._recall(self._history_index + 1)
 
+    @override
+    def action_delete_word_left(self) -> None:
+        """Delete a word. In an empty box, where one word more may have been meant, nothing is closed."""
+        if self.text:
+            super().action_delete_word_left()
+        else:
+            self.post_message(StatusMessage("Nothing to delete · to close the document, leave the box first"))
+
     def return_draft(self) -> None:
         """Show what was typed before a question took its place."""
         self._recall(len(self._history))

@@ -246,8 +246,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(ChatLog.Typed)
     def _type_question(self, event: ChatLog.Typed) -> None:
+        self._write_question(event.event)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the question box, also from other panes."""
+        if self.panes.scope is not Scope.INPUT:
+            self._write_question(event)
+
+    def _write_question(self, event: events.Key | events.Paste) -> None:
         self.panes.focus_scope(Scope.INPUT)
-        self.question_box.post_message(event.event)
+        self.question_box.post_message(event)
 
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
