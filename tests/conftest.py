@@ -53,7 +53,7 @@ _SCREEN_VARIABLES = (
 _KEY_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_API_TOKEN", "_AUTH_TOKEN", "_ACCESS_KEY")
 _PROVIDER_STARTS = ("OLLAMA_", "OPENAI_", "ANTHROPIC_", "AZURE_", "AWS_", "GOOGLE_", "GEMINI_", "LITELLM_")
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-_HANGING_SECONDS = 60
+_HANGING_SECONDS = 120
 _homes = count()
 
 gc.disable()  # until all tests are collected: what imports make is never garbage
@@ -73,13 +73,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """End a test that hangs after a minute, a slow one after three, and later where the processors are busy."""
+    """End a test that hangs after two minutes, a slow one after four, and later where the processors are busy."""
     if config.getoption("timeout") is not None:
         return
     load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
     for item in items:
         if item.get_closest_marker("timeout") is None:
-            seconds = _HANGING_SECONDS * (3 if item.get_closest_marker("slow") else 1)
+            seconds = _HANGING_SECONDS * (2 if item.get_closest_marker("slow") else 1)
             item.add_marker(pytest.mark.timeout(seconds * max(1.0, load)))
 
 
