@@ -65,9 +65,6 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     nearest_min: float = NEAR_SIMILARITY_MIN / 3.0
     """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
     of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""
-    cell_min: float = 0.3
-    """The same as `answer_min` for a cell of a table, which has no room for a doubtful passage. Of 336 cells
-    of 28 contracts, it leaves 48 % of those without a clause empty, and 30 % of the others."""
     similarity_divisor: float = 3.0
     """What the sum of score and similarity is divided by. Similarity is about twice as high as a score of
     words, so the same bounds hold for both."""

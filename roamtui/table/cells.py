@@ -38,6 +38,8 @@ class CellState(StrEnum):
     """The value is the likeliest sentence of the best passage. No model has read it, so it may not answer."""
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
+    NEAREST = "nearest"
+    """There are only nearest passages, which are not said to answer."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -56,6 +58,7 @@ _SIGNS = {
     CellState.FOUND: "✓",
     CellState.PASSAGE: "·",
     CellState.PARTLY: "!",
+    CellState.NEAREST: "~",
     CellState.NOT_FOUND: "–",
     CellState.FAILED: "✗",
 }
@@ -116,7 +119,8 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         is_nearest = exchange.stopped is StopReason.NEAREST
         reason = UNCERTAIN if is_nearest else exchange.answer.partition("\n\n")[0]
         gaps = coverage.gaps if coverage.gaps not in reason else ""
-        return replace(cell, state=CellState.NOT_FOUND, note=sanitise_line(f"{reason} {gaps}"))
+        state = CellState.NEAREST if is_nearest else CellState.NOT_FOUND
+        return replace(cell, state=state, note=sanitise_line(f"{reason} {gaps}"))
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
     passages = list_passages(exchange)

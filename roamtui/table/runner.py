@@ -186,8 +186,7 @@ class _Filler:
         self._conversations = ConversationStore(table.conversations)
         self._spending = SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True)
         options = plan.agent_options
-        policy = replace(options.policy, answer_min=options.policy.cell_min)
-        self._options = replace(options, instructions=CELL_INSTRUCTIONS, policy=policy)
+        self._options = replace(options, instructions=CELL_INSTRUCTIONS)
         asked = [table.get_cell(row, column) for row in table.rows for column in columns]
         run.pending = sum(map(self._must_ask, asked))
         run.states.update(

@@ -7,17 +7,23 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from roamtui.conversation.events import Usage
+from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
+from roamtui.search.base import RetrievalOptions
+from roamtui.search.hybrid import make_searcher
 from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
 from roamtui.table.store import hold_table, list_rows, read_table
 from roamtui.text import estimate_tokens
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, estimate_request_tokens
+from tests.real_documents import PROJECT_DIR
 from tests.table.filling import (
     PERIOD,
     PETS,
@@ -247,6 +253,28 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
     assert list_states(table)[0] == ["passage", "not_found"]
     values = ["The notice period is 60 days.", "The notice period is three months.", "The notice period is a week."]
     assert [row[0] for row in list_values(table)] == values
+
+
+async def test_a_cell_without_a_model_judges_passages_as_an_answer_does(folder: Path) -> None:
+    handbook = PROJECT_DIR / "examples" / "handbook.md"
+    questions = (
+        "Can I bring my dog?",
+        "What happens if I lose a tool?",
+        "Is there a wheelchair ramp?",
+        "Who won the cup?",
+    )
+    stopped: list[StopReason | None] = []
+    for question in questions:
+        library = open_library([str(handbook)])
+        conversation = Conversation(library)
+        exchange = await Agent(conversation, NoModel(), make_searcher(library, RetrievalOptions())).ask(question)
+        assert exchange is not None
+        stopped.append(exchange.stopped)
+    _, table = await fill(define(folder, handbook, *questions), NoModel())
+    assert stopped[:2] == [StopReason.ANSWERED] * 2
+    nearest = [state == "nearest" for state in list_states(table)[0]]
+    assert nearest == [reason is StopReason.NEAREST for reason in stopped]
+    assert list_states(table)[0][:2] == ["passage"] * 2
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
