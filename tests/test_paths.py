@@ -102,3 +102,17 @@ def test_of_several_who_replace_a_file_at_once_one_is_the_last(tmp_path: Path) -
             assert file.read_bytes() in versions
     assert [one.result() for one in done] == [None] * len(done)
     assert [*_read_folder(tmp_path)] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [("here", "."), ("here/a.md", "a.md"), (".", "~"), ("b.md", "~/b.md"), ("-", "standard input"), ("/c.md", "/c.md")],
+)
+def test_a_path_is_shown_from_the_working_or_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, shown: str
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert paths.display_path(path if path == "-" else str(tmp_path / path)) == shown.replace("/", os.sep)

@@ -36,6 +36,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert _IDS[8] in unread, "the model had one line of it"
     assert unread.isdisjoint({_IDS[0], _IDS[9]}), "an excerpt of the first was sent, and the last was opened"
     assert (last.reading.whole, last.reading.sections) == (1, 1 + _COUNT)
+    assert last.reading.partly == _COUNT - 1 - len(unread), "an excerpt of each other pump was sent"
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
     exchange = state.exchanges[-1]

@@ -21,6 +21,7 @@ from tests.tui.driving import RunningApp, make_app, running
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
     newest = "second\nin two lines"
     async with running(make_app(options=make_options(examples=(newest, "first")))) as ui:
+        ui.box.remember(newest)  # it was asked again
         await ui.press("d")
         # in a question of several lines, the cursor first goes up through them
         for key, text in (("up", newest), ("up", newest), ("up", "first"), ("up", "first"), ("down", newest)):
