@@ -34,7 +34,7 @@ def test_each_figure_of_the_readme_is_a_promise() -> None:
     promises = (PROJECT_DIR / "tests" / "PROMISES.md").read_text("utf-8")
     section = promises.partition("## Figures of the README\n")[2].partition("\n## ")[0]
     figures = _FIGURE.findall(_NO_FIGURES.sub(" ", _README))
-    assert len(figures) > 30
+    assert len(figures) > 20
     assert sorted(set(figures) - set(_FIGURE.findall(section))) == []
 
 
@@ -46,10 +46,10 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
     assert f"called {right} and {right_grep} right without a gap" in _SENTENCES
     assert f"sent {1 / float(tokens):.1f} times as many tokens" in _SENTENCES
 
-    searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with simple searches") if len(row) == 8}
+    searches = {row[0].partition(" ")[0]: row for row in _read_rows("Compared with plain search")}
     for title, name in _SETS.items():
-        _, _, words, vectors, ours, *_ = searches[name]
-        assert f"| {title} | {ours} | {words} | {vectors} |" in _README
+        _, _, words, ours, *_ = searches[name]
+        assert f"| {title} | {ours} | {words} |" in _README
     assert f"up to {DEFAULT_POLICY.hits_tokens_max:,} tokens" in _SENTENCES
 
     viewers = [row for row in _read_rows("Speed") if len(row) == 5]
