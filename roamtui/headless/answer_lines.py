@@ -31,7 +31,13 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import find_isolates, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
-from roamtui.quotes.wording import SENTENCE_LABEL, describe_source, format_nearest, format_sentence
+from roamtui.quotes.wording import (
+    SENTENCE_LABEL,
+    describe_source,
+    format_nearest,
+    format_sentence,
+    format_source_line,
+)
 
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
@@ -98,7 +104,7 @@ def write_answer(
         lines += [""] if exchange.citations else []
         for line in _list_sources(exchange, library, model_name):
             words = line if isinstance(line, str) else f"{_INDENT}{format_sentence(line.text)}"
-            lines.append(f"{_INDENT}{sanitise_text(words)}")
+            lines.append(sanitise_text(words))
         write_sanitised("\n".join(lines) + "\n")
 
 
@@ -107,23 +113,25 @@ def _list_sources(
 ) -> list[str | Surroundings]:
     """List the sources of an answer and what stands around their quotes, its proof and its model, as lines.
 
-    In a terminal, which has a `width`, sources have numbers, otherwise ids.
+    In a terminal, which has a `width`, sources are as wide as it. Otherwise `recheck` can read them again.
     """
     has_verdicts = not replies_with_passages(exchange)
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
         sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-        start = f"[{citation.section_id}] " if width is None else f"{number}{sign} "
-        if citation.section_id not in library:
+        start = f"{number}{sign} "
+        if width is None:
+            lines.append(format_source_line(citation, number))
+        elif citation.section_id not in library:
             lines.append(f"{start}there is no such section")
             continue
-        place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
-        if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
-            place = f": {describe_source(citation, library).place}"
-        titles: Sequence[str] = list_titles(library, citation.section_id)
-        if width is not None:
-            titles = fit_path(titles, width - len(_INDENT), len(start) + len(place))
-        lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
+        else:
+            place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
+            if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
+                place = f": {describe_source(citation, library).place}"
+            path = list_titles(library, citation.section_id)
+            titles = fit_path(path, width - len(_INDENT), len(start) + len(place))
+            lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
         if nearest := format_nearest(citation):
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.export.table import render_csv, strip_apostrophe
+from roamtui.headless.answer_lines import write_answer
 from roamtui.quotes.current_text import check_answers_again
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
@@ -64,12 +67,24 @@ def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, ga
         assert ("ten metres long" in told.out) is not bool(index)
 
 
+def _write_piped(garden: Path, conversation: str) -> str:
+    """Return what `ask` writes into a pipe."""
+    library = open_library((str(garden),))
+    saved = Conversation(library, store=open_store(), saved_id=conversation)
+    with redirect_stdout(StringIO()) as written:
+        write_answer(saved.state.exchanges[0], library, "scripted")
+    saved.close()
+    return f"{written.getvalue()}\nSource: {garden}\n"
+
+
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)
     exports = [garden.with_name(f"out.{suffix}") for suffix in ("md", "json", "html")]
     for path in exports:
         assert run("conversations", "export", conversation, "-o", path).code == 0
+    exports.append(garden.with_name("piped.txt"))
+    exports[-1].write_text(_write_piped(garden, conversation), "utf-8")
     targets: list[tuple[str | Path, ...]] = [(conversation,), *((path,) for path in exports)]
     return targets + [(*target, "--in", garden) for target in targets]
 

@@ -76,6 +76,14 @@ class FindResults(Struct, frozen=True, kw_only=True):
         quoted = _QUOTED.fullmatch(self.query)
         return " ".join((quoted[1] if quoted else self.query).split())
 
+    def with_matches(self, matches: tuple[Span, ...]) -> "FindResults":
+        """Return them with the matches of the phrase in the library."""
+        first_matches: dict[str, int] = {}
+        for index, match in enumerate(matches):
+            if (section_id := self.library.section_at(match.doc, match.start)) is not None:
+                first_matches.setdefault(section_id, index)
+        return replace(self, matches=matches, first_matches=first_matches)
+
     def locate(self, result: FindResult) -> tuple[int | None, Span | None]:
         """Return the index of the first match in a section, or else the place of its best sentence."""
         index = self.first_matches.get(result.section_id)
@@ -114,7 +122,8 @@ class FoundMatches:
         library = await self._conversation.library_loader.load_all()
         phrase = self.outcome.phrase
         if self.outcome.library is not library:
-            self.outcome = replace(self.outcome, library=library, matches=await find_text(library, phrase))
+            matches = await find_text(library, phrase)
+            self.outcome = replace(self.outcome, library=library).with_matches(matches)
         if matches := self.outcome.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
@@ -173,11 +182,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         if titles:
             self._show_found(outcome)
         matches = await find_text(library, outcome.phrase)
-        first_matches: dict[str, int] = {}
-        for index, match in enumerate(matches):
-            if (section_id := library.section_at(match.doc, match.start)) is not None:
-                first_matches.setdefault(section_id, index)
-        outcome = replace(outcome, matches=matches, first_matches=first_matches)
+        outcome = outcome.with_matches(matches)
         results = [*titles, *_list_texts(outcome)]
         if query:
             self._show_found(replace(outcome, results=tuple(results)))
@@ -189,7 +194,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             results += [
                 FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
                 for hit in await self._agent.search.find(query, _HITS_MAX)
-                if hit.section_id not in first_matches
+                if hit.section_id not in outcome.first_matches
             ]
         self._show_found(replace(outcome, results=tuple(results), is_complete=True))
 
@@ -261,7 +266,7 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 
 async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
     """Find a phrase, ignoring case and line ends. Matches do not overlap."""
-    words = phrase.lower().split()
+    words = phrase.replace("İ", "i").lower().split()
     if not words:
         return ()
     spans = list[Span]()

@@ -86,6 +86,17 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await ui.press_until(lambda: ui.read_title == "Upper stone", "N")
 
 
+async def test_a_match_that_a_reload_took_away_is_not_walked_to() -> None:
+    async with running(make_searching_app(RYE), (160, 30)) as ui:
+        await find(ui, "rye", "escape", "/")
+        await ui.press_until(lambda: ui.read_title, "enter")
+        await ui.conversation.library_loader.reload(make_library(RYE.replace("rye", "oat").replace("Rye", "Oat")))
+        await ui.press("n")
+        await ui.rest()
+        assert not list_marked(ui.reader, HighlightKind.CURRENT_MATCH)
+        assert ui.app.is_running
+
+
 async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_a_key_away() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as ui:
         await find(ui, "rye")
@@ -151,6 +162,7 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
         ("One two.\nONE\tTwo, one\r\ntwo", "one two", [0, 9]),
         ("aaaaa", "AA", [0, 2]),
         ("İİ word", "word", [3]),
+        ("in İstanbul", "İstanbul", [3]),
         ("any", " ", []),
     ],
 )
