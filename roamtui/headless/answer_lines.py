@@ -18,7 +18,7 @@ from roamtui.agent.presentation import (
     match_proof,
     replies_with_passages,
 )
-from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import format_cost, format_unproven
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -118,20 +118,10 @@ def _list_sources(
     has_verdicts = not replies_with_passages(exchange)
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
-        start = f"{number}{sign} "
         if width is None:
             lines.append(format_source_line(citation, number))
-        elif citation.section_id not in library:
-            lines.append(f"{start}there is no such section")
-            continue
         else:
-            place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
-            if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
-                place = f": {describe_source(citation, library).place}"
-            path = list_titles(library, citation.section_id)
-            titles = fit_path(path, width - len(_INDENT), len(start) + len(place))
-            lines.append(start + PLAIN_PATH_STEP.join(titles) + place)
+            lines.append(_fit_source(citation, number, library, width, has_verdicts=has_verdicts))
         if nearest := format_nearest(citation):
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:
@@ -146,6 +136,21 @@ def _list_sources(
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
     lines.append(f"({model_name}{ending})")
     return lines
+
+
+def _fit_source(citation: Citation, number: int, library: Library, width: int, *, has_verdicts: bool) -> str:
+    """Write a source on a line, with as much of its path as the width has room for."""
+    sign = f" {citation.state.sign}" if has_verdicts and citation.state.sign else ""
+    start = f"{number}{sign} "
+    if citation.section_id not in library:
+        return f"{start}there is no such section"
+    place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
+    if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
+        place = f": {describe_source(citation, library).place}"
+    titles = fit_path(
+        list_titles(library, citation.section_id), width - len(_INDENT), len(start) + len(place)
+    )
+    return start + PLAIN_PATH_STEP.join(titles) + place
 
 
 def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:

@@ -342,9 +342,8 @@ class RoamApp(App[None], inherit_bindings=False):
         if sys.platform != "win32" and driver and driver.can_suspend and os.getpgrp() != os.getsid(0):
             driver.suspend_application_mode()
             os.killpg(0, signal.SIGSTOP)
-            self.call_later(
-                self.refresh, layout=True
-            )  # the shell continued it, and the driver drew nothing yet
+            # The shell has continued it, and the driver has drawn nothing yet.
+            self.call_later(self.refresh, layout=True)
         else:
             self.notify("roamtui cannot go into the background here.", markup=False)
 

@@ -77,6 +77,11 @@ def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
     assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
 
 
+def test_a_result_that_cannot_be_written_is_not_lost_unnoticed(garden: Path) -> None:
+    result = run_in_shell("roamtui outline $1 >&-", garden)
+    assert (result.returncode, result.stderr.count(b"\n")) == (1, 1)
+
+
 def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
     path = tmp_path / "law.md"
     path.write_text(

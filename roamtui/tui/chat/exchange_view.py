@@ -201,9 +201,11 @@ class ExchangeView(ContentView):
 
     def fold_question(self) -> bool:
         """Show a long question whole, or only its beginning. Return whether it is long."""
-        self._shows_question = not self._shows_question
-        self.invalidate()
-        return is_long_question(self.exchange.question, self.size.width)
+        is_long = is_long_question(self.exchange.question, self.size.width)
+        if is_long:
+            self._shows_question = not self._shows_question
+            self.invalidate()
+        return is_long
 
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""

@@ -175,6 +175,14 @@ async def test_of_a_long_question_the_first_lines_are_shown_until_a_key_shows_al
         await ui.press_until(shown[0], "space")
 
 
+async def test_a_question_that_is_short_now_is_folded_once_it_is_long() -> None:
+    async with running(make_app(["Of loaves."]), (160, 24)) as ui:
+        await ui.ask("What is the matter here? " * 12)
+        assert not ui.last.fold_question()
+        await ui.pilot.resize_terminal(40, 24)
+        await ui.wait_until("more line")
+
+
 async def answer_about_ovens(ui: RunningApp) -> None:
     """Have a question answered with three citations: two in the text, one not."""
     stone, deck = ui.find_id("Stone oven"), ui.find_id("Deck oven")
