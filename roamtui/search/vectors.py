@@ -64,15 +64,16 @@ def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
     columns = document.columns
     key = document.key
     text = document.text[columns.starts[row] : columns.starts[row + 1]]
-    if not text.strip() and node.has_children:
+    if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
+        text = text[heading.end() :]  # the heading is among the titles
+    text = text.strip()
+    if not text and node.has_children:
         return None
     path = {key[: key.rfind(".")] if "." in key.rpartition("/")[2] else key: None}
     if columns.kinds[row] is not NodeKind.TEXT:
         path |= dict.fromkeys(columns.path(row))
     titles = " > ".join(" ".join(title.split()) for title in path if title.strip())[-_PATH_LENGTH_MAX:]
-    if columns.kinds[row] is NodeKind.SECTION and (heading := _HEADING.match(text)) is not None:
-        text = text[heading.end() :]  # the heading is among the titles
-    return titles, text.strip()
+    return titles, text
 
 
 def split_text(text: str, size: int) -> Iterator[str]:

@@ -24,7 +24,8 @@ from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 
 LIBRARY = make_library(
-    "# Club\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n## Tea\n\nHot.\n\n"
+    "# Club\n\nFor all.\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n"
+    "## Tea\n\nHot.\n\n"
     + "".join(f"## Rule {number}\n\nRule {number} of the club is long.\n\n" for number in range(12))
 )
 TOTAL = 16

@@ -28,13 +28,14 @@ def test_pieces_have_everything_but_white_space(text: str, size: int) -> None:
     assert all(0 < len(piece) <= size for piece in pieces)
 
 
-def test_a_chunk_starts_with_its_titles_instead_of_its_heading() -> None:
-    library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
+def test_a_chunk_starts_with_its_titles_and_a_chapter_of_only_a_title_has_none() -> None:
+    text = "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n## Trees\n\n### Empty\n"
+    library = make_folder({"guide/intro.md": text})
     chunks = [chunk for section_id in library.walk() for chunk in make_section_chunks(library, section_id, 100)]
     assert chunks == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
-        "guide/intro > Garden > Beds > Empty",
+        "guide/intro > Garden > Trees > Empty",
     ]
 
 

@@ -12,7 +12,8 @@ from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder, make_library
 
 FILES = {
-    "fees.md": "# Fees\n\n## Late fees\n\nA late fee is 2 % a month.\n\n## Invoices\n\nWho pays late is reminded.\n",
+    "fees.md": "# Fees\n\nIn euros.\n\n## Late fees\n\nA late fee is 2 % a month.\n\n"
+    "## Invoices\n\nWho pays late is reminded.\n",
     "work/remote.md": "# Remote work\n\nAsk `getUserById` or set `max_tokens` and `--dry-run`; written in C++.\n",
     "work/leave.md": "# Sick leave\n\nTell your manager on the first day. Naïve café, 東京都.\n",
     "garden.md": "# Watering\n\nThe gardeners water the roses.\n",
