@@ -128,7 +128,7 @@ def run_recheck(
             saved = store.load(target)
             origins = saved.approved_origins
             open_source = partial(reopen, links=saved.pages, approved=origins, added=saved.sources)
-            sources = _Sources(open_source, path.parent)
+            sources = _Sources(open_source, path.parent, source)
             claims = []
             for exchange in saved.exchanges:
                 claims += _make_claims(
@@ -139,11 +139,11 @@ def run_recheck(
                 )
         else:
             # without a `source`, the file names it
-            sources = _Sources(partial(reopen, is_own=replaces_source), path.parent)
-            claims = read_claims_of_file(path, target, None if source is None else sources.open(source))
+            sources = _Sources(partial(reopen, is_own=replaces_source), path.parent, source)
+            claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
         for claim in claims:
-            name = source or sources.resolve(claim.source)
-            library = sources.open(name)
+            name = sources.resolve(claim.source)
+            library = sources.open(claim.source)
             quotes.append(_recheck_claim(claim, name, library))
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
@@ -176,11 +176,13 @@ def run_recheck(
     return int(any(quote.status in faults for quote in quotes))
 
 
-def read_claims_of_file(path: Path, name: str, source: Library | str | None) -> Sequence[Claim]:
+def read_claims_of_file(
+    path: Path, name: str, open_source: Callable[[str], Library | str], *, replaces_source: bool
+) -> Sequence[Claim]:
     """Return the quotes of a file or a table.
 
-    With a `source`, which may be why it cannot be opened, the file need not say where its quotes come from:
-    each quotation counts.
+    `open_source` opens the source that a file names, or returns why it cannot be opened. If it
+    `replaces_source`, the file need not name any: each quotation counts.
     """
     suffix = path.suffix.lower()
     if is_table(path):
@@ -199,9 +201,11 @@ def read_claims_of_file(path: Path, name: str, source: Library | str | None) -> 
     if suffix == ".csv":
         return _read_csv(text, name)
     main = parse_source_line(text)
-    if source is not None and not main:
-        return read_quotations(text, name, None if isinstance(source, str) else source)
-    return [replace(claim, source=claim.source or main) for claim in read_claims(text, name)]
+    opened = open_source(main)
+    library = opened if isinstance(opened, Library) else None
+    if replaces_source and not main:
+        return read_quotations(text, name, library)
+    return [replace(claim, source=claim.source or main) for claim in read_claims(text, name, library)]
 
 
 def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:
@@ -307,25 +311,30 @@ def _read_csv(text: str, name: str) -> list[Claim]:
 class _Sources:
     """The sources of the quotes of a file. Each is opened once."""
 
-    def __init__(self, open_source: Callable[[str], Library], folder: Path) -> None:
+    def __init__(self, open_source: Callable[[str], Library], folder: Path, replacement: str | None) -> None:
+        """Resolve paths relative to a folder. A `replacement` stands for every source."""
         self._open = open_source
         self._folder = folder
+        self._replacement = replacement
         self._opened: dict[str, Library | str] = {"": _NO_SOURCE}
 
     def resolve(self, name: str) -> str:
-        """Return the path of a source that the file names. Paths are relative to its folder."""
+        """Return the path of a source that the file names."""
+        if self._replacement is not None:
+            return self._replacement
         is_beside = name and is_path(name) and (self._folder / name).exists()
         return str(self._folder / name) if is_beside else name
 
     def open(self, name: str) -> Library | str:
-        """Return a library, or why the source cannot be opened."""
-        if name not in self._opened:
+        """Return the library of a source that the file names, or why it cannot be opened."""
+        path = self.resolve(name)
+        if path not in self._opened:
             try:
-                self._opened[name] = self._open(name)
+                self._opened[path] = self._open(path)
             except (SourceError, UsageError) as error:
-                is_gone = is_source_missing(name)
-                self._opened[name] = explain_missing(name) if is_gone else str(error)
-        return self._opened[name]
+                is_gone = is_source_missing(path)
+                self._opened[path] = explain_missing(path) if is_gone else str(error)
+        return self._opened[path]
 
 
 def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:

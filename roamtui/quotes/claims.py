@@ -11,12 +11,14 @@ A person writes a quote with a link to its file, and to its section, in the same
 
 import json
 import re
+from collections.abc import Iterator
 from operator import attrgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
+from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
@@ -98,8 +100,24 @@ def _parse_quote(text: str) -> str:
         return text[1:-1]
 
 
-def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
-    """Return the claims of a Markdown file: an export's lists, or any other page's links."""
+def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
+    """Yield the marks of a text that quotes the `library`, or a source that cannot be opened.
+
+    What looks like an id, but stands so in the library, is none.
+    """
+
+    def is_invented(mark: Mark) -> bool:
+        words = text[mark.start : mark.end]
+        return library is None or not any(words in document.text for document in library.documents)
+
+    return find_marks(text, () if library is None else library, is_invented)
+
+
+def read_claims(markdown: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
+    """Return the claims of a Markdown file: an export's lists, or any other page's links and ids.
+
+    Ids of the `library`, which is the file's source, count in any form that an answer may give them.
+    """
     text = blank_document_lines(markdown)
     exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
     passages = [_parse_passage(match, markdown, name) for match in _PASSAGE_LINES.finditer(text)]
@@ -111,7 +129,7 @@ def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
-    marks += find_marks(without_links, (), lambda _: True)
+    marks += find_claimed_marks(without_links, library)
     marks.sort(key=attrgetter("start"))
     claims = []
     for quotation in read_answer(text, tuple(marks)).quotes:

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
-from roamtui.outline.ids import Mark, find_marks
-from roamtui.quotes.claims import Claim
+from roamtui.quotes.claims import Claim, find_claimed_marks
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.wording import blank_document_lines
 from roamtui.quotes.words import read_words
@@ -29,16 +28,10 @@ _ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–―]|--)[^\n]*\Z")
 def read_quotations(text: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
     """Return the quotations of a Markdown or plain text called `name`, each once, in order.
 
-    If one names the id of a section, it is claimed to be from there. What looks like an id, but stands so in
-    the `library`, is none.
+    If one names the id of a section, it is claimed to be from there.
     """
-
-    def is_invented(mark: Mark) -> bool:
-        words = text[mark.start : mark.end]
-        return library is None or not any(words in document.text for document in library.documents)
-
     text = blank_document_lines(text)
-    marks = tuple(find_marks(text, () if library is None else library, is_invented))
+    marks = tuple(find_claimed_marks(text, library))
     quotes = [quote for quote in read_answer(text, marks).quotes if not (quote.is_code or quote.is_block)]
     starts = {quote.start for quote in quotes}
     is_block = bytearray(len(text))

@@ -67,6 +67,21 @@ def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, ga
         assert ("ten metres long" in told.out) is not bool(index)
 
 
+@pytest.mark.parametrize("form", ['[{0} "{1}"]', "[{0}: “{1}”]", '["{1}", {0}]', '({0} "{1}")', '{0} "{1}"'])
+def test_an_answer_and_a_file_with_its_text_have_the_same_quotes(run: RunCommand, garden: Path, form: str) -> None:
+    answer = "So it is: " + form.format("{Plots}", "Each plot is ten feet long") + "."
+    of_answer = run("recheck", _ask(garden, answer), "--json").json["quotes"]
+    plots = next(
+        section["id"] for section in run("outline", garden, "--json").json["sections"] if section["title"] == "Plots"
+    )
+    path = garden.with_name("answer.md")
+    text = f"{answer.format(Plots=plots)}\n"
+    for source_line, arguments in ((f"\nSource: {garden.name}\n", ()), ("", ("--in", garden))):
+        path.write_text(text + source_line, "utf-8")
+        (quote,) = run("recheck", path, "--json", *arguments).json["quotes"]
+        assert [(quote["quote"], quote["now"])] == [(each["quote"], each["now"]) for each in of_answer]
+
+
 def _write_piped(garden: Path, conversation: str) -> str:
     """Return what `ask` writes into a pipe."""
     library = open_library((str(garden),))
