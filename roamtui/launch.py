@@ -180,7 +180,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
-            raise UsageError("the app needs a terminal. Use `roamtui ask` or `roamtui outline` instead.")
+            raise UsageError(
+                "the app needs a terminal. To read questions from a pipe, add --plain; `roamtui ask` answers one."
+            )
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
         first = table = None
         if len(self.sources) == 1 and is_table(Path(self.sources[0])):

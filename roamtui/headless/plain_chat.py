@@ -23,15 +23,21 @@ from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
 _PROMPT = "Ask: "
-_HELP = """\
-Any other line is a question. A full title works in place of an ID.
-/outline: Show the outline that the model reads.
-/show ID: Show the text of a section. This costs nothing.
-/open ID: Open a section, so that the model gets its text with your next question.
-/close ID: Close a section, so that the model forgets its text.
-/quit: Quit (or ctrl+d).
-ctrl+c stops the current answer and keeps what has arrived.
-"""
+_COMMANDS = {
+    "/outline": "Show the outline that the model reads.",
+    "/show ID": "Show the text of a section. This costs nothing.",
+    "/open ID": "Open a section, so that the model gets its text with your next question.",
+    "/close ID": "Close a section, so that the model forgets its text.",
+    "/help": "Explain these commands.",
+    "/quit": "Quit (or ctrl+d).",
+}
+_HELP = "\n".join(
+    (
+        "Any other line is a question. A full title works in place of an ID.",
+        *(f"{command}: {sentence}" for command, sentence in _COMMANDS.items()),
+        "ctrl+c stops the current answer and keeps what has arrived.\n",
+    )
+)
 
 
 async def approve(approval: ApprovalRequest) -> bool:
@@ -75,6 +81,7 @@ class PlainChat:
                     try:
                         runner.run(self._run_command(line) if line.startswith("/") else self._ask(line))
                     except RoamtuiError as error:
+                        self._has_failed = True
                         write_sanitised(f"{error}\n")
                     except KeyboardInterrupt:
                         if not self._is_typed:
@@ -139,7 +146,7 @@ class PlainChat:
                 await conversation.execute(make_command(section_ids=section_ids, origin=Origin.PERSON))
         elif name == "/outline":
             write_sanitised(render_outline(conversation.state.library))
-        else:
-            if name != "/help":
-                write_sanitised(f"{line} is not one of these commands:\n")
+        elif name == "/help":
             write_sanitised(_HELP)
+        else:
+            raise UsageError(f"{name} is not a command here. The commands are {', '.join(_COMMANDS)}.")

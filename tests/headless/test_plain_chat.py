@@ -127,6 +127,11 @@ def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.
     assert "roamtui: The server is away.\n" in chat.err
 
 
+@pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])
+def test_a_wrong_command_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
+    assert chat.run("/show nowhere", "/outline", kind=kind) == status
+
+
 def test_a_question_that_cannot_even_begin_fails_a_script_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse() -> None:
         raise RoamtuiError("The folder is away.")
