@@ -33,7 +33,9 @@ class AnswerFacts(Struct, frozen=True, kw_only=True):
         """Who answered, when, at what cost, and from what text, as one line. Empty without an answer."""
         if not self.asked_at:
             return ""
-        who = "without a model" if self.model == OFFLINE else format_model(self.model, self.server)
+        who = self.model if self.server is None else format_model(self.model, self.server)
+        if self.model == OFFLINE:
+            who = "without a model"
         document = f"document digest {self.digest}" if self.digest else ""
         return " · ".join(filter(None, [who, self._day, format_cost(self.usage), document]))
 

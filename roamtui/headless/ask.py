@@ -95,9 +95,10 @@ async def run_ask(
     if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         exchange = state.exchanges[-1]
         source = f"Source: {state.library.source}" if exchange.citations else ""  # `recheck` reads it
-        origin = gather_facts(exchange, state.source).origin
+        is_answered = exchange.answer or exchange.citations
+        origin = gather_facts(exchange, state.source).origin if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
-        write_text("".join(f"{line}\n" for line in ("", *lines)))
+        write_text("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status
 
 

@@ -12,10 +12,11 @@ from roamtui.conversation import events
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason, Usage
 from roamtui.conversation.reading import SearchHit
+from roamtui.errors import ModelError
 from roamtui.export.json import to_json_event
-from roamtui.headless.ask import AskReport, OutputFormat
+from roamtui.headless.ask import AskReport, OutputFormat, run_ask
 from tests.conversation.conversations import make_library
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
@@ -77,6 +78,12 @@ def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, error: s
     report = AskReport(Agent(Conversation(make_library()), ScriptedModel()), is_watched=False)
     report.record(replace(EVENTS[-1], stopped=stopped, answer="", error=error))
     assert report.finish() == status
+
+
+async def test_nothing_is_said_of_who_answered_if_nobody_did(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = Agent(Conversation(make_library()), ScriptedModel(ScriptedReply(error=ModelError("Unknown model."))))
+    assert await run_ask(agent, "Where?", is_watched=False) == 1
+    assert capsys.readouterr().out == ""
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
