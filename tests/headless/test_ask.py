@@ -81,7 +81,7 @@ def test_the_exit_status_says_how_a_question_ended(stopped: StopReason, error: s
 
 
 async def test_nothing_is_said_of_who_answered_if_nobody_did(capsys: pytest.CaptureFixture[str]) -> None:
-    agent = Agent(Conversation(make_library()), ScriptedModel(ScriptedReply(error=ModelError("Unknown model."))))
+    agent = Agent(Conversation(make_library()), ScriptedModel([ScriptedReply(error=ModelError("No."))]))
     assert await run_ask(agent, "Where?", is_watched=False) == 1
     assert capsys.readouterr().out == ""
 
