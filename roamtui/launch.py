@@ -181,7 +181,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             return self._run_plain()
         if not self.has_screen:
             raise UsageError(
-                "the app needs a terminal. To read questions from a pipe, add --plain; `roamtui ask` answers one."
+                "the app needs a terminal. Add --plain to read questions from a pipe, or use `roamtui ask`."
             )
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
         first = table = None

@@ -78,6 +78,11 @@ def is_standard_input(source: str) -> bool:
     return _STANDARD_INPUT.fullmatch(source) is not None
 
 
+def expand_user(typed: str) -> str:
+    """Return a path with its leading ``~`` expanded."""
+    return os.path.expanduser(typed)  # noqa: PTH111 - the path of an unknown user is kept
+
+
 def display_path(path: str) -> str:
     """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
     if is_standard_input(path):

@@ -7,6 +7,9 @@ from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import mask_logins, sanitise_line
 from roamtui.program import locate_programs
 
+QUIT_WORDS = (":q", ":q!", "exit", "quit")
+"""What a person who wants to leave types, as in an editor or a shell."""
+
 
 def format_full_path(library: Library, section_id: str) -> str:
     """Return the path of a node, or a placeholder if the library no longer has it."""

@@ -28,7 +28,7 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screen_words import list_full_path
+from roamtui.tui.screen_words import QUIT_WORDS, list_full_path
 
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
@@ -42,7 +42,6 @@ _WAITING_SECONDS = 0.3
 _WAITING_LINES_MAX = 4
 _DRAFT_SECONDS = 0.5
 """What is typed is saved after a pause of this length."""
-_QUIT_WORDS = (":q", ":q!", "exit", "quit")
 """What people send to leave other programs."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum selected characters in a question. The model receives the whole section with it."""
@@ -342,7 +341,7 @@ class QuestionArea(Container):
 
         If it looks like a command to quit, first say how to quit.
         """
-        if event.question in _QUIT_WORDS and event.question != self._offered:
+        if event.question in QUIT_WORDS and event.question != self._offered:
             self._offered = event.question
             quit_key = self._keys.first_keys["global.quit"]
             self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)

@@ -23,7 +23,7 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.paths import display_path, is_standard_input
+from roamtui.paths import display_path, expand_user, is_standard_input
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import name_sources
@@ -31,32 +31,34 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
-from roamtui.tui.screens.open_document import expand_user
 
 _FILE_NAME_LENGTH_MAX = 60
 
 
-class ConversationsScreen(ListDialog[ConversationSummary, None]):
-    """Lists saved conversations, but not what `roamtui ask` saved. A person can switch to one of them."""
+class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
+    """Lists saved conversations, but not what `roamtui ask` saved.
+
+    A person can switch to one about the open document, if any. One about another is the result.
+    """
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation | None, store: ConversationStore, keys: Keymap) -> None:
         foot = make_key_hints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store
-        self._source = get_source_key(conversation.state.library)
+        self._library = None if conversation is None else conversation.state.library
+        self._source = None if self._library is None else get_source_key(self._library)
         self._summaries: tuple[ConversationSummary, ...] = ()
 
     @on(events.Mount)
     @work(exit_on_error=False)
     async def _load(self) -> None:
-        current_id = self._conversation.state.id
         saved = await asyncio.to_thread(self._store.list)
-        listed = [item for item in saved if item.problem or not item.is_one_shot or item.id == current_id]
+        listed = [item for item in saved if item.problem or not item.is_one_shot or self._is_current(item)]
         self._summaries = tuple(sorted(listed, key=lambda item: item.source != self._source))
         self.show()
         self.show_message("" if listed else "No conversations yet: ask a question.")
@@ -70,7 +72,10 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
             if all(word in text for word in words):
                 is_here = summary.source == self._source
                 heading = Content.styled("This document" if is_here else "Other documents", "bold $primary")
-                yield Row(summary, self._draw(summary), heading)
+                yield Row(summary, self._draw(summary), "" if self._source is None else heading)
+
+    def _is_current(self, summary: ConversationSummary) -> bool:
+        return self._conversation is not None and summary.id == self._conversation.state.id
 
     @override
     def get_key(self, item: ConversationSummary) -> object:
@@ -83,23 +88,22 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         parts = [count, format_time(summary.updated_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
-        sign = "  ● now" if summary.id == self._conversation.state.id else ""
+        sign = "  ● now" if self._is_current(summary) else ""
         facts = " · ".join(filter(None, parts))
         return Content.assemble((_format_title(summary), "bold"), f"{sign}\n{facts}")
 
     @override
     def choose(self, item: ConversationSummary) -> None:
-        if item.id == self._conversation.state.id:
+        if self._is_current(item):
             self.dismiss(None)
         elif not item.source:
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
-        elif item.source == self._source:
+        elif self._conversation is not None and item.source == self._source:
             self._switch(self._conversation.open(item.id))
         elif is_source_missing(item.source):
             self._find_document(item)
         else:
-            self.app.post_message(DocumentRequested(item.source, item.id))
-            self.dismiss(None)
+            self.dismiss(DocumentRequested(item.source, item.id))
 
     @work(exclusive=True, exit_on_error=False)
     async def _find_document(self, item: ConversationSummary) -> None:
@@ -113,8 +117,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         )
         typed = await self.app.push_screen_wait(dialog)
         if typed is not None:
-            self.app.post_message(DocumentRequested(expand_user(typed), item.id))
-            self.dismiss(None)
+            self.finish(DocumentRequested(expand_user(typed), item.id))
 
     @work(exit_on_error=False)
     async def _switch(self, switching: Awaitable[None]) -> None:
@@ -129,7 +132,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
-        if summary.id == self._conversation.state.id:
+        if self._conversation is not None and self._is_current(summary):
             await self._conversation.apply((ConversationRenamed(title=title),))
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
@@ -142,7 +145,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     @work(exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
         summary = self.chosen
-        if summary is not None and summary.id == self._conversation.state.id:
+        if summary is not None and self._is_current(summary):
             self.show_message("Cannot delete the current conversation. Start a new one first.")
         elif summary is not None and await self.app.push_screen_wait(
             ConfirmDialog("Delete this for good?", _format_title(summary), yes="Delete")
@@ -155,18 +158,20 @@ class ConversationsScreen(ListDialog[ConversationSummary, None]):
     def action_export(self) -> None:
         if (summary := self.chosen) is not None:
             load = partial(self._store.load, summary.id)
-            dialog = make_export_dialog(load, summary, self._conversation.state.library)
+            dialog = make_export_dialog(load, summary, self._library)
             self.app.push_screen(dialog, self.show_message)
 
 
 def make_export_dialog(
-    load: Callable[[], ConversationState], summary: ConversationSummary | ConversationState, library: Library
+    load: Callable[[], ConversationState],
+    summary: ConversationSummary | ConversationState,
+    library: Library | None,
 ) -> ExportDialog:
-    """Make the dialog that exports a conversation. `library` is the open document."""
+    """Make the dialog that exports a conversation. `library` is the open document, if any."""
     source = summary.source
 
     def render_page(_: Path) -> str:
-        if source != get_source_key(library):
+        if library is None or source != get_source_key(library):
             raise SourceError(
                 "An export as a web page includes the document, which is not open."
                 " Resume this conversation first."

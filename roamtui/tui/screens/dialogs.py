@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 from roamtui.output import write_export
+from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import locate_programs
 from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
@@ -242,7 +243,7 @@ class ExportDialog(PromptDialog):
         self.run_worker(self._export(value), exclusive=True, exit_on_error=False)
 
     async def _export(self, name: str) -> None:
-        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - reads no disk, and keeps an unknown user
+        path = Path(expand_user(name))
         if (render := self._renderers.get(path.suffix.lower())) is None:
             raise RoamtuiError(f"The name must end in {self._endings}.")
         text = await asyncio.to_thread(render, path)

@@ -335,14 +335,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         discard = self.question_box.discard if is_in_box else lambda: False
         copy_or_stop(self, typed, lambda: self.questions.stop() or discard(), self.keys)
 
-    def action_conversations(self) -> None:
+    @work(group="listing", exit_on_error=False)
+    async def action_conversations(self) -> None:
         from roamtui.tui.screens.conversations import ConversationsScreen
 
         if (store := self.conversation.store) is None:
             problem = "There are no saved conversations, because saving is off."
             self.notify(problem, severity="warning", markup=False)
         elif not self.warn_if_busy():
-            self.app.push_screen(ConversationsScreen(self.conversation, store, self.keys))
+            screen = ConversationsScreen(self.conversation, store, self.keys)
+            if request := await self.app.push_screen_wait(screen):
+                self.app.post_message(request)
 
     @work(group="commands", exit_on_error=False)
     async def action_new_conversation(self) -> None:

@@ -15,15 +15,18 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
+from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_page_count
 from roamtui.document.loader import suggest_url
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
+from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line
 from roamtui.sources.listing import is_document_name, is_skipped_folder, make_sort_key
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
+from roamtui.tui.screen_words import QUIT_WORDS
 from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
@@ -37,7 +40,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
-    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
+    BINDINGS = make_bindings(Scope.START) + make_bindings(
+        Scope.GLOBAL, only=(*SHARED_IDS, "global.conversations")
+    )
 
     def __init__(
         self,
@@ -55,6 +60,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         the settings. Without a title, this is the first screen, which introduces the program.
         """
         first_title = Content.assemble(("◆ roamtui", "bold $primary"), (f" · {_INTRODUCTION}", "$muted"))
+        self._keys = keys
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         foot = f"enter to open, {complete_key} to complete a path, {help_key} for help, esc to clear or close"
         super().__init__(
@@ -140,10 +146,29 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     def _use(self, offer: StartOffer) -> None:
         request = DocumentRequested(expand_user(offer.source), offer.conversation_id)
+        self._open_requested(request, offer.model)
+
+    def _open_requested(self, request: DocumentRequested | None, model: Model | None = None) -> None:
+        if request is None:
+            return
         if self._is_open is None or self._is_open(request):
             self.finish(request)
         else:
-            self._opening = self._open(request.source, offer.conversation_id, offer.model or self._model)
+            self._opening = self._open(request.source, request.conversation_id, model or self._model)
+
+    def action_conversations(self) -> None:
+        """List all saved conversations, unless a source is added to one."""
+        if self._is_open is not None and self._opening is None:
+            from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415 - few list them
+
+            screen = ConversationsScreen(None, open_store(), self._keys)
+            self.app.push_screen(screen, self._open_requested)
+
+    @override
+    def filter(self) -> None:
+        super().filter()
+        if self.typed in QUIT_WORDS:
+            self.show_message(f"{self._keys.first_keys['global.quit']} quits")
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
@@ -251,8 +276,3 @@ def find_similar_paths(typed: str, paths: Sequence[str]) -> list[str]:
         if score >= _SIMILAR_SCORE_MIN:
             scores[path] = score
     return sorted(scores, key=lambda path: (-scores[path], len(path)))[:_SIMILAR_SHOWN_MAX]
-
-
-def expand_user(typed: str) -> str:
-    """Return a path with its leading ``~`` expanded."""
-    return os.path.expanduser(typed)  # noqa: PTH111 - the path of an unknown user is kept

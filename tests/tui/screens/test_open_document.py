@@ -11,12 +11,15 @@ from msgspec.structs import replace
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
 from roamtui.agent.introductions import suggest_questions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationSummary
+from roamtui.conversation.log import ConversationSummary, open_store
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import OfferGroup
+from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog, list_path_completions
+from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, running
 from tests.tui.opening import Opener
@@ -96,6 +99,26 @@ async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, ope
         await ui.press_until(ConfirmDialog, "enter")
         await ui.press_until(lambda: bool(ui.app.documents), "y")
     assert opener.opened == [("https://site.example", None)]
+
+
+async def test_the_first_screen_lists_all_conversations(opener: Opener, app: RoamApp, tmp_path: Path) -> None:
+    source = f"{tmp_path}/here/bread.md"
+    conversation = Conversation(replace(make_library(), source=source), store=open_store())
+    await Agent(conversation, ScriptedModel(["At nine."])).ask("When are lamps lit?")
+    conversation.close()
+    async with choosing(app) as ui:
+        await ui.press_until(ConversationsScreen, "f4")
+        await ui.press_until(OpenDialog, "escape")
+        await ui.press_until("When are lamps lit?", "f4")
+        await ui.press_until(lambda: bool(ui.app.documents), "enter")
+    assert opener.opened == [(source, conversation.state.id)]
+
+
+@pytest.mark.parametrize("words", [":q", "quit"])
+async def test_who_wants_to_leave_the_first_screen_learns_the_key(app: RoamApp, words: str) -> None:
+    async with choosing(app) as ui:
+        await ui.press(*words)
+        await ui.wait_until("ctrl+q quits")
 
 
 async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(app: RoamApp) -> None:
