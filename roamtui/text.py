@@ -19,6 +19,14 @@ Bounds = tuple[int, int]
 """Offsets of the first character, and of the character after the last."""
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
+DASHES = "-‐‑‒–—―−"
+"""Hyphens, dashes and the minus sign."""
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3005-\u3007\u3021-\u303c\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
+)
+"""Ranges of the scripts that put no spaces between words."""
 PAGE_TOKENS = 4_000
 WHOLE_TOKENS_MAX = 3_000
 """Maximum tokens of a subtree that a model gets whole when it opens a section."""

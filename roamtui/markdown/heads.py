@@ -12,13 +12,13 @@ from functools import cached_property
 
 from roamtui.markdown.blocks import Block, List, Quote, Table
 from roamtui.plain import sanitise_line
-from roamtui.text import Bounds
+from roamtui.text import DASHES, Bounds
 
+_DASHES = frozenset(DASHES)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"[$€£¥]\s?[(-]?\d")
 _FIGURES = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
-_DASHES = frozenset("-–—−")
 _UNIT = re.compile(r"\(|\Z")
 """A row of heads has no label, or one such as "(in millions)"."""
 _RULE = re.compile(

@@ -36,7 +36,7 @@ from roamtui.markdown.inline import CELL_BORDER
 from roamtui.markdown.visible import Piece, VisibleText
 from roamtui.plain import sanitise_line
 from roamtui.sentences import LINE_END, iter_sentence_ends
-from roamtui.text import Bounds, find_body_start
+from roamtui.text import DASHES, Bounds, find_body_start
 
 _CUT_TAG = re.compile(r"</?[A-Za-z][^<>]*\Z")
 """A tag whose end is not part of the piece."""
@@ -388,7 +388,7 @@ def _write_row(cells: Sequence[VisibleText], heads: Sequence[str] | None, period
 
 
 def _is_sign(text: str) -> bool:
-    return not any(map(str.isalnum, text)) and text.strip() not in "-–—−"
+    return not any(map(str.isalnum, text)) and text.strip() not in DASHES
 
 
 def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:

@@ -23,6 +23,7 @@ from roamtui.outline.labels import format_library_title, format_line_range, form
 from roamtui.outline.references import explain_unresolved
 from roamtui.outline.render import compute_outline_budget, fill_lines, render_outline
 from roamtui.outline.structure import LISTED_MAX, ChildRanges, list_outline_children
+from roamtui.plain import format_count
 from roamtui.text import (
     PAGE_TOKENS,
     WHOLE_TOKENS_MAX,
@@ -170,7 +171,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
             number = 1 if reference.page is None else reference.page
             count = len(pages)
             if not 1 <= number <= count:
-                pages_there = f"{count} page{'s' if count > 1 else ''}, [{node.id}:1] to [{node.id}:{count}]"
+                pages_there = f"{format_count(count, 'page')}, [{node.id}:1] to [{node.id}:{count}]"
                 return ExpandedBlock(text=f"[{node.id}] has no such page. It has {pages_there}.")
             wanted = own.get_part(*pages[number - 1])
             if count > 1:
@@ -284,7 +285,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         if not children:
             return []
         named = children[:LISTED_MAX] if delivered else ()
-        given = [child for child in named if is_delivered(library, child, delivered)]
+        given = [child for child in named if _has_subtree(library, child, delivered)]
         closed = [child for child in children if child not in given]
         lines = fill_lines(library, closed, min(_LIST_TOKENS, self.page_tokens), parent_id=section_id)
         if given:
@@ -293,7 +294,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         return ["Below it:", *lines] if lines else []
 
 
-def is_delivered(library: Library, section_id: str, delivered: Delivered) -> bool:
+def _has_subtree(library: Library, section_id: str, delivered: Delivered) -> bool:
     """Return whether the model has the whole text of a section and its subsections."""
     span = library.node(section_id).content_span
     if span.start == span.end or subtract_delivered(span, delivered):

@@ -17,30 +17,26 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from roamtui.text import DASHES, UNSPACED
+
 NOTE = 4
 """Flag of a word that a quote may leave out if it counts as written otherwise: a note mark or list number."""
 INSIDE = 8
 """Flag of a word that continues the one before it, so that no quote begins or ends between the two."""
 
-UNSPACED = (
-    r"\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0ebd-\u0ec6\u0edc-\u0edf\u1000-\u102a\u103f"
-    r"\u1050-\u1055\u1780-\u17b3\u17dc\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3041-\u3096\u309d-\u309f"
-    r"\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d"
-    r"\U00020000-\U0003ffff"
-)
-"""Letters of scripts that put no spaces between words."""
 _UNSPACED_MARKS = (
     r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
     r"\uff9e\uff9f"
 )
-"""Marks that belong to the letter before them in these scripts."""
+"""Marks that belong to the letter before them in scripts without spaces."""
+_UNSPACED_LETTER = rf"(?![{_UNSPACED_MARKS}])(?=[{UNSPACED}])[^\W\d_]"
 _RAISED_FIGURE = r"[⁺⁻]?⁽?[⁰¹²³⁴-⁹]+⁾?"
 _RAISED_LETTERS = "ʰ-ʸˡ-ˤᴬ-ᶿⁱⁿ"
 _POWER = r"\^(?:\([^()\s]{1,20}\)|\{[^{}\s]{1,20}\}|[+\-−]?\w+)"
 _PARTS = re.compile(
     rf"(?P<power>(?<=\w){_POWER})|(?P<raised>{_RAISED_FIGURE}|(?<=[^\W\d_])(?<![{_RAISED_LETTERS}])[{_RAISED_LETTERS}](?!\w))"
     r"|(?P<lowered>(?<=\d)[₀-₉]+|[₀-₉]+(?=\d))"
-    rf"|(?P<character>[{UNSPACED}][{_UNSPACED_MARKS}]*)"
+    rf"|(?P<character>{_UNSPACED_LETTER}[{_UNSPACED_MARKS}]*)"
     r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\]|(?<=[^\W\d_])\(\w{1,2}\)(?![\w(]))"
     r"|(?P<dash>[—―]+|(?<=[^\s\-])--+(?=[^\s\-]))"
 )
@@ -48,7 +44,8 @@ _PARTS = re.compile(
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰&@#§")
 """Punctuation by its category in Unicode, but part of the word beside it."""
-_DASHES = re.compile(r"[‐‑‒–−﹣－]")
+_HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
+"""Signs that a quote may write as a plain hyphen."""
 _APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]"
@@ -65,7 +62,7 @@ _PADDED_NUMBER = re.compile(
     r"(?P<before>[^\w\s\-+.,(]*)(?P<number>.*?\d)(?P<unit>(?:[^\W\d_]|[^\w\s.,:;/+(\[-])[^\d]*)?", re.DOTALL
 )
 """A number with the signs before it and the unit after it, which may also stand apart from it."""
-_CODE_PARTS = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
+_CODE_PARTS = re.compile(rf"{_UNSPACED_LETTER}|(?:(?!{_UNSPACED_LETTER})\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
 _CODE_EDGES = "\"'`()[]{},;:."
 _BRACKETS = "\"'“”‘’«»()[]{},;:."
 _LAST_RUN = re.compile(r"\w+\Z")
@@ -92,7 +89,7 @@ def divide_chunk(chunk: str, *, is_cell: bool = False) -> tuple[Word, ...]:
     """Return the words of a chunk of prose. In a cell that has only a dash, the dash is a word."""
     if chunk.isascii() and chunk.isalpha():
         return (Word(0, len(chunk), hash(chunk), (hash(chunk.lower()),)),)
-    if is_cell and not chunk.strip("-‐‑‒–—―−"):
+    if is_cell and not chunk.strip(DASHES):
         return (_make_word("-", 0, len(chunk)),)
     words: list[Word] = []
     position = 0
@@ -181,7 +178,7 @@ def _belongs_to_next(text: str, index: int) -> bool:
     following = text[index + 1 :]
     if sign in ".,":
         return following[:1].isdigit()
-    return _DASHES.sub("-", sign) == "-" and following.lstrip("-")[:1].isalnum()
+    return _HYPHENS.sub("-", sign) == "-" and following.lstrip("-")[:1].isalnum()
 
 
 def fold_word(text: str) -> str:
@@ -190,7 +187,7 @@ def fold_word(text: str) -> str:
         return text
     text = _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))
     text = unicodedata.normalize("NFKC", text)
-    return _DASHES.sub("-", _VOWEL_SIGNS.sub("", text)).replace("⁄", "/")
+    return _HYPHENS.sub("-", _VOWEL_SIGNS.sub("", text)).replace("⁄", "/")
 
 
 def _make_word(text: str, start: int, end: int, flags: int = 0, source: str = "") -> Word:

@@ -21,7 +21,7 @@ from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece
 from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_bullet, is_sign
 from roamtui.sentences import LINE_END
-from roamtui.text import Bounds
+from roamtui.text import DASHES, Bounds
 
 CELL = 1
 """Flag of a word: a new cell of a row starts before it."""
@@ -38,7 +38,6 @@ _BLOCK_EDGE = "\x1c"
 _CELL_EDGE = "\x1d"
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
-_DASHES = "-‐‑‒–—―−"
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
 _ANCHOR = re.compile(r"\{ ?#[^{}\s]+ ?\}")
 """The name that some pages give to a heading."""
@@ -295,7 +294,7 @@ class _WordReader:
             is_mark = False
             words = divide_chunk(chunk)
         else:
-            sole = chunk in _DASHES and self._is_sole_in_cell(chunk, offset)
+            sole = chunk in DASHES and self._is_sole_in_cell(chunk, offset)
             is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
         half, self._half = self._half, ""

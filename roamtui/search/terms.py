@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
+from roamtui.text import UNSPACED
 
 TERMS_MAX = 64
 """Maximum number of terms of a query. A longer one is pasted text, whose first terms are enough."""
@@ -32,13 +33,8 @@ _HIDDEN_RUN = re.compile(
 """What may be unseen inside a word: marks of emphasis, code and links, tags and invisible characters."""
 _WORD_PART_MAX = 60
 _CONTRACTION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
-_UNSPACED = (
-    "\u0e00-\u0fff"  # Thai, Lao, Tibetan
-    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
-    "\u1100-\u11ff\uac00-\ud7af"  # Korean has spaces, but joins particles to words
-    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
-)
+_UNSPACED = f"{UNSPACED}\u0f00-\u0fff\u1100-\u11ff\uac00-\ud7af"
+"""Also Tibetan, and Korean, which has spaces but joins particles to words."""
 # Not compiled here: that takes 2 ms for each, and few texts need them.
 _UNSPACED_RUN = f"[{_UNSPACED}]+"
 _UNSPACED_CHARACTER = f"([{_UNSPACED}])"

@@ -15,6 +15,7 @@ from roamtui.outline.labels import (
     format_size,
 )
 from roamtui.outline.structure import get_canonical_id
+from roamtui.plain import format_count
 from roamtui.text import estimate_tokens
 
 LISTED_MAX = 50
@@ -28,7 +29,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     kinds = library.root.columns.kinds
     file_ids = [row_id for row_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE]
     if not file_ids:
-        sections = f"{len(library)} section{'' if len(library) == 1 else 's'}"
+        sections = format_count(len(library), "section")
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
         return ToolResponse(text=text)
     start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))

@@ -17,6 +17,7 @@ from roamtui.convert.pdf.words import (
     is_raised,
     measure_size,
 )
+from roamtui.text import DASHES
 
 _SPACE_GAP = 0.07
 """Minimum gap, in letter heights, that counts as a space. A narrower gap counts only if the PDF has a space
@@ -40,7 +41,6 @@ _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
 _FIGURE_ENDS = "0123456789)%"
 _CURRENCIES = "$€£¥"
-_DASHES = "—–-"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 
 
@@ -132,7 +132,7 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
     `last` is the last word of the cell.
     """
     last = last.partition(RAISED_START)[0] or last
-    if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in _DASHES):
+    if cell[0].isalpha() or not (last[-1] in _FIGURE_ENDS or cell in DASHES):
         return False
     are_whole = _WHOLE_FIGURE.fullmatch(last) and _WHOLE_FIGURE.fullmatch(after)
     return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
@@ -156,7 +156,7 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
         is_prefixed = _FIGURE_PREFIX.fullmatch(before.text) is not None and cell.text[0] not in ")%"
         is_suffix = (
             _FIGURE_SUFFIX.fullmatch(cell.text) is not None
-            and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{_DASHES}"))
+            and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{DASHES}"))
             and not _YEAR.fullmatch(before.text)
         )
         is_enumerator = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text)
