@@ -176,29 +176,42 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
     if len(parts) > _PARTS_MAX or sum(map(str.isalnum, quote)) < _LENGTH_MIN:
         return ()
-    ellipses = len(_ELLIPSIS.findall(whole)) if len(parts) > 1 else 0
-    spellings = [parts, [whole]] if ellipses else [parts]
-    if _FENCE_LINE.search(whole):
-        spellings.append([f"```\n{part}" for part in parts])  # it may begin in code
-    readings = [(spelling, [*map(read_words, spelling)]) for spelling in spellings]
-    if _MARKUP.search(whole):
-        readings.append((parts, [*map(read_plain_words, parts)]))
     different: dict[tuple[bytes, ...], _Reading] = {}
-    for spelling, words in readings:
-        full = tuple(filter(len, words))
-        read = zip(spelling, words, strict=True)
-        is_lost = any(not len(words_of_part) and any(map(str.isalnum, part)) for part, words_of_part in read)
-        if full and not is_lost:
-            quoted = ellipses if len(words) == 1 else 0
-            reading = _Reading(full, _swap_first_case(whole), quoted)
-            different.setdefault(tuple(each.exact for each in full), reading)
-    # its marks may be the answer's, but a hyphen before a word belongs to it
-    codes = [[part.lstrip(_PUNCTUATION.replace("-", "")).rstrip(_PUNCTUATION) for part in parts], parts]
-    for code in codes:
-        full = tuple(filter(len, (read_plain_words(part, is_code=True) for part in code)))
-        if full:
-            different.setdefault(tuple(each.exact for each in full), _Reading(full, is_code=True))
+    for reading in (*_iter_prose_readings(whole, parts), *_iter_code_readings(parts)):
+        different.setdefault(tuple(part.exact for part in reading.parts), reading)
     return tuple(different.values())
+
+
+def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_Reading]:
+    """Yield the ways to read a quote as Markdown or plain text: in parts, or whole with its ellipses."""
+    ways = [(parts, read_words)]
+    if len(parts) > 1:
+        ways.append(([whole], read_words))
+    if _FENCE_LINE.search(whole):
+        ways.append(([f"```\n{part}" for part in parts], read_words))  # it may begin in code
+    if _MARKUP.search(whole):
+        ways.append((parts, read_plain_words))
+    for spelling, read in ways:
+        words = [*map(read, spelling)]
+        read_parts = tuple(filter(len, words))
+        is_lost = any(
+            not len(found) and any(map(str.isalnum, part))
+            for part, found in zip(spelling, words, strict=True)
+        )
+        if read_parts and not is_lost:
+            ellipses = 0 if len(spelling) == len(parts) else len(_ELLIPSIS.findall(whole))
+            yield _Reading(read_parts, _swap_first_case(whole), ellipses)
+
+
+def _iter_code_readings(parts: Sequence[str]) -> Iterator[_Reading]:
+    """Yield the ways to read a quote as code: without the marks at its ends, then with them."""
+    # The marks may be the answer's, but a hyphen before a word belongs to it.
+    before = _PUNCTUATION.replace("-", "")
+    bare = [part.lstrip(before).rstrip(_PUNCTUATION) for part in parts]
+    for spelling in (bare, parts):
+        words = (read_plain_words(part, is_code=True) for part in spelling)
+        if read_parts := tuple(filter(len, words)):
+            yield _Reading(read_parts, is_code=True)
 
 
 def _swap_first_case(quote: str) -> int | None:
