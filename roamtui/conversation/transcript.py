@@ -3,7 +3,8 @@
 Like `update`, these functions have no side effects.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -145,43 +146,40 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
     questions. During a question, search results and steps go last, and then the oldest of the text that was
     opened for it.
     """
-    limit = context.budget.messages_max
-
-    def fits(events: Events) -> bool:
-        tokens = estimate_message_tokens(apply_events(state, *events).iter_messages())
-        return limit is None or tokens + needed_tokens <= limit
-
+    if context.budget.messages_max is None:
+        return ()
+    room = context.budget.messages_max - needed_tokens
     events: Events = ()
-    if fits(events):
-        return events
+    for events in _iter_shrinking(state, context, room):
+        if estimate_message_tokens(apply_events(state, *events).iter_messages()) <= room:
+            break
+    return events
+
+
+def _iter_shrinking(state: ConversationState, context: PromptContext, room: int) -> Iterator[Events]:
+    """Yield ways to shrink the transcript, each of which leaves less of it; `room` is what it may take."""
+    yield ()
     number = len(state.exchanges) if state.is_asking else len(state.exchanges) + 1
     sections = state.open_sections.values()
     older = {each.section_id: each for each in sections if each.deliveries and each.last_used < number}
     unpinned = [section_id for section_id, section in older.items() if not section.is_pinned]
     for closing, history_max in ((unpinned, context.budget.history_max), ([*older], 0)):
         closed = _close_for_room(state, closing)
-        events = (*closed, make_rebuild_event(apply_events(state, *closed), context, history_max=history_max))
-        if fits(events):
-            return events
+        rebuilt = make_rebuild_event(apply_events(state, *closed), context, history_max=history_max)
+        yield (*closed, rebuilt)
     if not state.is_asking:
-        return events
+        return
     texts = _list_newest_texts(state)
     tokens = [estimate_tokens(state.library.text_at(span)) for _, span in texts]
-    while limit is not None and sum(tokens[: len(texts)]) + needed_tokens > limit:
-        texts = texts[:-1]
+    fitting = sum(total <= room for total in accumulate(tokens))
     remarks = list_remarks(state, state.exchanges[-1].within, context)
-    with_hits = [context.hits_text, *remarks]
-    while True:
-        trimmed = _keep_texts(state, texts)
-        for preface in (with_hits, remarks) if context.hits_text else (remarks,):
+    prefaces = ([context.hits_text, *remarks], remarks) if context.hits_text else (remarks,)
+    for count in range(fitting, -1, -1):
+        trimmed = _keep_texts(state, texts[:count])
+        for preface in prefaces:
             words = "\n\n".join(preface)
             rebuilt = make_rebuild_event(apply_events(state, *trimmed), context, history_max=0, preface=words)
-            events = (*trimmed, rebuilt)
-            if fits(events):
-                return events
-        if not texts:
-            return events
-        texts = texts[:-1]
+            yield (*trimmed, rebuilt)
 
 
 def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
