@@ -312,25 +312,16 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         or (citation.doc not in library.documents_by_key and library.unloaded_files)
     ):
         return citation
-    section_id = citation.section_id if citation.section_id in library else None
-    span = resolve_citation(citation, library)
-    # A word of the quote may be part of a longer one now.
-    found = None if span is None else find_in_context(quote, library, span)
-    is_in_own = False
-    if found is not None and section_id is not None:
-        section = library.node(section_id).span
-        is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
-    if found is None or (citation.is_verified and not is_in_own):
-        place = _find_anywhere(quote, library, section_id)
-        found = None if place is None else place.found
-        is_in_own = place is not None and place.is_in_section
-    span = found.span if found else None
+    found, is_in_own = _find_again(quote, citation, library)
+    span = None if found is None else found.span
+    section_id: str | None = citation.section_id
+    if section_id not in library:
+        section_id = None if span is None else library.section_at(span.doc, span.start)
     again = citation
     if section_id is not None:
         again = make_citation(section_id, library, quote=quote, found=found)
-    elif span is not None and (new_id := library.section_at(span.doc, span.start)) is not None:
-        again = make_citation(new_id, library, quote=quote, found=found)
-        is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
+        if section_id != citation.section_id:
+            is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
     state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
     if is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.EXACT if found is not None and found.is_exact else QuoteState.SAME
@@ -350,3 +341,19 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         marks=citation.marks,
         is_changed=span is None,
     )
+
+
+def _find_again(quote: str, citation: Citation, library: Library) -> tuple[FoundQuote | None, bool]:
+    """Find a quote where it was, or else anywhere. Also return whether it is in the section that it cites."""
+    section_id = citation.section_id if citation.section_id in library else None
+    span = resolve_citation(citation, library)
+    # A word of the quote may be part of a longer one now.
+    found = None if span is None else find_in_context(quote, library, span)
+    is_in_own = False
+    if found is not None and section_id is not None:
+        section = library.node(section_id).span
+        is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
+    if found is None or (citation.is_verified and not is_in_own):
+        place = _find_anywhere(quote, library, section_id)
+        return (None, False) if place is None else (place.found, place.is_in_section)
+    return found, is_in_own
