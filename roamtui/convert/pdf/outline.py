@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from roamtui.convert.pdf.contents import CONTENTS_TITLE, detect_contents
+from roamtui.convert.pdf.contents import detect_contents
 from roamtui.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
@@ -35,9 +35,8 @@ _LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
 _SCORE_WITHOUT_NUMBER = 90.0
 _SCORE_SIMILAR = 80.0
 """Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
-_BOLD_BONUS = 6.0
 _OFFSET_PENALTY = 7.0
-"""Changes of a score: for bold type, and for each page away from the listed one."""
+"""Change of a score for each page away from the listed one."""
 
 
 def detect_outline(
@@ -49,7 +48,7 @@ def detect_outline(
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     anchored = sorted(_anchor_titles(pages, rows, entries), key=lambda heading: heading.row)
     typographic = TypographicHeadings(rows)
-    headings = anchored or detect_numbered_headings(rows, typographic.score_title)
+    headings = anchored or detect_numbered_headings(rows, typographic.stands_out)
     headings = merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
     return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
@@ -74,11 +73,8 @@ def _anchor_titles(
         if span:
             title = join_rows(rows[span.start : span.stop])
             headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
-        elif 2 * sum(row.is_listed for row in page.rows) <= len(page.rows) or CONTENTS_TITLE.fullmatch(
-            entry.title
-        ):
+        else:
             # The title may be part of a picture, so the heading is inserted at the start of the page.
-            # But some links of contents wrongly lead to a page of contents.
             row = min(page.start, len(rows) - 1)
             headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
     return headings
@@ -97,13 +93,13 @@ class _TitleFinder:
         """Return the rows that are most like the title of an entry; an empty range if none are."""
         whole = fold_letters(entry.title)
         bare = fold_letters(strip_number(entry.title))
-        starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
+        starts = {whole[:2], bare[:2]}
         best = 0.0
         span = range(0)
         for offset in _PAGE_OFFSETS:
             for index, keys in self._iter_starts(entry.page + offset, starts):
                 score, count = _compare_title(whole, bare, keys)
-                score += _BOLD_BONUS * self._rows[index].font.is_bold - _OFFSET_PENALTY * abs(offset)
+                score -= _OFFSET_PENALTY * abs(offset)
                 if count and score > best:
                     best = score
                     span = range(index, index + count)

@@ -15,6 +15,8 @@ _NUMBER = re.compile(
 )
 _SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
+_LEADING_MAX = 1.5
+"""Maximum distance between two rows of one title, in letter heights."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
 
 
@@ -46,22 +48,19 @@ def is_capitals(text: str) -> bool:
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
-def _continues_title(above: PageRow, row: PageRow, leading_max: float) -> bool:
+def _continues_title(above: PageRow, row: PageRow) -> bool:
     """Return whether a row continues the title in the row above: both look alike and are close."""
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < _SIZE_TOLERANCE * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
         and is_capitals(row.text) == is_capitals(above.text)
     )
-    return is_alike and row.page == above.page and 0 < row.top - above.top < leading_max * above.size
+    return is_alike and row.page == above.page and 0 < row.top - above.top < _LEADING_MAX * above.size
 
 
-def count_similar_rows(rows: Sequence[PageRow], start: int, end: int, *, leading_max: float = 1.5) -> int:
-    """Return the number of consecutive rows from `start`, before `end`, that continue the same title.
-
-    `leading_max` is the maximum distance between two of them, in letter heights.
-    """
+def count_similar_rows(rows: Sequence[PageRow], start: int, end: int) -> int:
+    """Return the number of consecutive rows from `start`, before `end`, that continue the same title."""
     after = start + 1
-    while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after], leading_max):
+    while after < min(end, len(rows)) and _continues_title(rows[after - 1], rows[after]):
         after += 1
     return after - start

@@ -20,9 +20,6 @@ from roamtui.convert.pdf.words import HYPHEN, RAISED_AT_END
 
 _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 """Minimum characters of a section that is divided: in a file with its own outline, and in others."""
-_SHORT_FILE_LENGTH = 120_000
-"""Length of a file, in characters, up to which its sections are divided as without an outline: bookmarks of a
-press release name fewer titles than a reader sees."""
 _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that
 short files are divided more finely."""
@@ -43,21 +40,11 @@ _APART_LENGTH_MAX = 90
 """Maximum length of a title that is only set apart, in characters."""
 _FULL_ROW_LENGTH = 60
 """Length, in characters, above which a row is text, so that its distance to the next row is the usual one."""
-_CAPTION = re.compile(
-    r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
-)
-"""Start of a caption. Group 1 is that of a table."""
 _NOT_A_TITLE = re.compile(
     r"[□■○◆](?!\s*[\u1100-\ud7ff])"
     r"|[a-z|=<>;,.:)\]}+*/•·▪●◦‣⁃➢✓–—-]|.*https?:|www\.|(?=\S*$)\S*\w[(._]\w"
 )
 """Start of a text that cannot be a title."""
-_CAPTION_STYLE: tuple[float, ...] = (0.0,)
-"""Style of captions, lower than every style that `_compute_style` returns."""
-_CAPTION_TOP_ROWS = 3
-"""A caption is a title only if it starts within this many rows of a page."""
-_TABLE_DISTANCE_MAX = 20
-"""The table of a caption starts within this many rows. Many header rows may come first."""
 
 
 class TypographicHeadings:
@@ -93,7 +80,7 @@ class TypographicHeadings:
         starts = [0, *(heading.end for heading in headings)]
         ends = [*(heading.row for heading in headings), len(self._rows)]
         levels = [0, *(heading.level for heading in headings)]
-        if not has_outline or self._offsets[-1] < _SHORT_FILE_LENGTH:
+        if not has_outline:
             self._long_min = min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
         more: list[DetectedHeading] = []
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
@@ -104,14 +91,10 @@ class TypographicHeadings:
                 more += self._divide(inside, start, end, level)
         return more
 
-    def score_title(self, index: int) -> float:
-        """Return 2 for a large or bold row, 0.3 for a short row that is set apart, else 0."""
+    def stands_out(self, index: int) -> bool:
+        """Return whether a row is large or bold, and may be a title."""
         row = self._rows[index]
-        if _NOT_A_TITLE.match(row.text):
-            return 0.0
-        if self._is_large_or_bold(row):
-            return 2.0
-        return 0.3 if self._is_apart(index) else 0.0
+        return self._is_large_or_bold(row) and _NOT_A_TITLE.match(row.text) is None
 
     def _is_long(self, start: int, end: int) -> bool:
         return self._offsets[end] - self._offsets[start] >= self._long_min
@@ -132,9 +115,6 @@ class TypographicHeadings:
             inside = _select(weaker, low, high)
             if inside and self._is_long(low, high):
                 yield from self._divide(inside, low, high, level + (heading is not None))
-            elif inside and low == 0:
-                inside[0].level = level + 1
-                yield inside[0]
 
     def _iter_titles(self, known: Sequence[DetectedHeading]) -> Iterator[DetectedHeading]:
         """Yield all rows that look like titles, except for the `known` headings."""
@@ -145,28 +125,13 @@ class TypographicHeadings:
             if index in ends:
                 index = ends[index]
                 continue
-            row = rows[index]
-            if caption := _CAPTION.match(row.text):
-                table_row = self._find_table_row(index)
-                count = count_similar_rows(rows, index, table_row or len(rows))
-                is_title = bool(caption[1] and table_row) and row.number < _CAPTION_TOP_ROWS
-                style = _CAPTION_STYLE
-            else:
-                count = self._count_title_rows(index)
-                is_title = count > 0 and any(len(after.cells) == 1 for after in rows[index : index + 2])
-                style = self._compute_style(index)
+            count = self._count_title_rows(index)
+            is_title = count > 0 and any(len(after.cells) == 1 for after in rows[index : index + 2])
             title = join_rows(rows[index : index + count])
             if is_title and not CONTINUED.search(title):
+                style = self._compute_style(index)
                 yield DetectedHeading(row=index, count=count, level=0, title=title, style=style)
             index += max(1, count)
-
-    def _find_table_row(self, index: int) -> int | None:
-        """Find the first row with several cells of the table below a caption."""
-        page = self._rows[index].page
-        for after, row in enumerate(self._rows[index + 1 : index + _TABLE_DISTANCE_MAX], start=index + 1):
-            if row.is_in_table and row.page == page and len(row.cells) > 1:
-                return after
-        return None
 
     def _count_title_rows(self, index: int) -> int:
         """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
@@ -177,12 +142,8 @@ class TypographicHeadings:
             return 0
         if not self._is_large_or_bold(row):
             # A title in italics or capitals is set apart from the rows around it, or comes after a sentence.
-            is_below = any(
-                row.page == after.page and _is_italic_or_capitals(after)
-                for after in rows[index + 1 : index + 2]
-            )
             is_apart = self._is_apart(index) or (index > 0 and _get_last_sign(rows[index - 1].text) in ".!?")
-            if is_below or not is_apart or not _is_italic_or_capitals(row):
+            if not is_apart or not _is_italic_or_capitals(row):
                 return 0
         letters = NON_LETTERS.sub("", text)
         letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters

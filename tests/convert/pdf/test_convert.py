@@ -24,14 +24,6 @@ def test_without_bookmarks_large_and_bold_letters_are_headings() -> None:
     assert read_outline(text) == [(1, "Boats"), (2, "Hulls"), (3, "Planks"), (2, "Sails of all kinds")]
 
 
-def test_the_first_title_above_the_chapters_is_a_heading_even_in_small_letters() -> None:
-    cover = ("* A guide to boats", "", "* For beginners", "", "By nobody.", "")
-    hulls, masts = ["A hull is hollow, as far as anyone knows."] * 30, ["A mast is tall, and so is a ladder."] * 40
-    pages = [lay_out(*cover, "# Hulls", "", *hulls), lay_out("# Masts", "", *masts)]
-    text = convert_pdf(make_pdf(pages), "a.pdf").text
-    assert read_outline(text) == [(1, "A guide to boats"), (1, "Hulls"), (1, "Masts")]
-
-
 def test_without_either_each_page_is_a_section_named_by_its_first_words() -> None:
     converted = convert_pdf(make_pdf([lay_out("one"), lay_out("two")]), "a.pdf")
     assert converted.text == "# Page 1: one\n\none\n\n# Page 2: two\n\ntwo"

@@ -90,12 +90,12 @@ def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:
     assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End of text")]
 
 
-def test_table_captions_are_titles_and_headers_of_tables_and_boxes_are_not() -> None:
+def test_headers_of_tables_are_no_titles() -> None:
     words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
-    figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
-    prose = lay_out(*_PROSE, "", "* Box 3. A story", *_PROSE, first_top=600)
+    figures = lay_cells("* Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
+    prose = lay_out(*_PROSE, "", "* A story", *_PROSE, first_top=600)
     pages = [lay_out("# Boats", *_PROSE, *_PROSE), [*words, *prose], [*figures, *prose]]
-    assert [title for _, title in _outline(pages)] == ["Boats", "Table 2. Boats by year"]
+    assert [title for _, title in _outline(pages)] == ["Boats", "A story", "A story"]
 
 
 def test_hostile_lines_are_read_quickly() -> None:
@@ -135,17 +135,6 @@ def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> Non
         *((2, title) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")),
         (1, "PART II. OTHER INFORMATION"),
         *((2, title) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")),
-    ]
-
-
-def test_a_short_release_has_the_titles_that_a_reader_sees_besides_its_bookmarks() -> None:
-    results = lay_out("* Boats Inc. reports results", *_PROSE, "* Full Year Highlights", *_PROSE)
-    table = lay_cells("| 2022 | 2021", "Sales | 12 | 11", "Costs | 3 | 2")
-    pages = [results, lay_out("* Cash Returns", *_PROSE[:10]), table]
-    data = make_pdf(pages, bookmarks=[(1, "Summary", 0), (1, "Narrative", 1), (1, "Tables", 2)])
-    assert [title for _, title in read_outline(convert_pdf(data, "a.pdf").text)] == [
-        *("Summary", "Boats Inc. reports results", "Full Year Highlights", "Narrative", "Cash Returns"),
-        "Tables",
     ]
 
 
