@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import NamedTuple
 
 from roamtui.convert.pdf.rows import Cell, PageRow
@@ -115,14 +114,10 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
             groups.append([line])
     whole = [line for group in groups for line in _join_group(group)]
     joined: list[list[str]] = []
-    for line, after in zip_longest(whole, whole[1:], fillvalue=[""]):
+    for line in whole:
         if joined and _continues_label(joined[-1], line):
             line[0] = f"{joined.pop()[0]} {line[0]}"
-        ends_label = line[0][:1].islower() and not any(line[1:]) and not _continues_label(line, after)
-        if ends_label and joined and any(joined[-1][1:]):
-            joined[-1][0] += f" {line[0]}"
-        else:
-            joined.append(line)
+        joined.append(line)
     return joined
 
 

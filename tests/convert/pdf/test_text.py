@@ -350,18 +350,3 @@ def test_a_label_of_several_lines_belongs_to_its_row_wherever_the_figures_are(of
         "| Wages of Helpers | 1,300 | 1,380 |\n| Taxes that are Paid late | 2,300 | 2,380 |\n| Rent | 3,300 | 3,380 |\n"
         "| Costs of Repairs | 4,300 | 4,380 |\n\nAll the figures are in thousands of crowns, as they were paid."
     )
-
-
-def test_a_label_goes_on_below_its_figures_with_a_small_letter() -> None:
-    rows = (
-        "Item | 2023 | 2022",
-        "Income taxes | 3% | 4%",
-        "that are paid",
-        "late",
-        "Costs:",
-        "Wages | 1% | 2%",
-        "of helpers",
-    )
-    assert _text(lay_cells(*rows)).endswith(
-        "| Income taxes that are paid late | 3% | 4% |\n| Costs: |  |  |\n| Wages of helpers | 1% | 2% |"
-    )
