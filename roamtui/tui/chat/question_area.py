@@ -17,7 +17,7 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
-from textual.worker import Worker, WorkerCancelled, WorkerFailed
+from textual.worker import Worker, WorkerCancelled, WorkerFailed, active_worker
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
@@ -207,8 +207,8 @@ class QuestionArea(Container):
         """The questions that are not part of the conversation yet, oldest first."""
         self._offered = ""
         """The last text that looked like a command to quit, if nothing was sent since."""
-        self._is_first_received = False
-        """Whether it is the turn of the first of them, so that the conversation shows it."""
+        self._received: Worker[None] | None = None
+        """Answers the question whose turn has come, which the conversation shows."""
 
     @property
     def is_asking(self) -> bool:
@@ -305,19 +305,23 @@ class QuestionArea(Container):
         return self._set_options(AskOptions())
 
     def note_received(self) -> None:
-        """Note that the turn of the first waiting question has come."""
-        self._is_first_received = True
+        """Note that the turn of a waiting question has come. Call this in its worker."""
+        self._received = active_worker.get(None)
         self._show_waiting()
 
     def note_asked(self) -> None:
-        """Note that the first question has become part of the conversation."""
-        if self._sent:
-            self._worker = self._sent[0].worker
-            self._remove(self._sent[0])
+        """Note that a question has become part of the conversation. Call this in its worker.
+
+        Its place among the others would not tell which one it is: one that was taken back at the same moment
+        may become part of the conversation later.
+        """
+        worker = active_worker.get(None)
+        for sent in self._sent:
+            if sent.worker is worker:
+                self._worker = sent.worker
+                self._remove(sent)
 
     def _remove(self, sent: _SentQuestion) -> None:
-        if sent is self._sent[0]:
-            self._is_first_received = False
         self._sent = tuple(each for each in self._sent if each is not sent)
         self._show_waiting()
 
@@ -356,7 +360,7 @@ class QuestionArea(Container):
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:
-        waiting = self._sent[1:] if self._is_first_received else self._sent
+        waiting = [sent for sent in self._sent if sent.worker is not self._received]
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1
