@@ -70,7 +70,7 @@ class AppServices(Services):
         return TuiOptions(
             services=self,
             theme=settings.theme,
-            keys={action: (keys,) for action, keys in settings.keys.items()},
+            keys={action: (key,) if key else () for action, key in settings.keys.items()},
             themes_dirs=(themes_path(),),
         )
 

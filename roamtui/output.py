@@ -4,6 +4,7 @@ All functions that write to stdout raise `OSError` if that fails, or `BrokenPipe
 """
 
 import codecs
+import errno
 import os
 import shutil
 import sys
@@ -34,10 +35,24 @@ def write_text(text: str) -> None:
     write_styled(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
-def check_output_path(path: Path, sources: Iterable[str]) -> None:
-    """Raise `UsageError` if a file to write is one of the sources."""
+def check_output_path(path: Path, sources: Iterable[str] = ()) -> None:
+    """Check that a file can be written, before anything else is done for it.
+
+    Raises:
+        RoamtuiError: It is one of the sources, or its folder does not exist or cannot be written.
+    """
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
+    missing = [folder for folder in path.parents if not os.path.lexists(folder)]
+    if missing:
+        raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.")
+    is_folder = path.parent.is_dir()
+    if is_folder and os.access(path.parent, os.W_OK) and not path.is_dir():
+        return
+    problem = errno.EACCES if is_folder else errno.ENOTDIR
+    if path.is_dir():
+        problem = errno.EISDIR
+    raise RoamtuiError(f"Could not write {path}: {format_reason(OSError(problem, os.strerror(problem)))}.")
 
 
 def write_export(path: Path, text: str) -> None:
@@ -49,9 +64,6 @@ def write_export(path: Path, text: str) -> None:
     try:
         replace_file(path, text.encode("utf-8", "backslashreplace"), is_private=False)
     except (OSError, ValueError) as error:
-        missing = [folder for folder in path.parents if not os.path.lexists(folder)]
-        if missing:
-            raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.") from None
         raise RoamtuiError(f"Could not write {path}: {format_reason(error)}.") from None
 
 

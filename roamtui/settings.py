@@ -107,7 +107,9 @@ def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings from a file. If it is missing, use the defaults. An empty text counts as not set.
+    """Load the settings from a file. If it is missing, use the defaults.
+
+    An empty text counts as not set, but among `keys` as no key.
 
     `overrides` are values from the command line, by their keys, such as ``limits.max_cost_usd``.
 
@@ -116,7 +118,8 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     """
     path = path or config_path()
     try:
-        table = _drop_empty(tomllib.loads(path.read_text("utf-8")))
+        written = tomllib.loads(path.read_text("utf-8"))
+        table = _drop_empty(written) | {name: written[name] for name in ("keys",) if name in written}
     except (FileNotFoundError, NotADirectoryError):
         table = {}
     except (OSError, UnicodeDecodeError) as error:

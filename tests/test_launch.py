@@ -20,8 +20,9 @@ from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.recorded import RecordedModel
 from roamtui.output import report_opening
-from roamtui.settings import Settings
+from roamtui.settings import Settings, load_settings
 from roamtui.sources.source_names import split_sources
+from roamtui.tui.actions import build_keymap
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -40,6 +41,16 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: p
     assert read(open_library([str(file)]), frozenset()).title == "B"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# A\n")))
     assert open_app("-").reload_library is None
+
+
+def test_an_empty_key_in_the_settings_leaves_an_action_without_one(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('theme = ""\n[keys]\n"section.close" = ""\n"section.pin" = "c"\n', "utf-8")
+    settings = load_settings(path=path)
+    assert settings.theme is None
+    keys = build_keymap(AppServices(Bootstrap(settings=settings)).options.keys)
+    assert (keys.first_keys["section.close"], keys.first_keys["section.pin"]) == ("–", "c")
+    assert keys.keymap["section.close"] == keys.keymap["section.close.own"] == "unbound"
 
 
 def test_the_app_starts_with_the_first_five_notes_on_a_folder(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question, has_exchange
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
-from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
+from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
@@ -126,7 +126,7 @@ class Agent:
                 earlier = len(conversation.state.exchanges)
                 await self._answer(question, options.within)
             except BaseException as error:
-                self._has_failed = isinstance(error, RoamtuiError)
+                self._has_failed = isinstance(error, Exception)
                 has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
                 if not has_begun:
                     await conversation.restore()

@@ -11,10 +11,17 @@ from roamtui.commands.arguments import (
 )
 from roamtui.errors import UsageError
 
+_OPTIONS = {
+    "list": ("--format", "--all"),
+    "show": ("--format",),
+    "export": ("-o", "--in", "--format"),
+    "delete": (),
+}
+"""The actions of `roamtui conversations`, each with its options."""
+
 
 def _add_conversations_arguments(parser: CommandParser) -> None:
-    actions = ("list", "show", "export", "delete")
-    parser.add_argument("action", nargs="?", default="list", choices=actions)
+    parser.add_argument("action", nargs="?", default="list", choices=tuple(_OPTIONS))
     parser.add_argument("id", nargs="?", metavar="ID", help="from the list")
     help_text = "md (default), or the format of -o; html is a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
@@ -34,9 +41,12 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    for name, value in (("-o", args.output), ("--in", args.within)):
-        if value is not None and args.action != "export":
-            raise UsageError(f"{name} works only with `roamtui conversations export`.")
+    given = {"-o": args.output, "--in": args.within, "--format": args.format, "--all": args.all or None}
+    for name, value in given.items():
+        if value is not None and name not in _OPTIONS[args.action]:
+            raise UsageError(f"{name} does not work with `roamtui conversations {args.action}`.")
+    if args.action == "list" and args.format not in (None, "json"):
+        raise UsageError(f"the list is text, or JSON with --format json, and cannot be {args.format}.")
     if args.id is None:
         print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":

@@ -309,7 +309,7 @@ class ConversationStore:
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last used one first.
 
-        A log that cannot be read has a summary too, which says so.
+        A log that cannot be read has a summary too, which says so. Without a question, it is no conversation.
         """
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
@@ -318,8 +318,9 @@ class ConversationStore:
                     continue
                 with suppress(FileNotFoundError):
                     status = path.stat()
-                    if status.st_size:
-                        summaries.append((status.st_mtime_ns, _summarise(path)))
+                    summary = _summarise(path) if status.st_size else None
+                    if summary is not None and (summary.questions or summary.problem):
+                        summaries.append((status.st_mtime_ns, summary))
         summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
         return tuple(summary for _, summary in summaries if source in (None, summary.source))
 
@@ -422,7 +423,7 @@ def _summarise(path: Path) -> ConversationSummary:
             is_answered=False,
             problem=str(error),
         )
-    state = log.state
+    state = log.ended_state
     exchanges = state.exchanges
     asked = [event.is_one_shot for event in log.events if isinstance(event, QuestionAsked)]
     return ConversationSummary(
@@ -433,8 +434,9 @@ def _summarise(path: Path) -> ConversationSummary:
         created_at=log.created_at,
         updated_at=log.updated_at,
         questions=len(exchanges),
-        usage=log.ended_state.spent,
-        is_answered=state.is_asking or any(exchange.answer or exchange.citations for exchange in exchanges),
+        usage=state.spent,
+        is_answered=log.state.is_asking
+        or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),
         problem=log.problem,

@@ -41,10 +41,9 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     for summary in summaries:
         parts = [summary.id, format_time(summary.updated_at)]
         if summary.source or not summary.problem:
-            title = sanitise_line(summary.title) or "(no question yet)"
             source = sanitise_line(display_path(summary.source))
             facts = [format_count(summary.questions, "question"), format_cost(summary.usage), source]
-            parts += [title, f"({', '.join(filter(None, facts))})"]
+            parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
         write_text("  ".join(parts) + "\n")
@@ -87,6 +86,8 @@ def print_conversation(
         warn(f"conversation {conversation_id}: {log.problem}")
     state = log.ended_state
     source = moved_to or state.source
+    if output_path is not None:
+        check_output_path(output_path, [source, *(added.name for added in state.sources)])
     if output_format == "html":
         try:
             library = open_source(source, added=state.sources)
@@ -102,7 +103,6 @@ def print_conversation(
     if output_path is None:
         write_text(text)
         return
-    check_output_path(output_path, [source, *(added.name for added in state.sources)])
     write_export(output_path, text)
     write_notice(f"Wrote {output_path}.")
 

@@ -4,6 +4,7 @@ import asyncio
 from time import monotonic
 
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.worker import WorkType
 
 from roamtui.conversation.events import (
@@ -24,7 +25,7 @@ from roamtui.tui.reloader import Reloader
 from roamtui.tui.status_line import StatusLine
 
 _CHECK_SECONDS = 2.0
-"""Interval between two checks of the document on disk."""
+"""Interval between two checks of the document on disk, and of whether the person is idle."""
 _IDLE_SECONDS = 2.0
 """How long a person has not typed when work ahead begins."""
 _AHEAD_PAUSE_SECONDS = 0.02
@@ -54,6 +55,7 @@ class Upkeep:
         self._log = log
         self._status = status
         self.reloader = Reloader(context)
+        self._checks: Timer | None = None
 
     def _run(self, work: WorkType[None], group: str, *, replaces: bool = False) -> None:
         self._screen.run_worker(work, group=group, exclusive=replaces, exit_on_error=False)
@@ -63,7 +65,18 @@ class Upkeep:
         self.prepare_agent()
         self._run(self._check_quotes, "verdicts", replaces=True)
         self.check_for_changes()
-        self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes)
+        is_covered = not self._screen.is_active
+        self._checks = self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes, pause=is_covered)
+
+    def rest(self) -> None:
+        """Stop the checks while the screen is covered: each would draw all of it again below a dialog."""
+        if self._checks is not None:
+            self._checks.pause()
+
+    def resume(self) -> None:
+        """Continue with the checks."""
+        if self._checks is not None:
+            self._checks.resume()
 
     def prepare_agent(self) -> None:
         """Start the model, and bring the index of a large source up to date before a question needs it."""
@@ -105,10 +118,13 @@ class Upkeep:
     async def _embed_ahead(self) -> None:
         """Embed the document for searches by meaning, while nobody types, asks or uses a dialog."""
         is_left = True
+        pause = _AHEAD_PAUSE_SECONDS
         while is_left:
-            await asyncio.sleep(_AHEAD_PAUSE_SECONDS)
+            await asyncio.sleep(pause)
+            pause = _CHECK_SECONDS
             is_idle = monotonic() - self._key_queue.typed_at > _IDLE_SECONDS
-            if is_idle and self._screen.is_current and not self._questions.is_asking:
+            if is_idle and self._screen.is_active and not self._questions.is_asking:
+                pause = _AHEAD_PAUSE_SECONDS
                 is_left = await self._agent.search.embed_ahead()
                 coverage = self._agent.search.coverage
                 is_whole = coverage.compared == coverage.total

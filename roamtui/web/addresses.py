@@ -33,7 +33,9 @@ _SPECIAL_NETWORKS = _parse_networks("""
 """Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23
 (Teredo) and 2002::/16 (6to4) embed IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
-"""All allocated IPv6 addresses. Mapped, compatible and translated IPv4 addresses are outside this network."""
+"""All allocated IPv6 addresses. Mapped and compatible IPv4 addresses are outside this network."""
+_TRANSLATED_IPV4 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Public IPv4 addresses in a network that has only IPv6 (RFC 6052). Their last 32 bits are the address."""
 
 
 def resolve_with_system(host: str, port: int) -> list[str]:
@@ -124,6 +126,10 @@ def classify_address(address: Address) -> AddressScope:
     """Classify an IP address by IANA's special-purpose registries."""
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         return AddressScope.SPECIAL
+    if address in _TRANSLATED_IPV4:
+        embedded = ipaddress.IPv4Address(address.packed[-4:])
+        is_public = classify_address(embedded) is AddressScope.PUBLIC
+        return AddressScope.PUBLIC if is_public else AddressScope.SPECIAL
     is_local = any(address in network for network in _LOCAL_NETWORKS)
     if any(address in network for network in _SPECIAL_NETWORKS) and not (is_local and int(address) == 0):
         return AddressScope.SPECIAL

@@ -94,6 +94,18 @@ async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(store
     assert questions(conversation) == ["Second?", "Third?", "Fifth?"]
 
 
+async def test_a_question_that_waits_is_not_asked_after_a_defect() -> None:
+    agent = make_agent()
+
+    def fail(_: ModelRequest) -> ScriptedReply:
+        raise ZeroDivisionError
+
+    model_of(agent).replace_script([fail, saying("Two euros.")])
+    with pytest.raises(ZeroDivisionError):
+        await agent.ask("First?")
+    assert await agent.ask("Second?", AskOptions(needs_success=True)) is None
+
+
 @pytest.mark.parametrize("options", [AskOptions(within="ffffffff"), AskOptions(open_first=("ffffffff",))])
 async def test_a_question_that_names_a_section_that_is_gone_changes_nothing(
     options: AskOptions, store: ConversationStore

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.events import DocumentIdentified
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import DocumentIdentified, Origin, QuestionAsked
 from roamtui.conversation.log import open_store
+from roamtui.conversation.update import ExpandSections
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
 from tests.conversation.conversations import Recorder, make_library
@@ -24,12 +26,22 @@ def saved() -> None:
 
 def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
     identified = DocumentIdentified(source="-1c2bed", content_hash="")
-    log = open_store().start("ab12", [*Recorder("ab12").events, identified])
+    log = open_store().start("ab12", [*Recorder("ab12").events, identified, QuestionAsked(number=1, question="Why?")])
     log.save()
     log.close()
     print_conversations(as_json=False, lists_one_shots=False)
     out = capsys.readouterr().out
-    assert re.fullmatch(r"ab12  [\d-]{10} \d\d:\d\d  \(no question yet\)  \(0 questions, standard input\)\n", out)
+    assert re.fullmatch(r"ab12  [\d-]{10} \d\d:\d\d  Why\?  \(1 question, standard input\)\n", out)
+
+
+async def test_a_conversation_without_a_question_is_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    conversation = Conversation(make_library(), store=open_store())
+    opened = conversation.state.library.root.ids[:1]
+    await conversation.execute(ExpandSections(section_ids=opened, origin=Origin.PERSON))
+    conversation.close()
+    assert [path.stem for path in conversations_path().glob("*.jsonl")] == [conversation.state.id]
+    print_conversations(as_json=False, lists_one_shots=True)
+    assert capsys.readouterr().out == "No conversations yet.\n"
 
 
 @pytest.mark.usefixtures("saved")

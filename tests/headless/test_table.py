@@ -1,10 +1,11 @@
 """`roamtui table`: what it prints beside the table."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, RoamtuiError
 from roamtui.headless.table import run_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.table.filling import PERIOD, define, make_plan, write_leases
@@ -20,3 +21,22 @@ def test_a_table_with_a_failed_cell_ends_with_the_reason_and_what_to_do(
     assert first_line == "Asking scripted: 2 cells · ~18k tokens"
     note = "The model has gone. To ask again, run the same command."
     assert last_line == f"roamtui: 2 questions failed: {note}"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("missing/deeper/x.csv", "There is no folder {}/missing."),
+        ("leases/anna.md", "would be overwritten"),
+        ("leases/anna.md/x.csv", "Not a directory"),
+        ("folder.csv", "Is a directory"),
+    ],
+)
+def test_nothing_is_asked_if_the_table_cannot_be_written(tmp_path: Path, name: str, problem: str) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    table = define(tmp_path / "table", write_leases(tmp_path / "leases"), PERIOD)
+    model = ScriptedModel()
+    with pytest.raises(RoamtuiError, match=problem.format(re.escape(str(tmp_path)))):
+        run_table(table, make_plan(model), tmp_path / name)
+    assert model.requests == []
+    assert not (tmp_path / "missing").exists()

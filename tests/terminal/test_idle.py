@@ -17,10 +17,12 @@ _WINDOW_SECONDS = 10.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the time of a process to the nanosecond")
-def test_an_idle_app_uses_under_half_a_percent_of_a_core(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", [b"", b"\x10"], ids=["document", "behind a dialog"])
+def test_an_idle_app_uses_under_half_a_percent_of_a_core(tmp_path: Path, key: bytes) -> None:
     environ = {"COLORTERM": "truecolor", "XDG_DATA_HOME": str(tmp_path)}
     with open_guide(tmp_path, "--model", "offline", **environ) as terminal:
         terminal.wait_for(b"sk this document")
+        terminal.type(key)
         tasks = Path(f"/proc/{terminal.process.pid}/task")
 
         def read_seconds() -> float:

@@ -124,6 +124,8 @@ def test_an_address_has_the_scope_of_its_range(texts: list[str], scope: AddressS
 def test_an_address_that_python_calls_special_is_never_public(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
+    if address in ipaddress.ip_network("64:ff9b::/96"):
+        address = ipaddress.IPv4Address(address.packed[-4:])
     special = (address.is_private, address.is_loopback, address.is_link_local, address.is_multicast)
     if any((*special, address.is_reserved, address.is_unspecified)):
         assert classify_address(address) is not AddressScope.PUBLIC

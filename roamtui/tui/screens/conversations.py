@@ -194,5 +194,4 @@ def _check_source(typed: str) -> str:
 
 
 def _format_title(summary: ConversationSummary) -> str:
-    untitled = f"Conversation {summary.id}" if summary.problem else "(no questions yet)"
-    return sanitise_line(summary.title) or untitled
+    return sanitise_line(summary.title) or f"Conversation {summary.id}"

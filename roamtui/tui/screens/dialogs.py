@@ -12,6 +12,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.reactive import reactive
 from textual.screen import ModalScreen, ScreenResultType
 from textual.style import Style
 from textual.widgets import Button, Input, Static
@@ -19,7 +20,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
-from roamtui.output import write_export
+from roamtui.output import check_output_path, write_export
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import locate_programs
@@ -55,6 +56,12 @@ def make_foot(words: str) -> KeyHints:
             end = start + len(words[start:].split(",", maxsplit=1)[0])
             foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
     return KeyHints(foot)
+
+
+class TextField(Input):
+    """A field whose cursor does not blink, because Textual would draw much of the screen again, in 4 ms."""
+
+    cursor_blink = reactive(default=False, init=False)
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -193,7 +200,7 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content.styled(self._heading, "bold $primary"))
             if self._detail:
                 yield Static(Content(self._detail), classes="detail")
-            yield Input(self._value, select_on_focus=False, compact=True)
+            yield TextField(self._value, select_on_focus=False, compact=True)
             yield self.message
             yield make_foot(self._foot)
 
@@ -246,6 +253,7 @@ class ExportDialog(PromptDialog):
         path = Path(expand_user(name))
         if (render := self._renderers.get(path.suffix.lower())) is None:
             raise RoamtuiError(f"The name must end in {self._endings}.")
+        await asyncio.to_thread(check_output_path, path)
         text = await asyncio.to_thread(render, path)
         if await asyncio.to_thread(os.path.lexists, path):
             question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from roamtui.plain import sanitise_line
 from roamtui.tui.actions import Scope, make_bindings
-from roamtui.tui.screens.dialogs import Dialog, KeyHints
+from roamtui.tui.screens.dialogs import Dialog, KeyHints, TextField
 
 Item = TypeVar("Item")
 _ROWS_MAX = 200
@@ -131,7 +131,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         """
         super().__init__()
         self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title
-        self.field = Input(typed, placeholder=placeholder, select_on_focus=False, compact=True)
+        self.field = TextField(typed, placeholder=placeholder, select_on_focus=False, compact=True)
         self.list = ItemList[Item]()
         self.list.can_focus = self.AUTO_FOCUS != "Input"  # else a click would take the focus from the field
         self._preview = preview

@@ -134,6 +134,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
 
+    @on(events.ScreenSuspend)
+    def _rest(self) -> None:
+        self.upkeep.rest()
+
+    @on(events.ScreenResume)
+    def _resume(self) -> None:
+        self.upkeep.resume()
+
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and keep what is typed."""
         self.questions.release_draft()

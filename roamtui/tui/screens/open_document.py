@@ -66,8 +66,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         super().__init__(
             title or first_title, make_foot(foot), placeholder="A path, a URL, or text to filter the list"
         )
-        # each change takes 4 ms, because Textual draws much of the screen again
-        self.field.cursor_blink = False
         self.set_class(not title, "-alone")
         self._services = services
         self._model = model

@@ -18,7 +18,7 @@ from roamtui.models.discovery import ModelOffer, inspect_model, inspect_provider
 from roamtui.models.providers import get_recommended_key_variable
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, make_foot
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, TextField, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _OTHER_MODEL = "Other model…"
@@ -224,9 +224,9 @@ class ModelDialog(Dialog[None]):
     @override
     def compose(self) -> ComposeResult:
         fields = {
-            "Name (litellm provider/model)": Input(self._name, "openai/gpt-4.1-mini", id="model-name"),
-            "URL (empty for the provider's default)": Input("", "http://localhost:8000/v1"),
-            "API key (this run only, never saved)": Input(
+            "Name (litellm provider/model)": TextField(self._name, "openai/gpt-4.1-mini", id="model-name"),
+            "URL (empty for the provider's default)": TextField("", "http://localhost:8000/v1"),
+            "API key (this run only, never saved)": TextField(
                 "", "optional if none is needed or one is set", password=True, id="model-key"
             ),
         }

@@ -8,16 +8,17 @@ import pytest
 from msgspec.structs import replace
 from textual.widgets import OptionList
 
+from roamtui.agent.loop import Agent
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationRenamed, Origin
+from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.update import ExpandSections
 from roamtui.errors import UsageError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, expand, make_context, running
 
@@ -250,8 +251,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
     old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
     library = open_library([str(old)])
     conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
-    await conversation.execute(ExpandSections(section_ids=conversation.state.library.root.ids, origin=Origin.PERSON))
-    await conversation.apply((ConversationRenamed(title="Of lamps"),))
+    await Agent(conversation, ScriptedModel(["At nine."])).ask("Of lamps?")
     conversation.close()
     new = old.rename(old.with_name("lights.md"))
     opened: list[tuple[str, str | None]] = []
@@ -262,7 +262,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
 
     async with running(RoamApp(make_options(open_source=open_source), make_context(store=store)), (120, 35)) as ui:
         await open_list(ui)
-        assert listed(ui.app) == ["Of lamps"]
+        assert listed(ui.app) == ["Of lamps?"]
         await ui.press_until(PromptDialog, "enter")
         assert ui.field.value == ("" if is_piped else str(old))
         for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
