@@ -313,10 +313,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         bootstrap = self
         if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
             bootstrap = replace(self, settings=self._keep_model(conversation.state))
-        meter = UsageMeter()
-        searcher = bootstrap.make_searcher_factory(meter)(conversation.state.library)
+        searcher = bootstrap.make_searcher_factory()(conversation.state.library)
         chosen = model or bootstrap.make_model()
-        agent = Agent(conversation, chosen, searcher, self.agent_options, search_meter=meter)
+        agent = Agent(conversation, chosen, searcher, self.agent_options)
         if is_first and not self.typed_settings.isdisjoint({"model", "api_base"}):
             agent.use_model(chosen)
         return agent
@@ -335,20 +334,16 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return settings
 
     def make_searcher_factory(
-        self,
-        meter: UsageMeter | None = None,
-        *,
-        needs_all_vectors: bool = False,
+        self, *, needs_all_vectors: bool = False
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        `meter` counts the requests of the searchers. With `needs_all_vectors`, all sections are embedded
-        before the first search.
+        With `needs_all_vectors`, all sections are embedded before the first search.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
-        services = self.make_search_services(meter, needs_all_vectors=needs_all_vectors)
+        services = self.make_search_services(needs_all_vectors=needs_all_vectors)
         location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
         return partial(make_searcher, options=self.settings.retrieval, services=services, location=location)
 
@@ -357,7 +352,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> SearchServices:
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
-        See `make_searcher_factory` for the arguments.
+        `meter` counts requests of tasks that have no meter. See `make_searcher_factory` for the rest.
 
         Raises:
             UsageError: A choice is unavailable. The message says what to choose or install.
@@ -447,12 +442,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table.rows = list_rows(sources)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
-        meter = UsageMeter()
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
-            make_searcher=self.make_searcher_factory(meter, needs_all_vectors=True),
-            search_meter=meter,
+            make_searcher=self.make_searcher_factory(needs_all_vectors=True),
             agent_options=self.agent_options,
             jobs=jobs,
         )

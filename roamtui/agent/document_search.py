@@ -18,11 +18,12 @@ _INDEXED_AHEAD_MIN = 5_000
 class DocumentSearch:
     """A searcher for one conversation, whose usage is recorded there. Without a searcher, nothing is done."""
 
-    def __init__(self, conversation: Conversation, searcher: Searcher | None, meter: UsageMeter) -> None:
-        """Search with `searcher`, whose requests `meter` counts."""
+    def __init__(self, conversation: Conversation, searcher: Searcher | None) -> None:
+        """Search with `searcher`, which other conversations may use too."""
         self.searcher = searcher
+        self.meter = UsageMeter()
+        """Counts what searching uses for this conversation."""
         self._conversation = conversation
-        self._meter = meter
 
     async def find(self, query: str, limit: int) -> tuple[Hit, ...]:
         """Search the whole document with the configured search mode.
@@ -34,21 +35,23 @@ class DocumentSearch:
             return ()
         self.searcher.refresh(await self._conversation.library_loader.load_all())
         try:
-            hits = await asyncio.to_thread(self.searcher.search, query, limit=limit)
+            with self.meter.charging():
+                hits = await asyncio.to_thread(self.searcher.search, query, limit=limit)
         finally:
             await self._conversation.apply(self.take_usage())
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)
 
     def take_usage(self) -> tuple[UsageRecorded, ...]:
         """Return the event that records what searching has used since the last call, if it used anything."""
-        usage = self._meter.take()
+        usage = self.meter.take()
         return (UsageRecorded(usage=usage),) if usage != Usage() else ()
 
     async def index_ahead(self, report: Progress) -> None:
         """Update the search index of a large source before it is needed. `report` is called in a thread."""
         searcher = self._get_ready_searcher()
         if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
-            await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+            with self.meter.charging():
+                await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
             await self._conversation.apply(self.take_usage())
 
     @property
@@ -74,7 +77,8 @@ class DocumentSearch:
             question = "Compare the whole document by meaning?"
             approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
             if await self._conversation.approver(approval):
-                await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
+                with self.meter.charging():
+                    await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
                 await self._conversation.apply(self.take_usage())
 
     def _get_ready_searcher(self) -> Searcher | None:

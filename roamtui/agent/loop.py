@@ -73,22 +73,20 @@ class Agent:
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
         spending: SpendingLimit | None = None,
-        search_meter: UsageMeter | None = None,
     ) -> None:
         """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
 
         `spending` is a limit to share with other agents. Without it, that of `options` holds for each
-        conversation. `search_meter` counts the requests of the searcher.
+        conversation.
         """
         self.conversation = conversation
         self.model = model
         self.options = options or AgentOptions()
         spending = spending or SpendingLimit(self.options.cost_usd_max)
         self._consent = Consent(conversation, spending)
-        search_meter = search_meter or UsageMeter()
+        self.search = DocumentSearch(conversation, searcher)
         if spending.usd_max is not None:
-            search_meter.may_spend = self._consent.may_spend
-        self.search = DocumentSearch(conversation, searcher, search_meter)
+            self.search.meter.may_spend = self._consent.may_spend
         self._has_failed = False
         """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
 
@@ -122,9 +120,10 @@ class Agent:
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
             earlier: int | None = None
             try:
-                await self._prepare(question, options)  # which may remove exchanges
-                earlier = len(conversation.state.exchanges)
-                await self._answer(question, options.within)
+                with self.search.meter.charging():
+                    await self._prepare(question, options)  # which may remove exchanges
+                    earlier = len(conversation.state.exchanges)
+                    await self._answer(question, options.within)
             except BaseException as error:
                 self._has_failed = isinstance(error, Exception)
                 has_begun = earlier is not None and len(conversation.state.exchanges) > earlier

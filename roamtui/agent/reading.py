@@ -44,13 +44,12 @@ def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> 
             unread.setdefault(hit.section_id, hit)
     whole, partly = _count_read(library, delivered, unread)
     coverage = measure_coverage(library, exchange.within)
-    documents = (document for document in library.documents if not document.columns.has_files)
     asked = {exchange.question, complete_follow_up([one.question for one in state.exchanges])}
     queries = dict.fromkeys(search.query for search in searches if search.query not in asked)
     return Reading(
         whole=whole,
         partly=partly,
-        sections=sum(len(document.columns) for document in documents),
+        sections=library.section_count,
         pages=coverage.scope if coverage.read < coverage.total else "",
         queries=tuple(queries),
         unread=tuple(unread.values()),

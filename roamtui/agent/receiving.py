@@ -1,6 +1,9 @@
 """Receive one reply of a model: publish what arrives, save it piece by piece, and collect its calls."""
 
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from time import monotonic
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -20,6 +23,7 @@ from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     CallUnreadable,
     Model,
+    ModelEvent,
     ModelRequest,
     ReplyFinished,
     RetryPending,
@@ -37,8 +41,28 @@ _BROKEN_CALL_LENGTH_MAX = 2_000
 """Maximum number of characters of a call that could not be read, which is sent back."""
 _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
-_SAVED_STEP_LENGTH = 500
-"""An answer is saved again after so many new characters, the most that a killed program loses."""
+_SAVE_SECONDS = 1.0
+"""What has been shown for so long is on disk, also if the program is killed."""
+
+
+async def _iter_with_pauses(stream: AsyncGenerator[ModelEvent]) -> AsyncGenerator[ModelEvent | None]:
+    """Yield the events of a stream, and None whenever nothing has arrived for `_SAVE_SECONDS`."""
+    while True:
+        arriving = asyncio.ensure_future(anext(stream, None))
+        try:
+            while not arriving.done():
+                await asyncio.wait((arriving,), timeout=_SAVE_SECONDS)
+                if not arriving.done():
+                    yield None
+        finally:
+            arriving.cancel()
+            while not arriving.done():  # else the stream cannot be closed
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait((arriving,))
+        event = arriving.result()
+        if event is None:
+            return
+        yield event
 
 
 async def receive_reply(  # noqa: PLR0912 - one case an event
@@ -52,14 +76,21 @@ async def receive_reply(  # noqa: PLR0912 - one case an event
     thoughts = ""
     run.broken_call = ""
     call_ids = {call.id for message in request.messages for call in message.tool_calls}
-    async with aclosing(read_reply(model, request, meter)) as stream:
-        async for event in stream:
+    saved_at = monotonic()
+    async with (
+        aclosing(read_reply(model, request, meter)) as stream,
+        aclosing(_iter_with_pauses(stream)) as events,
+    ):
+        async for event in events:
+            start = len(conversation.state.exchanges[-1].answer)
+            if len(run.step.text) > start and monotonic() >= saved_at + _SAVE_SECONDS:
+                await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
+                saved_at = monotonic()
             match event:
+                case None:
+                    pass
                 case TextDelta(text):
                     run.step = replace(run.step, text=run.step.text + text)
-                    start = len(conversation.state.exchanges[-1].answer)
-                    if len(run.step.text) - start >= _SAVED_STEP_LENGTH:
-                        await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
                     conversation.publish(AnswerStreamed(text=text))
                 case ThinkingDelta(text, replaces_text):
                     thoughts += text

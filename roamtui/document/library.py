@@ -239,6 +239,13 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return len(self._owners)
 
     @cached_property
+    def section_count(self) -> int:
+        """Number of sections: all loaded nodes but files, folders and links, which have no own text."""
+        kinds = [document.columns.kinds for document in self.documents]
+        others = (NodeKind.FOLDER, *LOADED_ON_DEMAND)
+        return sum(len(each) - sum(map(each.count, others)) for each in kinds)
+
+    @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
         """Ids of the nodes with each folded title, or end of a file's path, with and without extension.
 

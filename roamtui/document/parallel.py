@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -26,7 +27,7 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 
 
 def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
-    """Start `work` in a new thread, and return a future for its result."""
+    """Start `work` in a new thread, in the context of the caller, and return a future for its result."""
     future: Future[_Result] = Future()
 
     def run() -> None:
@@ -39,5 +40,5 @@ def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
         else:
             future.set_result(result)
 
-    threading.Thread(target=run, daemon=True).start()
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     return future

@@ -71,8 +71,9 @@ def run_index(
     if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space, or search without an index.")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
-    size = format_count(len(library), "section")
-    write_text(f"{size}, {progress.count:,} of them new or changed, in {place}\n")
+    size = format_count(library.section_count, "section")
+    entries = format_count(progress.count, "entry", "entries")
+    write_text(f"{size}; {entries} new or changed, in {place}\n")
     if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
         searcher.prepare()
         write_text(f"{searcher.coverage.format()}\n")

@@ -97,7 +97,7 @@ class PlainChat:
     def _greet(self) -> None:
         state = self._conversation.state
         title = sanitise_line(state.library.title)
-        size = format_count(len(state.library), "section")
+        size = format_count(state.library.section_count, "section")
         write_sanitised(f"{title}, {size}. {self._agent.model.name} answers.\n")
         if exchanges := state.exchanges:
             last = exchanges[-1]

@@ -50,10 +50,14 @@ class BackgroundLoop:
     def __init__(self, environ: Mapping[str, str] | None = None, meter: UsageMeter | None = None) -> None:
         self.worker = WorkerProcess(environ)
         """Process for the coroutines that run here, and for no others."""
-        self.meter = meter or UsageMeter()
-        """Counts what their requests use."""
+        self._meter = meter or UsageMeter()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def meter(self) -> UsageMeter:
+        """Counts what a request of the caller uses."""
+        return self._meter.charged
 
     def run(self, coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         """Run a coroutine, and return its result. Callable from any thread except for the loop's."""

@@ -1,6 +1,8 @@
 """What requests to models use: by the word of their servers, or else by an estimate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
@@ -37,6 +39,20 @@ class UsageMeter:
         self.may_spend: Callable[[Usage], bool] | None = None
         """Whether this may be used in addition to what is saved, or None without a spending limit."""
 
+    @contextmanager
+    def charging(self) -> Iterator[None]:
+        """Count here what this task, and threads that it starts, request of models that others use too."""
+        token = _CHARGED.set(self)
+        try:
+            yield
+        finally:
+            _CHARGED.reset(token)
+
+    @property
+    def charged(self) -> "UsageMeter":
+        """The meter of the task that asks, or this one if it has none."""
+        return _CHARGED.get() or self
+
     def check_limit(self, request: Usage) -> None:
         """Check the spending limit before a request that is expected to use so much.
 
@@ -61,3 +77,6 @@ class UsageMeter:
                 total += self._usages.get_nowait()
             except Empty:
                 return total
+
+
+_CHARGED: ContextVar[UsageMeter | None] = ContextVar("charged", default=None)

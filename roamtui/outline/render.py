@@ -311,7 +311,7 @@ def _render_ranges(outline: _Outline, parent_id: str, outside_parent: Sequence[s
             return lines
     if outline.is_below:
         return ranges.describe(parent_id, title_length_max=0)
-    return [*named, f"- [{parent_id}] all {len(library)} sections, listed when it is opened"]
+    return [*named, f"- [{parent_id}] all {library.section_count} sections, listed when it is opened"]
 
 
 def _is_generic(title: str) -> bool:

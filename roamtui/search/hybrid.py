@@ -110,7 +110,6 @@ class HybridSearcher:
         """None if only words are searched."""
         self._found_ids: tuple[str, ...] = ()
         """What words found last, to be embedded first."""
-        self._has_told_coverage = False
 
     @property
     def coverage(self) -> Coverage:
@@ -277,8 +276,7 @@ class HybridSearcher:
         except RoamtuiError as error:
             self._warn_of_fallback(error)
             return {}
-        if vectors.missing and not self._has_told_coverage:
-            self._has_told_coverage = True
+        if vectors.missing and not embedder.is_local:  # a local one continues by itself
             self._services.warn_once(
                 f"{self.coverage.format()}. `roamtui index` with the same source compares all."
             )

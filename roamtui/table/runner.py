@@ -20,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, SourceError, StoreError
 from roamtui.models.base import Model
-from roamtui.models.usage import UsageMeter, add_cost
+from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
 from roamtui.search.base import Searcher
@@ -44,8 +44,6 @@ class TablePlan(Struct, frozen=True, kw_only=True):
     open_source: Callable[[str], tuple[Library, Loader | None]]
     """Opens a source by its path or URL, with all its files, or raises SourceError."""
     make_searcher: Callable[[Library], Searcher | None]
-    search_meter: UsageMeter = field(default_factory=UsageMeter)
-    """Counts the requests of all searchers."""
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit is that of the whole run."""
     jobs: int = 1
@@ -264,7 +262,7 @@ class _Filler:
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(self._options, question_note=note)
         plan = self._plan
-        agent = Agent(conversation, plan.model, searcher, options, self._spending, plan.search_meter)
+        agent = Agent(conversation, plan.model, searcher, options, self._spending)
         try:
             exchange = await agent.ask(column.question)
         finally:

@@ -99,7 +99,7 @@ class Reloader:
             words = "No changes"
             if not _is_same(library, before):
                 await self._conversation.library_loader.reload(library)
-                words = f"Reloaded: {format_count(len(library), 'section')}"
+                words = f"Reloaded: {format_count(library.section_count, 'section')}"
             self.loaded = stamps
         return words, [note for note in library.notes if note not in before.notes]
 

@@ -2,6 +2,8 @@
 
 from itertools import cycle, islice, pairwise
 
+import pytest
+
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.events import (
@@ -162,7 +164,8 @@ async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
     assert ["cost 2 euros" in result for result in results(agent)] == [True, False]
 
 
-async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None:
+async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.agent.receiving._SAVE_SECONDS", 0.0)
     looks, tells = (" ".join(f"{words} {number}." for number in range(90)) for words in ("I look at", "It is"))
     agent = make_agent([expanding("Fees", text=looks), saying(tells)])
     streamed, lost = "", [0]
@@ -179,7 +182,7 @@ async def test_of_no_reply_more_than_500_characters_are_only_in_memory() -> None
     agent.conversation.subscribe(note)
     await ask(agent)
     assert agent.conversation.state.exchanges[-1].steps[0].text == looks
-    assert 400 < max(lost) < 520
+    assert max(lost) == 16, "the last piece"
 
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))

@@ -2,9 +2,12 @@
 
 import asyncio
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.requests import AgentOptions
@@ -15,8 +18,9 @@ from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, ModelReranker
-from roamtui.search.base import RetrievalOptions, SearchServices
+from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import MANUAL, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -114,13 +118,34 @@ async def test_reranking_counts() -> None:
     searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)
     options = AgentOptions(sends_hits=True)
-    agent = Agent(conversation, ScriptedModel([REPLY]), searcher, options, search_meter=background.meter)
+    agent = Agent(conversation, ScriptedModel([REPLY]), searcher, options)
     await agent.ask("How high are the fees for late books?")
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
     assert conversation.state.exchanges[0].usage == conversation.state.spent
     await agent.search.find("fees for late books", 10)
     assert ranking.requests
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
+
+
+async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
+    background = BackgroundLoop()
+    library = make_library(MANUAL)
+    both_have_paid = Barrier(2, timeout=60)
+
+    class PaidSearcher(KeywordSearcher):
+        @override
+        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+            background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))
+            both_have_paid.wait()
+            return super().search(query, **options)
+
+    searcher = PaidSearcher(library)
+    agents = [Agent(Conversation(library), ScriptedModel(), searcher) for _ in range(2)]
+    await asyncio.gather(
+        *(agent.search.find(query, 10) for agent, query in zip(agents, ("late", "books"), strict=True))
+    )
+    assert [agent.conversation.state.spent.input_tokens for agent in agents] == [4, 5]
+    assert background.meter.take() == Usage()
 
 
 async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
@@ -133,7 +158,7 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     searcher = make_searcher(library, RetrievalOptions(rerank="on"), services)
     conversation = Conversation(library)
     options = AgentOptions(cost_usd_max=0.007)
-    agent = Agent(conversation, ScriptedModel(), searcher, options, search_meter=background.meter)
+    agent = Agent(conversation, ScriptedModel(), searcher, options)
     for _ in range(5):
         assert await agent.search.find("fees for late books", 10)
     assert conversation.state.spent.cost_usd == pytest.approx(0.006)

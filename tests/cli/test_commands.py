@@ -155,10 +155,10 @@ def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> N
     made = run("index", folder)
     assert made.code == 0
     [path] = _list_indexes()
-    assert made.out.startswith(f"4 sections, 2 of them new or changed, in {path} (")
+    assert made.out.startswith(f"2 sections; 2 entries new or changed, in {path} (")
 
     (folder / "b.md").write_text("# Dates\n\nBrown and dry.\n", "utf-8")
-    assert ", 1 of them new or changed, " in run("index", folder).out
+    assert "; 1 entry new or changed, " in run("index", folder).out
     hits = run("search", folder, "dry", "--json").json["hits"]
     assert [hit["path"][-1] for hit in hits] == ["Dates"]
 
@@ -198,7 +198,7 @@ def test_sections_are_embedded_into_a_database_searched_and_deleted(
         assert "\nollama/arctic will read 5 sections, about 93 tokens.\n" in result.err
         assert result.out.endswith("5 of 5 sections compared by meaning\n")
         assert len(server.texts) == 5
-        assert run("index", *arguments).out.startswith("5 sections, 0 of them")
+        assert run("index", *arguments).out.startswith("5 sections; 0 entries new")
         assert len(server.texts) == 5
         hits = run("search", garden, "late spade", *arguments[1:], "--json").json["hits"]
     assert hits[0]["path"][-1] == "Tools"

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -50,9 +51,13 @@ def streaming(
             yield terminal
 
 
-def read_last() -> Exchange:
+def _list_exchanges() -> tuple[Exchange, ...]:
     store = open_store()
-    return store.load(store.list()[0].id).exchanges[-1]
+    return tuple(exchange for saved in store.list() for exchange in store.load(saved.id).exchanges)
+
+
+def read_last() -> Exchange:
+    return _list_exchanges()[-1]
 
 
 def list_modes(written: bytes) -> list[bytes]:
@@ -80,6 +85,17 @@ def test_the_app_keeps_an_answer_when_its_terminal_goes_away(
     with streaming(tmp_path, forking_program, is_controlling=is_told) as terminal:
         terminal.hang_up()
         assert terminal.wait_for_end() == EXIT_CANCELLED
+    last = read_last()
+    assert (last.answer, last.stopped) == (_ANSWER, StopReason.CANCELLED)
+
+
+def test_a_killed_app_leaves_what_it_has_shown_for_a_second(tmp_path: Path, forking_program: tuple[str, ...]) -> None:
+    with streaming(tmp_path, forking_program) as terminal:
+        shown_at = monotonic()
+        while not any(exchange.answer for exchange in _list_exchanges()):
+            assert monotonic() < shown_at + 60
+            terminal.read_for(0.1)
+        terminal.process.kill()
     last = read_last()
     assert (last.answer, last.stopped) == (_ANSWER, StopReason.CANCELLED)
 

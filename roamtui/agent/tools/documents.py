@@ -29,7 +29,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     kinds = library.root.columns.kinds
     file_ids = [row_id for row_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE]
     if not file_ids:
-        sections = format_count(len(library), "section")
+        sections = format_count(library.section_count, "section")
         text = f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
         return ToolResponse(text=text)
     start = parse_number(arguments.get("offset"), default=0, low=0, high=len(file_ids))

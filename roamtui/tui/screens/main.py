@@ -23,7 +23,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
-from roamtui.document.document import NodeKind
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.plain import format_count
 from roamtui.text import Span
@@ -391,13 +390,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = OpenDialog(services, self.keys, DocumentRequested(), title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
+            before = self.conversation.state.library.section_count
             try:
                 source = await self.conversation.library_loader.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
             library = self.conversation.state.library
-            added = library.walk(library.children(library.root_id)[-1])
-            size = format_count(sum(library.node(own).kind is NodeKind.SECTION for own in added), "section")
+            size = format_count(library.section_count - before, "section")
             key = self.keys.first_keys["section.ask"]
             words = f"Added {source.title}, {size} · {key} on it in the outline asks about it only"
             self.notify(words, markup=False)
