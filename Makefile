@@ -15,7 +15,7 @@ define install
 	@started=$$(date +%s); { { $(1); }; echo "exit $$?"; } | while read -r line; do \
 		case "$$line" in \
 			*.whl*" MB)") file=$${line##*/}; file=$${file%%-*}; step="$${file##* }: $${line##*(}"; step=$${step%)} ;; \
-			"Installing collected packages: "*) set -- $$line; step="unpacking $$(($$# - 3)) packages" ;; \
+			"Installing collected packages: "*) set -- $$line; step="unpacking $$(($$# - 3)) packages, usually 15 to 60 s" ;; \
 			"exit "*) [ "$$line" = "exit 0" ] || exit 1; step="done" ;; \
 			*) continue ;; \
 		esac; \
@@ -110,7 +110,7 @@ $(SERVER_VENV)/.made: constraints-local-model.txt | $(VENV)/.made
 $(VENV)/.made:
 	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3.14 python3; do \
 		if "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-			"$$python" -m venv $(VENV) && touch $@ && exit 0; \
+			echo "Making $(VENV) with $$python, usually in 5 to 10 s." && "$$python" -m venv $(VENV) && touch $@ && exit 0; \
 		fi; \
 	done; \
 	echo "roamtui needs Python 3.11 or newer with its venv module (on Debian: apt install python3-venv)." >&2; \
