@@ -135,7 +135,7 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
             starts_table = has_amounts and _starts_header(row, rows[last])
             if starts_table or _is_prose_row(row) or index - last > _PLAIN_ROWS_MAX:
                 break
-    return _extend_label(rows, start, last + 1)
+    return last + 1
 
 
 def compute_label_gap(rows: Sequence[PageRow]) -> float:
@@ -143,21 +143,6 @@ def compute_label_gap(rows: Sequence[PageRow]) -> float:
     tops = [row.top for row in rows if is_data_row(row)]
     distances = [_LABEL_GAP_MAX * (after - before) for before, after in pairwise(tops)]
     return min(_LINE_DISTANCE_MAX * rows[0].size, *distances) if distances else 0.0
-
-
-def _extend_label(rows: Sequence[PageRow], start: int, end: int) -> int:
-    """Return the end of a table with the lines that the label of its last row has below the figures."""
-    body = [row for row in rows[start:end] if is_data_row(row)]
-    left = min(cell.x0 for row in body for cell in row.cells[1:])
-    near = compute_label_gap(body)
-    while end < len(rows):
-        row = rows[end]
-        gap = row.top - rows[end - 1].top
-        is_near = 0 < gap < (_LINE_DISTANCE_MAX * row.size if row.text[0].islower() else near)
-        if len(row.cells) > 1 or row.x1 >= left or not is_near:
-            break
-        end += 1
-    return end
 
 
 def _starts_header(row: PageRow, above: PageRow) -> bool:
