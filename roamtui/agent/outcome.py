@@ -25,6 +25,8 @@ from roamtui.search.base import Searcher
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100
+_SAME_CALLS_MAX = 3
+"""Number of the same calls in one question after which the model may call no more tools."""
 NO_STEP = Step(text="", uses=())
 _NO_ANSWER = "The model returned no answer. Ask again, ask a narrower question, or choose another model."
 _BROKEN_CALL = "The model writes tool calls that cannot be read, so it gave no answer. Choose another model."
@@ -58,15 +60,16 @@ class QuestionRun(Struct):
     """A call in this reply that cannot be read, as the model wrote it."""
     call_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each tool was called with the same arguments."""
-    may_call: bool = True
-    """Whether the model may call more tools. It may not once it repeats its calls."""
     draft: str | None = None
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
-    is_brief: bool = False
-    """Whether the question is one short request: the model is small, or its reply could not be used."""
     brief: BriefContext | None = None
-    """What this request has."""
+    """What the one short request has: the model is small, or its reply could not be used."""
+
+    @property
+    def may_call(self) -> bool:
+        """Whether the model may call more tools. It may not once it repeats its calls."""
+        return max(self.call_counts.values(), default=0) < _SAME_CALLS_MAX
 
 
 def build_outcome(

@@ -68,6 +68,8 @@ class RequestBuilder:
         self._sends_hits = options.sends_hits and model.name != OFFLINE
         self._hits_text = ""
         """What search found for the question."""
+        self._is_brief = False
+        """Whether the question is one short request: the model is small, or its reply could not be used."""
 
     async def begin(self, question: str, within: str | None) -> None:
         """Start the question together with the text that search finds for it."""
@@ -106,7 +108,7 @@ class RequestBuilder:
 
     async def begin_brief(self, question: str, within: str | None) -> BriefContext:
         """Choose the text for one short request, which the next one is."""
-        self.run.is_brief = True
+        self._is_brief = True
         brief = await self._choose_brief(question, within, self.budget.messages_max)
         self.run.brief = brief
         self.run.draft = None
@@ -125,7 +127,7 @@ class RequestBuilder:
         model = self.model
         return share_window(
             model.window_tokens,
-            tools_tokens=0 if self.run.is_brief else model.estimate_tool_tokens(len(self.run.tools)),
+            tools_tokens=0 if self._is_brief else model.estimate_tool_tokens(len(self.run.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )

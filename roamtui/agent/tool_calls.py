@@ -28,8 +28,6 @@ TOOLS = {tool.spec.name: tool for tool in (collapse.TOOL, documents.TOOL, expand
 _NAME_LENGTH_MAX = 60
 _CALLS_MAX = 8
 """Maximum number of tool calls to run in one reply."""
-_SAME_CALLS_MAX = 3
-"""Number of the same calls in one question after which the model may call no more tools."""
 
 
 def make_tools(library: Library, *, has_search: bool, has_room: bool = False) -> Mapping[str, Tool]:
@@ -79,7 +77,6 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
     arguments = parse_tool_arguments(call.arguments)
     key = name, json.dumps(arguments, sort_keys=True)
     run.call_counts[key] += 1
-    run.may_call = run.may_call and run.call_counts[key] < _SAME_CALLS_MAX
     if run.call_counts[key] > 1:
         notice = "The model repeated a request, so it was not carried out again"
         return ToolResponse(text=REPEATED_CALL, notice=notice)

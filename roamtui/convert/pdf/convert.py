@@ -18,7 +18,7 @@ from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
 from roamtui.convert.pdf.running_heads import strip_running_heads
 from roamtui.convert.pdf.tables import PageText, detect_tables
-from roamtui.convert.pdf.titles import count_similar_rows, join_rows
+from roamtui.convert.pdf.titles import LARGE_RATIO, ROWS_MAX, count_similar_rows, join_rows
 from roamtui.convert.pdf.words import RAISED_END, RAISED_START
 from roamtui.errors import SourceError
 
@@ -43,8 +43,6 @@ _NO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Titles in the metadata that no person would use, such as a program's default or a file name."""
-_LARGE_RATIO = 1.2
-_TITLE_ROWS_MAX = 3
 
 
 def convert_pdf(
@@ -197,8 +195,8 @@ def _find_large_title(pages: Sequence[PageText]) -> str:
     if not rows:
         return ""
     first = max(range(len(rows)), key=lambda index: (round(rows[index].size), -index))
-    if rows[first].size < _LARGE_RATIO * median(sizes):
+    if rows[first].size < LARGE_RATIO * median(sizes):
         return ""
-    count = count_similar_rows(rows, first, min(len(rows), first + _TITLE_ROWS_MAX))
+    count = count_similar_rows(rows, first, min(len(rows), first + ROWS_MAX))
     title = join_rows(rows[first : first + count])[:_TITLE_LENGTH_MAX]
     return title.replace(RAISED_START, " ").replace(RAISED_END, "")

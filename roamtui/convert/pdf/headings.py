@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.titles import CONTINUED, count_similar_rows, join_rows
+from roamtui.convert.pdf.titles import CONTINUED, LENGTH_MAX, ROWS_MAX, count_similar_rows, join_rows
 from roamtui.text import fold_letters
 
-_LENGTH_MAX = 150
-"""Maximum length of a title, in characters."""
-_HEADING_ROWS_MAX = 3
 _NUMBERED_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])")
 _COUNT_MIN = 3
 """Minimum number of numbered titles. Fewer are taken for mentions in the text."""
@@ -63,7 +60,7 @@ def detect_numbered_headings(
     """Return numbered titles ("3.2 Types and values") in ascending order, of the rows that stand out."""
     candidates = []
     for index, row in enumerate(rows):
-        if len(row.text) > _LENGTH_MAX or row.is_listed or CONTINUED.search(row.text):
+        if len(row.text) > LENGTH_MAX or row.is_listed or CONTINUED.search(row.text):
             continue
         if (match := _NUMBERED_TITLE.match(row.text)) and stands_out(index):
             candidates.append((tuple(map(int, match[1].split("."))), index))
@@ -73,7 +70,7 @@ def detect_numbered_headings(
         return []
     headings = []
     for number, index in titles:
-        count = count_similar_rows(rows, index, index + _HEADING_ROWS_MAX)
+        count = count_similar_rows(rows, index, index + ROWS_MAX)
         title = join_rows(rows[index : index + count])
         headings.append(DetectedHeading(row=index, count=count, level=len(number), title=title))
     return headings

@@ -16,7 +16,7 @@ from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
-from roamtui.convert.pdf.titles import is_marked, join_rows, strip_number
+from roamtui.convert.pdf.titles import ROWS_MAX, is_marked, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
 from roamtui.text import fold_letters
 
@@ -24,7 +24,6 @@ _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
 _FIRST_WORDS_LENGTH = 60
 _DIGITS = re.compile(r"\d+")
-_TITLE_ROWS_MAX = 4
 _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
 _PAGE_OFFSETS = (0, 1, -1)
@@ -119,7 +118,7 @@ class _TitleFinder:
             if is_free and not starts.isdisjoint((first.whole[:2], first.bare[:2])):
                 yield (
                     index,
-                    [self._get_keys(after) for after in range(index, min(index + _TITLE_ROWS_MAX, end))],
+                    [self._get_keys(after) for after in range(index, min(index + ROWS_MAX, end))],
                 )
 
 

@@ -13,6 +13,11 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}(?:\s?\(?[a-c]\)?)?|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
+ROWS_MAX = 4
+LENGTH_MAX = 150
+"""Maximum length of a title that is not bold, in characters."""
+LARGE_RATIO = 1.12
+"""A row is large if its letters are more than this many times as high as those of the text."""
 _SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
 _LEADING_MAX = 1.5

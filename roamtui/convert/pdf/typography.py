@@ -11,7 +11,10 @@ from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.titles import (
     CONTINUED,
+    LARGE_RATIO,
+    LENGTH_MAX,
     NON_LETTERS,
+    ROWS_MAX,
     count_similar_rows,
     is_capitals,
     join_rows,
@@ -23,17 +26,12 @@ _LONG_WITH_OUTLINE, _LONG_WITHOUT_OUTLINE = 8_000, 1_500
 _LONG_SHARE = 0.1
 """Without an outline, a section with at least this share of the file's characters is also divided, so that
 short files are divided more finely."""
-_LARGE_RATIO = 1.12
-"""A row is large if its letters are more than this many times as high as those of the text."""
-_LENGTH_MAX = 150
-"""Maximum length of a title, in characters."""
 _SENTENCE_LENGTH_MAX = 400
 """Maximum length of a bold title, which may be a whole sentence, such as a risk factor."""
 _ENDS_OF_TEXT = f",;-–—{HYPHEN}"
 """Signs at the end of rows that are no titles."""
 _SIZE_MIN = 0.85
 """Minimum size of the letters of a title, relative to the text."""
-_TITLE_ROWS_MAX = 4
 _APART_RATIO = 1.25
 """Minimum distance above a row that is set apart, relative to the usual distance between rows."""
 _APART_LENGTH_MAX = 90
@@ -150,18 +148,18 @@ class TypographicHeadings:
         if len(letters) < letters_min or len(letters) * 2 <= len(text):
             return 0
         count = count_similar_rows(rows, index, len(rows))
-        if rows[index + count - 1].is_in_table or count > _TITLE_ROWS_MAX:
+        if rows[index + count - 1].is_in_table or count > ROWS_MAX:
             return 0
         text = join_rows(rows[index : index + count])
         if row.font.is_bold:
             is_short = len(text) <= _SENTENCE_LENGTH_MAX
         else:
-            is_short = len(text) <= _LENGTH_MAX and _get_last_sign(text) not in ".:"
+            is_short = len(text) <= LENGTH_MAX and _get_last_sign(text) not in ".:"
         is_title = is_short and _get_last_sign(text) not in _ENDS_OF_TEXT and not _NOT_A_TITLE.match(text)
         return count if is_title else 0
 
     def _is_large_or_bold(self, row: PageRow) -> bool:
-        return row.size > _LARGE_RATIO * self._size or row.font.is_bold
+        return row.size > LARGE_RATIO * self._size or row.font.is_bold
 
     def _is_apart(self, index: int) -> bool:
         """Return whether a short row starts a page or column, or has more room above it than usual."""
@@ -176,7 +174,7 @@ class TypographicHeadings:
     def _compute_style(self, index: int) -> tuple[float, ...]:
         """Return the style of a title. A greater tuple means a higher level."""
         row = self._rows[index]
-        size = round(row.size / self._size, 1) if row.size > _LARGE_RATIO * self._size else 1.0
+        size = round(row.size / self._size, 1) if row.size > LARGE_RATIO * self._size else 1.0
         return size, row.font.is_bold, is_capitals(row.text), not row.font.is_italic
 
 
