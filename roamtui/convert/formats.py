@@ -86,7 +86,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=4,
+        version=5,
     ),
     Format(
         "EPUB",
@@ -95,7 +95,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=2,
+        version=3,
     ),
     Format(
         "DOCX",
@@ -104,7 +104,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=4,
+        version=5,
     ),
     Format(
         "PPTX",
@@ -123,7 +123,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=3,
+        version=4,
     ),
     Format(
         "spreadsheet",
@@ -142,9 +142,9 @@ FORMATS = (
         ".csv .tsv text/csv text/tab-separated-values",
         is_quick=True,
     ),
-    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=2),
+    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=3),
     Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
-    Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt"),
+    Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt", version=2),
 )
 """The formats, in the order in which people read their names."""
 FORMATS_BY_NAME = {name: each for each in FORMATS for name in (each.name, *each.names)}

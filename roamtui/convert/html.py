@@ -25,13 +25,6 @@ from roamtui.markdown.escaping import (
     write_script,
 )
 
-_SHELL_LENGTH_MAX = 1_500
-"""Maximum length, in characters, of a page without content that waits for JavaScript or a captcha."""
-_SHELL_TEXT = re.compile(
-    r"(?:enable|requires) javascript|checking your browser|just a moment"
-    r"|are (?:you )?(?:a )?human|^\W*loading\W*$",
-    re.IGNORECASE,
-)
 _REGIONS = frozenset({"main", "article"})
 _MAIN_SHARE = 0.6
 """Minimum share of a page's text in its main part, so that no comment and no empty frame is all of it."""
@@ -71,15 +64,13 @@ _Piece = str | None
 
 
 def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
-    """Convert a page to Markdown. The text is empty if it only asks for JavaScript or a captcha.
+    """Convert a page to Markdown.
 
     Headings keep their levels, code blocks their language, and images their alternative text. Navigation and
     hidden elements are left out. The title comes from the element `title`, and is not part of the text.
     """
     root, title = read_page(html, base_url, finds_titles=True)
     text = "\n\n".join(write_blocks(_find_main_part(root, title)))
-    if len(text) <= _SHELL_LENGTH_MAX and (_SHELL_TEXT.search(text) or _SHELL_TEXT.search(title)):
-        text = ""
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
@@ -450,11 +441,9 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
     A cell that is alone in its row, such as the title of a part of the table, has its text only once.
     """
     cells: list[_Cell] = []
-    for cell in [*row, None]:
+    for cell in row:
         while len(cells) < _COLUMNS_MAX and (spanning := spans.take(len(cells))) is not None:
             cells.append(spanning)
-        if cell is None:
-            break
         for code in cell.iter("pre"):
             _join_code_lines(code)
         for block in [*cell.iter(*_FLATTENED)][1:]:
@@ -469,7 +458,9 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
         if row_count > 1:
             spans.below |= {column: (row_count - 1, each) for column, each in enumerate(added, len(cells))}
         cells += added
-    return cells
+    last = max((column for column, (count, _) in spans.below.items() if count), default=-1)
+    columns_after = range(len(cells), min(last + 1, _COLUMNS_MAX))
+    return [*cells, *(spans.take(column) or _Cell("") for column in columns_after)]
 
 
 def _join_code_lines(block: Any) -> None:

@@ -14,7 +14,6 @@ from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_code, write_heading
 
-_PICTURE_URL = re.compile(r"(?<=[(<\"'])(?:data|attachment):[^\s()<>\"']*")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
 _BLOCK = re.compile(
@@ -63,7 +62,7 @@ def convert_notebook(data: bytes, name: str) -> ConvertedText:
 def _write_source(source: str, cell: Mapping[str, Any], language: str) -> str:
     match cell.get("cell_type"):
         case "markdown":
-            return _close_blocks(_PICTURE_URL.sub("", source))
+            return _close_blocks(source)
         case "heading":
             return write_heading(int(cell.get("level", 1)), source)
         case "html":
@@ -99,7 +98,7 @@ def _write_output(output: Mapping[str, Any]) -> str:
     if page.strip():
         return _HEADING.sub(r"\\#", convert_html(page).text.strip("\n"))
     if markdown.strip():
-        return _HEADING.sub(r"\\#", _close_blocks(_PICTURE_URL.sub("", markdown).strip("\n")))
+        return _HEADING.sub(r"\\#", _close_blocks(markdown.strip("\n")))
     if formula.strip():
         return _DISPLAY_STYLE.sub("", formula).strip("\n")
     if any(key.startswith("image/") or key == "application/javascript" for key in data):

@@ -81,9 +81,9 @@ class _HtmlWriter:
                 return self._write_span(element)
             case "table-cell":
                 tag = "th" if get_local_name(element.getparent().getparent()) == "table-header-rows" else "td"
-                columns, rows = (
-                    read_count(element, f"number-{kind}-spanned") for kind in ("columns", "rows")
-                )
+                columns = read_count(element, "number-columns-spanned")
+                columns *= read_count(element, "number-columns-repeated")
+                rows = read_count(element, "number-rows-spanned")
                 return f'<{tag} colspan="{columns}" rowspan="{rows}">{self.write_content(element)}</{tag}>'
             case "s" | "tab":
                 return " " * min(100, read_count(element, "c"))

@@ -17,8 +17,12 @@ _CUE = re.compile(
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of what a speaker says, or of a line."""
-_MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]*>|\{\\[^{}]{0,100}\}")
-"""Markup in a cue: tags, times and positions."""
+_MARK = re.compile(
+    r"</?(?:(?:[bcisu]|ruby|rt)(?:\.[^\s<>]{0,100})?|(?:font|lang|v)(?:[\s.][^<>]{0,200})?)>"
+    r"|<\d[\d:.]*>|\{\\[^{}]{0,100}\}",
+    re.IGNORECASE,
+)
+"""Markup in a cue: the tags that WebVTT and SRT have, times and positions."""
 
 
 def convert_subtitles(data: bytes, name: str) -> ConvertedText:

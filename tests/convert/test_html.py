@@ -112,9 +112,11 @@ def test_the_main_part_holds_the_title_and_most_of_the_text(source: str, expecte
     assert text.replace(_LONG, "LONG").replace(_SHORT, "SHORT").replace("\n\n", "|") == expected
 
 
-def test_a_page_that_waits_for_javascript_or_a_captcha_has_no_text() -> None:
-    assert convert("<title>Just a moment...</title><h1>example.org</h1><p>Checking your browser.</p>") == ""
-    assert convert("<p>You need to enable JavaScript to run this app.</p>") == ""
+@pytest.mark.parametrize(
+    ("title", "words"), [("Ethics", "Mistakes are human."), ("Just a moment...", "Please enable JavaScript.")]
+)
+def test_a_short_page_keeps_its_text(title: str, words: str) -> None:
+    assert convert(f"<title>{title}</title><h1>{title}</h1><p>{words}") == f"# {title}\n\n{words}"
 
 
 @given(st.lists(_MARKS, min_size=6, max_size=6))

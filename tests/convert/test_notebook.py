@@ -56,6 +56,7 @@ _ENDED = (
     "<div>",
     "```\nx\n```",
     "a <pre>",
+    "Growth (data: see Table 1) ![](attachment:a.png)",
     "    ```",
 )
 

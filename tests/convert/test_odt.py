@@ -54,6 +54,16 @@ def test_runs_of_code_side_by_side_are_one() -> None:
     assert _convert(f"<text:p>{code.format('make ')}{code.format('all')}</text:p>") == "`make all`\n"
 
 
+def test_a_repeated_cell_stands_in_each_of_its_columns() -> None:
+    def cell(text: str, count: int = 1) -> str:
+        return f'<t:table-cell t:number-columns-repeated="{count}"><text:p>{text}</text:p></t:table-cell>'
+
+    rows = (cell("A") + cell("B") + cell("C"), cell("", 2) + cell("7"), cell("5", 2) + cell("6"))
+    written = "".join(f"<t:table-row>{row}</t:table-row>" for row in rows)
+    text = _convert(f'<t:table xmlns:t="t">{written}</t:table>')
+    assert text.endswith("\n| A | B | C |\n|  |  | 7 |\n| 5 | 5 | 6 |\n")
+
+
 def test_a_note_without_text_has_no_mark() -> None:
     note = "<text:note><text:note-body><text:p>{}</text:p></text:note-body></text:note>"
     text = f"<text:p>one{note.format('')} two{note.format('really')}</text:p>"

@@ -38,6 +38,7 @@ def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:
             ["<v Ann>It is on.", "Nobody is named.", "<v Ann>Yes.", "<v Ann>Yes."],
             ["Ann: It is on.", "Nobody is named.", "Ann: Yes."],
         ),
+        (["If a<b, and c>d,\npay <c.loud>40</c> <FONT color=red>euros</FONT>."], ["If a\\<b, and c>d, pay 40 euros."]),
         (["<v>Hm.</v><v Ann>Yes.\nit is", "it is\n<v Bob>on."], ["Hm.", "Ann: Yes. it is", "Bob: on."]),
     ],
 )

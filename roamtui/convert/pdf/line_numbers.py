@@ -23,16 +23,18 @@ _SIDES = (0, -1)
 
 def strip_line_numbers(pages: Sequence[list[PageRow]]) -> list[list[PageRow]]:
     """Return the rows of pages without the numbers of their lines."""
+    kept = [*pages]
     for side in _SIDES:
-        found = [_find_numbers(rows, side) for rows in pages]
+        found = [_find_numbers(rows, side) for rows in kept]
         edges = [edge for edge, numbers, are_lines in found if are_lines]
-        for rows, (edge, numbers, _) in zip(pages, found, strict=True):
+        for rows, (edge, numbers, _) in zip(kept, found, strict=True):
             if any(abs(edge - other) < _EDGE_WIDTH for other in edges):
                 for row in rows:
                     row.cells = [cell for cell in row.cells if id(cell) not in numbers]
                     if row.cells:
                         row.refresh()
-    return [[row for row in rows if row.cells] for rows in pages]
+        kept = [[row for row in rows if row.cells] for rows in kept]
+    return kept
 
 
 def _find_numbers(rows: Sequence[PageRow], side: int) -> tuple[float, set[int], bool]:

@@ -311,6 +311,15 @@ def test_numbers_of_lines_are_left_out(x: float, first: int, step: int) -> None:
     assert shown == [*_CONTRACT * 5, *_CONTRACT[:3]]
 
 
+@pytest.mark.parametrize("x", [40, 520])
+def test_a_numbered_line_may_be_blank(x: float) -> None:
+    texts = [*_CONTRACT[:2], "", *_CONTRACT, *_CONTRACT]
+    lines = [PdfLine(text=line, top=720 - 20 * row, x=80) for row, line in enumerate(texts) if line]
+    numbers = [PdfLine(text=f"{row}", top=740 - 20 * row, x=x, size=9) for row in range(1, len(texts) + 1)]
+    text = _text([*lines, *numbers])
+    assert [line for line in text.splitlines() if line and not line.startswith("#")] == [*filter(None, texts)]
+
+
 def test_numbers_of_rows_and_of_items_stay() -> None:
     rows = [f"{number} | ripe apples | {number * 7}" for number in range(1, 9)]
     assert "ripe apples | 56 |" in _text(lay_cells("No. | Name | Pieces", *rows))
