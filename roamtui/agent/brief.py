@@ -16,6 +16,7 @@ from roamtui.conversation.events import Message, Origin, QuestionAsked, Role
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Events
 from roamtui.document.library import Library
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
@@ -79,7 +80,7 @@ async def choose_brief_context(
     if searcher is not None:
         searcher.refresh(library)
         with suppress(RoamtuiError):
-            hits = await asyncio.to_thread(
+            hits = await call_in_thread(
                 search_question,
                 searcher,
                 questions,

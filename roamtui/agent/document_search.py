@@ -1,13 +1,10 @@
 """Searches in the document of a conversation, and what is indexed and embedded before a question needs it."""
 
-import asyncio
-from functools import partial
-
 from roamtui.agent.consent import format_embedding
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage, UsageRecorded
 from roamtui.conversation.library_loader import ApprovalRequest
-from roamtui.document.parallel import run_in_thread
+from roamtui.document.parallel import call_in_thread
 from roamtui.models.usage import UsageMeter
 from roamtui.search.base import Coverage, Hit, Progress, Searcher
 
@@ -36,7 +33,7 @@ class DocumentSearch:
         self.searcher.refresh(await self._conversation.library_loader.load_all())
         try:
             with self.meter.charging():
-                hits = await asyncio.to_thread(self.searcher.search, query, limit=limit)
+                hits = await call_in_thread(self.searcher.search, query, limit=limit)
         finally:
             await self._conversation.apply(self.take_usage())
         return tuple(hit for hit in hits if hit.section_id in self._conversation.state.library)
@@ -51,7 +48,7 @@ class DocumentSearch:
         searcher = self._get_ready_searcher()
         if searcher is not None and len(self._conversation.state.library) >= _INDEXED_AHEAD_MIN:
             with self.meter.charging():
-                await asyncio.wrap_future(run_in_thread(partial(searcher.prepare, report)))
+                await call_in_thread(searcher.prepare, report)
             await self._conversation.apply(self.take_usage())
 
     @property
@@ -65,20 +62,20 @@ class DocumentSearch:
         if searcher is None:
             return False
         first = tuple(self._conversation.state.open_sections)
-        return await asyncio.wrap_future(run_in_thread(partial(searcher.embed_ahead, first)))
+        return await call_in_thread(searcher.embed_ahead, first)
 
     async def offer_embedding(self, report: Progress) -> None:
         """Embed the document by a server if the person agrees. `report` is called in a thread."""
         searcher = self._get_ready_searcher()
         if searcher is None:
             return
-        plan = await asyncio.wrap_future(run_in_thread(searcher.plan_embedding))
+        plan = await call_in_thread(searcher.plan_embedding)
         if plan is not None:
             question = "Compare the whole document by meaning?"
             approval = ApprovalRequest(question=question, detail=format_embedding(plan), yes="Continue")
             if await self._conversation.approver(approval):
                 with self.meter.charging():
-                    await asyncio.wrap_future(run_in_thread(partial(searcher.embed_all, report)))
+                    await call_in_thread(searcher.embed_all, report)
                 await self._conversation.apply(self.take_usage())
 
     def _get_ready_searcher(self) -> Searcher | None:

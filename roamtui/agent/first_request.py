@@ -13,6 +13,7 @@ from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.reading import SearchHit
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
@@ -110,7 +111,7 @@ async def retrieve_context(
     limit = view.policy.found_max
     hits: Sequence[Hit] | None = None
     with suppress(RoamtuiError):
-        hits = await asyncio.to_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
+        hits = await call_in_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
 

@@ -39,6 +39,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.question_flow import finish_question, has_exchange
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, estimate_request
@@ -117,6 +118,7 @@ class Agent:
             replaced = options.replaces
             if replaced is not None and not has_exchange(conversation.state, replaced):
                 return None
+            conversation.library_loader.forget_refusals()
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
             earlier: int | None = None
             try:
@@ -128,8 +130,10 @@ class Agent:
                 self._has_failed = isinstance(error, Exception)
                 has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
                 if not has_begun:
-                    await conversation.restore()
-                    conversation.publish(QuestionDropped())
+                    try:
+                        await conversation.restore()
+                    finally:
+                        conversation.publish(QuestionDropped())
                 raise
             exchange = conversation.state.exchanges[-1]
             self._has_failed = exchange.stopped not in (
@@ -164,7 +168,7 @@ class Agent:
         state = self.conversation.state
         if self.search.searcher is not None and has_unread_pages(state.library):
             self.search.searcher.refresh(state.library)
-            pages = await asyncio.to_thread(find_pages_about, state, self.search.searcher, question, within)
+            pages = await call_in_thread(find_pages_about, state, self.search.searcher, question, within)
             if pages:
                 await self.conversation.library_loader.load(pages, Origin.AGENT)
 

@@ -18,7 +18,7 @@ from roamtui.agent.tools import (
     parse_tool_arguments,
     search,
 )
-from roamtui.conversation.events import ToolCall
+from roamtui.conversation.events import ExpandStatus, ToolCall
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -84,6 +84,9 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
     if tool is None:
         return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
     try:
-        return await tool.run(arguments, context)
+        response = await tool.run(arguments, context)
     except RoamtuiError as error:
         return ToolResponse(text=f"{name} failed: {error}")
+    if any(status == ExpandStatus.NO_ROOM for _, status in response.results):
+        run.call_counts[key] -= 1  # the next step has room again
+    return response

@@ -128,9 +128,14 @@ class Conversation:
                     subscriber(event)
 
     async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
-        """Fold, save and publish events, in this order, even if the task is cancelled meanwhile."""
+        """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
         self.fold(events)
-        await asyncio.shield(asyncio.ensure_future(self._save_and_publish(events)))
+        saving = asyncio.ensure_future(self._save_and_publish(events))
+        try:
+            await asyncio.shield(saving)
+        except asyncio.CancelledError:
+            await asyncio.wait((saving,))
+            raise
 
     def apply_unsaved(self, *events: RecordedEvent) -> None:
         """Fold and publish events at once. They are saved together with the next ones."""

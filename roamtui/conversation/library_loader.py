@@ -20,7 +20,7 @@ from roamtui.document.added_sources import SourceOpener, list_sources_of, make_s
 from roamtui.document.document import Document
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages, make_refusal
-from roamtui.document.parallel import run_in_thread
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import UsageError
 from roamtui.plain import shorten
 
@@ -83,8 +83,12 @@ class LibraryLoader:
         """Reads files and pages of the current sources."""
         self._open_source = open_source
         self._loading: asyncio.Future[None] | None = None
-        self._refused: set[tuple[int, str]] = set()
-        """Origins that the person refused, each with the number of the question."""
+        self._refused: set[str] = set()
+        """Origins that the person refused during the current question."""
+
+    def forget_refusals(self) -> None:
+        """Let a new question ask for origins that the person refused before."""
+        self._refused.clear()
 
     async def load_all(self) -> Library:
         """Load all files that are not loaded, and publish the progress. A caller that stops does not stop it.
@@ -117,8 +121,7 @@ class LibraryLoader:
 
     async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
         """Ask the person about a web origin. One that was refused stays so during the question."""
-        refusal = (len(self._conversation.state.exchanges), web_origin)
-        if origin is Origin.AGENT and refusal in self._refused:
+        if origin is Origin.AGENT and web_origin in self._refused:
             return False
         question = f"Allow this conversation to fetch pages from {web_origin.partition('://')[2]}?"
         detail = shorten(urls[0], _URL_LENGTH_MAX)
@@ -127,16 +130,22 @@ class LibraryLoader:
         request = ApprovalRequest(question=question, detail=detail, yes="Fetch")
         is_approved = await self._conversation.approver(request)
         if not is_approved:
-            self._refused.add(refusal)
+            self._refused.add(web_origin)
         return is_approved
 
-    async def reload(self, library: Library) -> None:
+    async def reload(self, library: Library) -> bool:
         """Continue with a new version of the document, after the current question has ended.
 
         Open sections are looked up in it by their ids, then by their texts.
+
+        Returns:
+            False if sources were added or taken out since `library` was read. Then nothing has changed.
         """
         async with self._conversation.lock:
+            if library.sources != self._conversation.state.library.sources:
+                return False
             await self._change(library, self.source_loader)
+            return True
 
     async def add_source(self, name: str) -> LibrarySource:
         """Add a source, after the current question has ended. The next question sees it.
@@ -146,7 +155,7 @@ class LibraryLoader:
         """
         open_source = self._open_source
         assert open_source is not None, "without it no source can be added"
-        part, loader = await asyncio.wrap_future(run_in_thread(partial(open_source, name)))
+        part, loader = await call_in_thread(open_source, name)
         async with self._conversation.lock:
             library = self._conversation.state.library
             old_loader = self.source_loader
@@ -155,19 +164,20 @@ class LibraryLoader:
                 raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
             source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
             sources = (*current, source)
-            restore = partial(restore_sources, library, old_loader, sources, lambda _: (part, loader))
-            await self._change(*await asyncio.wrap_future(run_in_thread(restore)))
+            restored = await call_in_thread(
+                restore_sources, library, old_loader, sources, lambda _: (part, loader)
+            )
+            await self._change(*restored)
         return source
 
     async def _change(self, library: Library, loader: Loader | None) -> None:
-        state = self._conversation.state
-        library = await asyncio.to_thread(load_pages, library, loader, state.pages, state.approved_origins)
-        while True:  # a section command may change the state meanwhile
+        while True:  # a section command may change the state meanwhile, or load a page
             state = self._conversation.state
-            events = await asyncio.to_thread(reload_state, state, library)
+            loaded = await asyncio.to_thread(load_pages, library, loader, state.pages, state.approved_origins)
+            events = await asyncio.to_thread(reload_state, state, loaded)
             if self._conversation.state is state:
                 break
-        self._conversation.set_library(library)
+        self._conversation.set_library(loaded)
         self.source_loader = loader
         await self._conversation.apply(events)
 
@@ -206,8 +216,7 @@ async def _load_nodes(
             pending = tuple(node_id for node_id in pending if node_id not in ids)
         if not pending:
             break
-        load = partial(loader.load_batch, library, pending, approved)
-        batch = await asyncio.wrap_future(run_in_thread(load))
+        batch = await call_in_thread(loader.load_batch, library, pending, approved)
         documents |= batch
         unapproved = {}
         pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)

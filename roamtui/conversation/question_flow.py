@@ -214,9 +214,10 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
     """Return whether the conversation still has an exchange, which a rewind or a switch may have removed."""
-    # Does not compare the events, because the exchange may have more of them by now.
+    # Compares neither events, of which there may be more by now, nor which of its answers is chosen.
     kept = state.exchanges[exchange.number - 1 : exchange.number]
-    return [(other.question, other.answer) for other in kept] == [(exchange.question, exchange.answer)]
+    answers = [(other.question, answer.answer) for other in kept for answer in other.answers]
+    return (exchange.question, exchange.answer) in answers
 
 
 def plan_rewind(state: ConversationState, number: int) -> Events:

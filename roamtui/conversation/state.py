@@ -486,9 +486,16 @@ def _close(state: ConversationState, section_ids: Sequence[str]) -> Conversation
 
 
 def _restore(state: ConversationState) -> ConversationState:
-    before = state.rewound or state
+    """Undo a rewind. What a person opened, closed or pinned since then stays."""
+    before = state.rewound
+    if before is None:
+        return state
+    rewound = _rewind(before, len(state.exchanges)).open_sections
+    now = state.open_sections
+    kept = {key: section for key, section in before.open_sections.items() if key in now or key not in rewound}
+    changed = {key: section for key, section in now.items() if rewound.get(key) != section}
     restored = replace(state, exchanges=before.exchanges, cited=before.cited)
-    return replace(restored, open_sections=before.open_sections, rewound=None, needs_rebuild=True)
+    return replace(restored, open_sections=kept | changed, rewound=None, needs_rebuild=True)
 
 
 def _choose_answer(state: ConversationState, position: int, index: int) -> ConversationState:

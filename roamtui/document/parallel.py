@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+_Given = ParamSpec("_Given")
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
@@ -24,6 +25,18 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 
     futures = [run_in_thread(partial(run, item)) for item in items]
     return [future.result() for future in futures]
+
+
+async def call_in_thread(
+    function: Callable[_Given, _Result], *args: _Given.args, **kwargs: _Given.kwargs
+) -> _Result:
+    """Call a function that may wait for a network in a new thread, and return its result.
+
+    Neither the program's exit nor another call waits for it, unlike with `asyncio.to_thread`.
+    """
+    import asyncio  # noqa: PLC0415 - commands that wait for nothing do without it
+
+    return await asyncio.wrap_future(run_in_thread(partial(function, *args, **kwargs)))
 
 
 def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:

@@ -275,8 +275,12 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
 async def check_answers_again(conversation: Conversation) -> int:
     """Look up the quotes of all answers in the current document. Return how many verdicts have changed."""
     async with conversation.lock:
-        events = await asyncio.to_thread(update_citations, conversation.state)
-        before = {exchange.number: exchange.citations for exchange in conversation.state.exchanges}
+        while True:  # the person may choose another answer meanwhile
+            state = conversation.state
+            events = await asyncio.to_thread(update_citations, state)
+            if conversation.state is state:
+                break
+        before = {exchange.number: exchange.citations for exchange in state.exchanges}
         if events:
             await conversation.apply(events)
     pairs = chain.from_iterable(zip(before[event.number], event.citations, strict=True) for event in events)

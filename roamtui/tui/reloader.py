@@ -89,18 +89,21 @@ class Reloader:
         if self._reload_library is None:
             raise RoamtuiError("The document came from standard input, so it cannot be read again.")
         async with self._reloading:
-            old = self.loaded or {}
             self._paths = []  # a source that is gone is no longer waited for
-            stamps = await asyncio.to_thread(self._read_stamps) or {}
-            before = self._conversation.state.library
-            self._seen = stamps
-            changed = frozenset(key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key))
-            library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
-            words = "No changes"
-            if not _is_same(library, before):
-                await self._conversation.library_loader.reload(library)
-                words = f"Reloaded: {format_count(library.section_count, 'section')}"
+            while True:  # a source may be added while the others are read
+                old = self.loaded or {}
+                stamps = await asyncio.to_thread(self._read_stamps) or {}
+                before = self._conversation.state.library
+                self._seen = stamps
+                changed = frozenset(
+                    key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key)
+                )
+                library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
+                is_same = _is_same(library, before)
+                if is_same or await self._conversation.library_loader.reload(library):
+                    break
             self.loaded = stamps
+        words = "No changes" if is_same else f"Reloaded: {format_count(library.section_count, 'section')}"
         return words, [note for note in library.notes if note not in before.notes]
 
 

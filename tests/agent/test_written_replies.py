@@ -117,6 +117,17 @@ async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_requ
     assert (last.stopped, last.answer) == (StopReason.ERROR, text)
 
 
+async def test_a_call_that_found_no_room_may_be_made_again() -> None:
+    text = "".join(f"# {title}\n\n{'Some words. ' * 900}\n\n" for title in ("A", "B", "C"))
+    both = ScriptedReply(calls=tuple(("expand_sections", {"section_ids": [title]}) for title in "AB"))
+    agent = make_agent([both, expanding("B"), saying("Not found: no.")], text=text, window_tokens=12_000)
+    await answer(agent)
+    opened, refused, opened_later = results(agent)
+    assert "no room" not in opened
+    assert "no room" in refused
+    assert "Some words." in opened_later
+
+
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
     agent = make_agent([expanding("Fees"), expanding("Fees"), expanding("Fees"), saying("Not found: no.")])
     assert (await answer(agent)).stopped is StopReason.NOT_FOUND

@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
+from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
-from tests.fakes.scripted_model import SlowModel
+from roamtui.tui.reloader import Reloader
+from tests.fakes.scripted_model import ScriptedModel, SlowModel
+from tests.fakes.services import context_of, make_options
 from tests.tui.driving import TEXT, RunningApp, expand, make_app, running
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
@@ -222,3 +227,25 @@ async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
         await ui.conversation.library_loader.load_all()
         [document] = [document for document in ui.state.library.documents if document.key == "bakery.md"]
         assert document.text == CHANGED
+
+
+async def test_a_source_that_is_added_while_the_document_is_read_again_stays(file: Path) -> None:
+    other = file.with_name("other.md")
+    other.write_text("# Other\n\nMore.\n", "utf-8")
+    names = [str(file)]
+    library, loader = Bootstrap().open(names)
+    conversation = Conversation(library, source_loader=loader, open_source=Bootstrap().open_added)
+    loop = asyncio.get_running_loop()
+
+    def read_slowly(before: Library, changed: frozenset[str]) -> Library:
+        if not before.sources:
+            asyncio.run_coroutine_threadsafe(conversation.library_loader.add_source(str(other)), loop).result()
+        return Bootstrap().reload(before, changed, sources=names)
+
+    agent = Agent(conversation, ScriptedModel())
+    reloader = Reloader(context_of(agent, options=make_options(), reload_library=read_slowly))
+    write(file, CHANGED)
+    await reloader.reload()
+    text = "".join(document.text for document in conversation.state.library.documents)
+    assert "Rye." in text
+    assert "More." in text

@@ -8,6 +8,7 @@ from roamtui.agent.first_request import list_history_texts, make_search_event, m
 from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
 from roamtui.document.library import Library
+from roamtui.document.parallel import call_in_thread
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
@@ -44,7 +45,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     )
     limit = view.policy.found_max
     found = [
-        await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+        await call_in_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
         for query in queries
     ]
     hits = _merge(found)[:limit]

@@ -1,0 +1,149 @@
+"""What a person does while something else is under way stays, and what follows is seen in its order."""
+
+import asyncio
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import ConversationEvent, Origin, QuestionAnswered, QuestionDropped, QuestionReceived
+from roamtui.conversation.library_loader import ApprovalRequest
+from roamtui.conversation.log import ConversationStore
+from roamtui.conversation.update import AskOptions, ChooseAnswer, CloseSections, ExpandSections
+from roamtui.document.library import Library
+from roamtui.quotes.current_text import check_answers_again
+from tests.agent.asking import MANUAL, make_agent, model_of, script
+from tests.anomalies.waits import act_at_wait, cancel_at_wait
+from tests.conversation.conversations import find, make_library
+from tests.fakes.scripted_model import ScriptedReply
+
+DAILY, COST = '"Open daily." [{Hours}]', '"Late returns cost 2 euros a day" [{Fees}]'
+
+
+async def _answer_twice() -> Agent:
+    """Return an agent whose question has two answers, the second of which is chosen."""
+    agent = make_agent([ScriptedReply(text=text) for text in (DAILY, COST)])
+    await agent.ask("What is it?")
+    await agent.ask("What is it?", AskOptions(replaces=agent.conversation.state.exchanges[-1]))
+    return agent
+
+
+async def test_verdicts_are_those_of_the_answer_that_is_chosen_while_they_are_looked_up() -> None:
+    for number in count(1):
+        agent = await _answer_twice()
+        conversation = agent.conversation
+        conversation.set_library(make_library(MANUAL.replace("daily", "on Sundays").replace("2 euros", "3 euros")))
+        chosen: list[asyncio.Task[object]] = []
+
+        def choose(conversation: Conversation = conversation, chosen: list[asyncio.Task[object]] = chosen) -> None:
+            chosen.append(asyncio.create_task(conversation.execute(ChooseAnswer(number=1, index=0))))
+
+        await act_at_wait(check_answers_again(conversation), number, choose)
+        await asyncio.gather(*chosen)
+        answers = conversation.state.exchanges[0].answers
+        quotes = [[citation.quote for citation in answer.citations] for answer in answers]
+        assert quotes == [["Open daily."], ["Late returns cost 2 euros a day"]]
+        if not chosen:
+            break
+    assert number > 1, "it waits at least once"
+
+
+async def test_an_answer_can_be_replaced_while_another_one_is_chosen() -> None:
+    agent = await _answer_twice()
+    conversation = agent.conversation
+    replaced = conversation.state.exchanges[0]
+    await conversation.execute(ChooseAnswer(number=1, index=0))
+    script(agent, ScriptedReply(text=DAILY))
+    await agent.ask("What is it?", AskOptions(replaces=replaced))
+    (exchange,) = conversation.state.exchanges
+    assert len(exchange.answers) == 3
+
+
+async def test_what_is_opened_and_closed_while_a_question_is_to_be_asked_again_stays_if_it_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = make_agent([ScriptedReply(text=DAILY), ScriptedReply(text=DAILY)])
+    conversation = agent.conversation
+    fees, hours = (find(conversation.state.library, title) for title in ("Fees", "Hours"))
+    await conversation.execute(ExpandSections(section_ids=(fees,), origin=Origin.PERSON))
+    await agent.ask("What is it?")
+    before = conversation.state.exchanges
+    load_pages = agent._load_pages
+
+    async def press_keys(*_given: object) -> None:
+        await conversation.execute(CloseSections(section_ids=(fees,), origin=Origin.PERSON))
+        await conversation.execute(ExpandSections(section_ids=(hours,), origin=Origin.PERSON))
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(agent, "_load_pages", press_keys)
+    with pytest.raises(asyncio.CancelledError):
+        await agent.ask("What is it?", AskOptions(replaces=before[0]))
+    monkeypatch.setattr(agent, "_load_pages", load_pages)
+    assert conversation.state.exchanges == before
+    assert [*conversation.state.open_sections] == [hours]
+
+
+async def test_an_origin_that_was_refused_is_asked_for_again_with_the_next_question() -> None:
+    agent = make_agent([ScriptedReply(text=DAILY)] * 4)
+    asked: list[ApprovalRequest] = []
+
+    async def refuse(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return False
+
+    agent.conversation.approver = refuse
+    loader = agent.conversation.library_loader
+    for _ in range(2):
+        await agent.ask("What is it?")
+        for _ in range(2):
+            assert not await loader._approve(Origin.AGENT, "https://a.example", ("https://a.example/b",))
+        await agent.conversation.start_new()
+    assert len(asked) == 2
+
+
+async def test_what_the_next_question_publishes_comes_after_the_end_of_the_one_that_was_stopped(
+    tmp_path: Path,
+) -> None:
+    for number in count(1):
+        agent = make_agent([ScriptedReply(text=DAILY)] * 5, store=ConversationStore(tmp_path))
+        seen: list[ConversationEvent] = []
+        agent.conversation.subscribe(seen.append)
+        first = asyncio.create_task(cancel_at_wait(agent.ask("First?"), number))
+        await asyncio.sleep(0)
+        await agent.ask("Second?")
+        was_cancelled = await first
+        turns = [
+            isinstance(event, QuestionReceived)
+            for event in seen
+            if isinstance(event, QuestionReceived | QuestionAnswered | QuestionDropped)
+        ]
+        assert turns == [True, False] * (len(turns) // 2)
+        if not was_cancelled:
+            break
+    assert number > 1, "it waits at least once"
+
+
+async def test_a_question_that_is_stopped_twice_still_ends_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = make_agent()
+    seen: list[ConversationEvent] = []
+    agent.conversation.subscribe(seen.append)
+
+    async def stop(*_given: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(model_of(agent), "start", stop)
+    monkeypatch.setattr(agent.conversation, "restore", stop)
+    with pytest.raises(asyncio.CancelledError):
+        await agent.ask("What is it?")
+    assert isinstance(seen[-1], QuestionDropped)
+
+
+async def test_a_new_version_without_a_source_that_was_added_meanwhile_is_not_taken() -> None:
+    conversation = Conversation(make_library(MANUAL))
+    old = conversation.state.library
+    added = Library(source=old.source, root=old.root, sources=("manual.md", "more.md"))  # type: ignore[arg-type]
+    conversation.set_library(added)
+    assert not await conversation.library_loader.reload(make_library(f"{MANUAL}\nMore.\n"))
+    assert conversation.state.library is added
