@@ -21,12 +21,22 @@ _NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)
 """The mark of a note after a full stop."""
 _WIDE_STOPS = "。！？｡।॥؟۔։።။។"
 """Stops that no abbreviation has, so that letters may follow directly."""
+_MARK = rf"\s*{FILLER}++"
 _END = re.compile(
-    # Full stops after a space leave words out. No match starts inside a row of full stops.
-    r"(?<![.!?…])(?P<stops>(?:(?<![\s(\[])[.…]|[!?])[.!?…]*+(?>(?:[ \xa0][.!?…]++(?![^\W_]))*))"
-    rf"(?P<closers>{CLOSERS})(?P<notes>(?>(?:\s*{FILLER}++|{_NOTE})*)){CLOSERS}(?:(?=\s)|(?P<glued>(?=[^\W\d_])))"
-    rf"|(?P<wide>[{_WIDE_STOPS}]++[」』”’）】]*+(?>(?:\s*{FILLER}++)*))"
-    rf"|(?P<line>(?:\n[ \t>]*\n|  \n|{LINE_END})\s*+)"
+    rf"""
+    (?<![.!?…])                             # no match starts inside a row of full stops
+    (?P<stops>
+        (?:(?<![\s(\[])[.…]|[!?])[.!?…]*+
+        (?>(?:[ \xa0][.!?…]++(?![^\W_]))*)  # full stops after a space leave words out
+    )
+    (?P<closers>{CLOSERS})
+    (?P<notes>(?>(?:{_MARK}|{_NOTE})*))
+    {CLOSERS}
+    (?:(?=\s)|(?P<glued>(?=[^\W\d_])))      # the space between two sentences may be missing
+    |(?P<wide>[{_WIDE_STOPS}]++[」』”’）】]*+(?>(?:{_MARK})*))
+    |(?P<line>(?:\n[ \t>]*\n|[ ]{{2}}\n|{LINE_END})\s*+)
+    """,
+    re.VERBOSE,
 )
 _STOPPED = re.compile(rf"[.!?…{_WIDE_STOPS}]{CLOSERS}\s*\Z")
 _CONTINUATION = re.compile(r"[\s>*_\"'“‘«„]*(?!\w{1,4}[.)])(?=[^\W\d_])")
