@@ -167,6 +167,10 @@ def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str
         yield from (match.span() for match in run.finditer(words))
 
 
+def _list_terms(matcher: TermMatcher, text: str) -> set[str]:
+    return {term for *_, term in matcher.locate(text)}
+
+
 def _list_numbers(text: str) -> frozenset[str]:
     return frozenset(map(_fold_number, _NUMBER.findall(text)))
 
@@ -220,40 +224,45 @@ class _Text:
     def find_carriers(self, words: str, question: str, compare: Comparison | None) -> list[_Sentence]:
         """Find the few sentences that carry some words, best first; none if no sentences do."""
         matcher = TermMatcher(extract_query_terms(words), TermMatcher.for_question(words).language)
+        weights, likely = self._find_likely(matcher)
+        terms_of = {each: _list_terms(matcher, each.text) for each in likely}
         asked = TermMatcher.for_question(question)
-        bare = {each: {term for *_, term in matcher.locate(each.bare)} for each in self._sentences}
-        counts = Counter(term for terms in bare.values() for term in terms)
-        weights = {term: log(1 + (len(bare) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
-        likely = sorted(bare, key=lambda each: -sum(weights[term] for term in bare[each]))[:_COMPARED_MAX]
-        left = likely.copy()
-        terms_of = {each: {term for *_, term in matcher.locate(each.text)} for each in left}
         numbers = _list_numbers(words) & self.numbers
+        new_words_min = min(_NEW_WORDS_MIN, len(matcher.terms))
+        left = likely.copy()
         chosen: list[_Sentence] = []
         found: set[str] = set()
         proven: frozenset[str] = frozenset()
 
         def rank(sentence: _Sentence) -> tuple[int, float, int]:
             gained = sum(weights[term] for term in terms_of[sentence] - found)
-            in_question = len({term for *_, term in asked.locate(sentence.text)})
+            in_question = len(_list_terms(asked, sentence.text))
             return len(numbers & sentence.numbers - proven), gained, in_question
 
-        def is_enough() -> bool:
-            return numbers <= proven and len(found) >= _SHARE_MIN * len(matcher.terms)
-
-        while left and len(chosen) < _SOURCES_MAX and not is_enough():
+        while True:
+            if numbers <= proven and len(found) >= _SHARE_MIN * len(matcher.terms):
+                return chosen
+            if not left or len(chosen) == _SOURCES_MAX:
+                break
             best = max(left, key=rank)
             is_beside = not chosen or best.section_id == chosen[0].section_id
-            is_new = is_beside and len(terms_of[best] - found) >= min(_NEW_WORDS_MIN, len(matcher.terms))
+            is_new = is_beside and len(terms_of[best] - found) >= new_words_min
             if not (is_new or numbers & best.numbers - proven):
                 break
             left.remove(best)
             chosen.append(best)
             found |= terms_of[best]
             proven |= best.numbers
-        if is_enough():
-            return chosen
         alike = [each for each in likely if numbers <= each.numbers]
         return [] if compare is None else self._find_nearest(words, alike, compare)
+
+    def _find_likely(self, matcher: TermMatcher) -> tuple[dict[str, float], list[_Sentence]]:
+        """Return the weight of each term, more if it is rare, and the sentences with most of the terms."""
+        terms_of = {each: _list_terms(matcher, each.bare) for each in self._sentences}
+        counts = Counter(term for terms in terms_of.values() for term in terms)
+        weights = {term: log(1 + (len(terms_of) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
+        likely = sorted(terms_of, key=lambda each: -sum(weights[term] for term in terms_of[each]))
+        return weights, likely[:_COMPARED_MAX]
 
     def _find_nearest(
         self, words: str, sentences: Sequence[_Sentence], compare: Comparison
