@@ -90,6 +90,23 @@ class HtmlRow(Struct, kw_only=True):
     """Whether all of its cells are heads."""
 
 
+class _HtmlTable(Struct):
+    """What was read of a table of HTML."""
+
+    rows: list[HtmlRow] = field(default_factory=list)
+    is_in_cell: bool = False
+    inner: int = 0
+    """How many tables are open in the cell."""
+    spanned: int = 0
+    """How many further columns the cell spans."""
+
+    def take_rows(self) -> list[HtmlRow]:
+        """Return and remove the rows."""
+        rows = self.rows
+        self.rows = []
+        return rows
+
+
 class InlineReader(Struct, kw_only=True):
     """Reads the words of the blocks of one text."""
 
@@ -126,63 +143,56 @@ class InlineReader(Struct, kw_only=True):
             return (*others, replace(last, text=strip_anchor(last.text)))
         return words
 
-    def read_html(  # noqa: PLR0912 - one case a kind of tag
-        self, content: str, place: Place
-    ) -> Iterator[Inline | list[HtmlRow]]:
+    def read_html(self, content: str, place: Place) -> Iterator[Inline | list[HtmlRow]]:
         """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
 
         Lists become lines, and so do the rows of a table in a cell.
         """
         tokens = parse_inline(content, _get_html_splitter(), {})
         locate_tokens(tokens, content, place)
-        rows: list[HtmlRow] = []
-        inner_tables = 0
-        spanned = 0
-        is_in_cell = False
+        table = _HtmlTable()
         for token in tokens:
-            tag = _read_tag(token.content) if token.type == "html_inline" and not self._hidden else None
-            name = "" if tag is None else tag.name
-            if tag is not None and name == "table" and is_in_cell and (inner_tables or not tag.is_end):
-                inner_tables += -1 if tag.is_end else 1
-            elif tag is not None and name in _TABLE_TAGS and not inner_tables:
-                words = self._take_words()
-                if is_in_cell:
-                    rows[-1].cells += (words, *[()] * spanned)
-                elif words:
-                    yield rows
-                    yield words
-                    rows = []
-                is_in_cell = name in _CELLS and not tag.is_end
-                if name == "tr" or (is_in_cell and not rows):
-                    rows.append(HtmlRow())
-                if is_in_cell:
-                    rows[-1].is_head &= name == "th"
-                    columns = tag.attributes.get("colspan", "")
-                    spanned = int(columns) - 1 if columns in _SPANS else 0
-                if name == "table":
-                    yield rows
-                    rows = []
+            is_tag = token.type == "html_inline"
+            tag = _read_tag(token.content) if is_tag and not self._hidden else None
+            if tag and tag.name == "table" and table.is_in_cell and (table.inner or not tag.is_end):
+                table.inner += -1 if tag.is_end else 1
+            elif tag and tag.name in _TABLE_TAGS and not table.inner:
+                yield from self._read_table_tag(tag, table)
                 continue
-            if (
-                tag
-                and tag.is_block
-                and not (is_in_cell or name in _LINE_TAGS)
-                and (words := self._take_words())
-            ):
+            separates = tag and tag.is_block and not (table.is_in_cell or tag.name in _LINE_TAGS)
+            if separates and (words := self._take_words()):
                 yield words
-            if token.type == "html_inline":
+            if is_tag:
                 self._add_tag(token)
             elif not self._hidden:
                 for text, start, end in token.meta.get("pieces", ()):
                     self._add_html_text(text, start, end)
         words = self._take_words()
-        if is_in_cell:
-            rows[-1].cells.append(words)
-        yield rows
-        if not is_in_cell:
+        if table.is_in_cell:
+            table.rows[-1].cells.append(words)
+        yield table.rows
+        if not table.is_in_cell:
             yield words
         self._open_elements = []
         self._hidden = ""
+
+    def _read_table_tag(self, tag: _Tag, table: _HtmlTable) -> Iterator[Inline | list[HtmlRow]]:
+        """End the open cell, or the text outside of cells, and open what a tag opens. Yield what ended."""
+        words = self._take_words()
+        if table.is_in_cell:
+            table.rows[-1].cells += (words, *[()] * table.spanned)
+        elif words:
+            yield table.take_rows()
+            yield words
+        table.is_in_cell = tag.name in _CELLS and not tag.is_end
+        if tag.name == "tr" or (table.is_in_cell and not table.rows):
+            table.rows.append(HtmlRow())
+        if table.is_in_cell:
+            table.rows[-1].is_head &= tag.name == "th"
+            columns = tag.attributes.get("colspan", "")
+            table.spanned = int(columns) - 1 if columns in _SPANS else 0
+        if tag.name == "table":
+            yield table.take_rows()
 
     def _add_html_text(self, text: str, start: int, end: int) -> None:
         """Add text of HTML, in which a line end or several spaces count as one space."""
