@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, QuestionResult, RunScore, score_run
-from roamtui.output import ProgressLine, write_json, write_notice, write_text
+from roamtui.output import ProgressLine, check_output_path, write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 
@@ -24,25 +25,30 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     """Ask the questions of a file, write the metrics to stdout, and return the exit status.
 
     Raises:
-        RoamtuiError: Nothing could be measured.
-        OSError: `output_path`, which gets the result of each question, exists or cannot be written.
+        RoamtuiError: Nothing could be measured, or `output_path`, which gets the result of each question,
+            exists or cannot be written.
     """
     if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
+    if output_path is not None:
+        check_output_path(output_path)
+        if os.path.lexists(output_path):
+            raise UsageError(f"{output_path} exists already. Name a new file for the results.")
     questions, problems = read_questions(path)
     write_notice(*problems)
     if not questions:
         raise SourceError(f"{path} has no usable question. Write one question on each line.")
     progress = ProgressLine()
-    if output_path is not None:
-        output_path.open("x").close()
+    mode = "x"  # the first result makes the file
 
     def on_result(run: EvalRun, result: QuestionResult | None) -> None:
+        nonlocal mode
         progress.show(f"{len(run.results) + len(run.problems):,} of {len(questions):,} questions")
         if output_path is not None and result is not None:
             value = msgspec.to_builtins(result)
             value |= value.pop("agent") or {}
-            with output_path.open("a", encoding="utf-8") as output:
+            with output_path.open(mode, encoding="utf-8") as output:
+                mode = "a"
                 output.write(json.dumps(value) + "\n")
 
     run = asyncio.run(run_questions(plan, questions, on_result))

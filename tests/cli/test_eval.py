@@ -29,4 +29,6 @@ def test_answers_of_a_model_are_measured_and_written(
     assert [row["id"] for row in rows] == ["canoe", "tyre", "jacket"]
     assert {"rank", "hits", "ms", "gold_opened", "gold_cited", "quotes", "verified", "tokens"} <= rows[0].keys()
     again = run("eval", questions, "--docs", docs, "--questions-out", out)
-    assert (again.code, again.err) == (1, f"roamtui: could not read or write {out}: File exists.\n")
+    assert (again.code, again.err) == (2, f"roamtui: {out} exists already. Name a new file for the results.\n")
+    elsewhere = run("eval", questions, "--docs", docs, "--questions-out", tmp_path / "no" / "a.jsonl")
+    assert (elsewhere.code, elsewhere.err.startswith("roamtui: There is no folder ")) == (1, True)
