@@ -148,8 +148,9 @@ def run_recheck(
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
     if not quotes:
+        hint = "" if known.keys() >= {*targets} else f" {_QUOTES_HINT}"
         raise SourceError(
-            f"There is no quote to check in {', '.join(targets)}. {_QUOTES_HINT}" if targets else _NO_QUOTES
+            f"There is no quote to check in {', '.join(targets)}.{hint}" if targets else _NO_QUOTES
         )
     listed = quotes
     if not replaces_source:

@@ -82,6 +82,12 @@ def test_an_answer_and_a_file_with_its_text_have_the_same_quotes(run: RunCommand
         assert [(quote["quote"], quote["now"])] == [(each["quote"], each["now"]) for each in of_answer]
 
 
+def test_a_conversation_without_a_quote_is_told_in_one_sentence(run: RunCommand, garden: Path) -> None:
+    conversation = _ask(garden, "It is a garden.")
+    result = run("recheck", conversation)
+    assert (result.code, result.err) == (1, f"roamtui: There is no quote to check in {conversation}.\n")
+
+
 def _write_piped(garden: Path, conversation: str) -> str:
     """Return what `ask` writes into a pipe."""
     library = open_library((str(garden),))
