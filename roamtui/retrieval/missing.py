@@ -35,12 +35,12 @@ _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _DIGITS_FROM_RIGHT = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _TAG_IN_WORD = re.compile(rf"\w{_TAG.pattern}\w")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
-_HYPHENS = "\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}"
-_HYPHEN = re.compile(r"-(?:(?<!\d-)|(?!\d))(?:\s*\n\s*)?")
-"""A hyphen inside a word or at the end of a line, but not between two numbers."""
-_MARKS = "\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}*_`\\"
-"""What may stand inside a word: Markdown's marks, and what nobody sees."""
+_MARK = re.compile(
+    r"[-\N{HYPHEN}\N{EN DASH}](?:(?<!\d.)|(?!\d))(?:\s*\n\s*)?"
+    r"|[\u0300-\u036f\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}*_`\\]"
+)
+"""What may stand inside a word: a hyphen, perhaps at the end of a line and not between two numbers, an accent, a
+mark of Markdown, and what nobody sees."""
 
 
 def format_quoted(words: Sequence[str]) -> str:
@@ -127,13 +127,4 @@ def _iter_pieces(text: str) -> Iterator[str]:
 
 def _fold(text: str) -> str:
     """Fold a text so that case, accents, hyphens and marks make no difference. 10 MB take half a second."""
-    folded = text.casefold()
-    if not folded.isascii():
-        folded = unicodedata.normalize("NFKD", folded)
-        if not unicodedata.is_normalized("NFC", folded):
-            folded = _ACCENTS.sub("", folded)
-        for hyphen in _HYPHENS:
-            folded = folded.replace(hyphen, "-")
-    for mark in _MARKS:
-        folded = folded.replace(mark, "")
-    return _HYPHEN.sub("", folded)
+    return _MARK.sub("", unicodedata.normalize("NFKD", text.casefold()))
