@@ -39,7 +39,7 @@ _MARK = re.compile(
     r"[-\N{HYPHEN}\N{EN DASH}](?:(?<!\d.)|(?!\d))(?:\s*\n\s*)?"
     r"|[\u0300-\u036f\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}*_`\\]"
 )
-"""What may stand inside a word: a hyphen, perhaps at the end of a line and not between two numbers, an accent, a
+"""What may stand inside a word: a hyphen, perhaps at the end of a line but not between numbers, an accent, a
 mark of Markdown, and what nobody sees."""
 
 

@@ -95,8 +95,8 @@ def reduce_word(word: str, language: Language) -> str:
 def get_synonyms(word: str, language: Language = Language.ENGLISH) -> tuple[str, ...]:
     """Return the synonyms of a word, folded and sorted, without forms of the word itself.
 
-    In German, these are the words that laws and handbooks use for everyday words. With the English ones, 123
-    instead of 97 of 395 everyday questions about contracts find their section among the first five.
+    In German, these are the words that laws and handbooks use for everyday words. With the English ones, 46
+    instead of 23 of 55 questions about hotels and restaurants find their section among the first five.
     """
     word_stem = reduce_word(word, language)
     synonyms = _load_synonyms(language).get(word_stem, ())
@@ -117,7 +117,7 @@ def _load_synonyms(language: Language) -> Mapping[str, frozenset[str]]:
 def get_implied_words(question: str) -> tuple[str, ...]:
     """Return words that an answer may contain, such as ``age`` for "how old". ``_`` joins a phrase.
 
-    With them, 315 instead of 301 of 395 formal questions find their section among the first five.
+    With them, 77 instead of 67 of 91 formal questions find their section among the first five.
     """
     implied = (words for pattern, words in _IMPLICATIONS if re.search(pattern, question, re.IGNORECASE))
     return tuple(" ".join(implied).split())

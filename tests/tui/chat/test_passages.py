@@ -1,5 +1,7 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
+import pytest
+
 from roamtui.conversation.events import Origin, StopReason
 from roamtui.document.loader import build_library
 from roamtui.models.discovery import ModelOffer
@@ -22,6 +24,7 @@ FERRY = read_case("ferry.md")
 LARGE = (120, 35)
 PRICE = "What is the price of a car?"
 BICYCLE = "How much does a bicycle cost?"
+_NEAREST = "No sentence answers this for certain. These passages are the nearest."
 
 
 def make_offline_app(options: TuiOptions | None = None, text: str = FERRY) -> RoamApp:
@@ -150,14 +153,28 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
 
 
-async def test_the_nearest_passages_are_shown_as_such_without_a_claim_that_the_text_has_no_answer() -> None:
+@pytest.mark.parametrize(
+    ("question", "lead", "absence"),
+    [
+        (PRICE, "", False),
+        ("What does a car cost in Norway?", "“Norway” does not occur in the document.", True),
+        ("who sells a season ticket to students?", _NEAREST, False),
+        ("who sells a season ticket to Ada?", f"{_NEAREST} “Ada” does not occur in the document.", True),
+    ],
+)
+async def test_an_answer_and_the_nearest_passages_claim_nothing_but_that_a_name_is_missing(
+    question: str, lead: str, *, absence: bool
+) -> None:
     async with running(make_offline_app(), LARGE) as ui:
-        await show_cards(ui, "who sells a season ticket to students?")
-        assert ui.exchanges[0].stopped is StopReason.NEAREST
-        assert "No sentence answers this for certain. These passages are the nearest." in list_lines(ui)
-        assert any(line.startswith("│") for line in list_lines(ui))
+        await show_cards(ui, question)
+        assert ui.exchanges[0].stopped is (StopReason.NEAREST if _NEAREST in lead else StopReason.ANSWERED)
+        lines = list_lines(ui)
+        first_card = next(number for number, line in enumerate(lines) if line.startswith("1 "))
+        assert lead in " ".join(" ".join(lines[:first_card]).split())
+        assert any(line.startswith("│") for line in lines)
         shown = ui.text.lower()
-        assert not any(claim in shown for claim in ("not found", "nothing", "does not occur", "no passage"))
+        assert not any(claim in shown for claim in ("not found", "nothing", "no passage"))
+        assert ("does not occur" in shown) is absence
 
 
 async def test_what_is_not_found_is_said_plainly_without_a_passage() -> None:
