@@ -80,7 +80,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     is_offline: bool = False
     """Whether to use cached pages only."""
     allowed_origins: tuple[str, ...] = ()
-    """Sites to fetch from without asking, besides those of the settings and the source's own."""
+    """Sites to fetch from without asking, besides the site of the source and the sites in the settings."""
     reads_scans: bool = False
     """Whether tesseract reads scanned pages of PDFs."""
     on_warning: Callable[[str], None] = warn

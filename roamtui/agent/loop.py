@@ -77,7 +77,7 @@ class Agent:
     ) -> None:
         """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
 
-        `spending` is a limit to share with other agents. Without it, that of `options` holds for each
+        `spending` is a limit to share with other agents. Without it, the limit of `options` holds for each
         conversation.
         """
         self.conversation = conversation

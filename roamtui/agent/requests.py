@@ -153,7 +153,7 @@ class RequestBuilder:
         )
 
     def _list_whole_open(self, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """List the top sections of a short document if all are open, with those that are about to open."""
+        """List the top sections of a short document if all are open or about to open."""
         state = self._conversation.state
         whole = list_whole_document(state.library, self.budget.hits_max) if self._sends_hits else ()
         return whole if {*whole} <= {*state.open_sections, *opened} else ()

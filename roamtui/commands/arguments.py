@@ -90,7 +90,7 @@ class CommandParser(ArgumentParser):
         help_text = f"{help_text}, {accepted.words}{default_text}"
         self.add_argument(name, type=accepted, default=default, metavar=metavar, help=help_text)
 
-    def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - those of `add_argument`
+    def add_file_argument(self, *names: str, **options: Any) -> None:  # noqa: ANN401 - options of `add_argument`
         """Add an argument that a shell completes with the names of files."""
         action = self.add_argument(*names, **options)
         action.complete = _FILES  # type: ignore[attr-defined]  # shtab reads it

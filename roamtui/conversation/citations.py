@@ -58,7 +58,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     state: QuoteState
     doc: str = ""
     path: tuple[str, ...] = ()
-    """Titles down to the section, in the words of the outline for those that are empty."""
+    """Titles down to the section. For an empty title, the words that the outline shows."""
     start_line: int = 0
     end_line: int = 0
     """Lines of the quote, or of the section if it was not found, from 1; 0 if the id is unknown."""

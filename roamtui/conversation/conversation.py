@@ -121,7 +121,7 @@ class Conversation:
         return lambda: self._subscribers.remove(subscriber)
 
     def publish(self, *events: ConversationEvent) -> None:
-        """Tell the subscribers about events, but for those that they never get."""
+        """Tell the subscribers about events, except for unpublished ones."""
         for event in events:
             if not isinstance(event, UnpublishedEvent):
                 for subscriber in [*self._subscribers]:

@@ -84,7 +84,7 @@ class Usage(Struct, frozen=True, kw_only=True):
     cached_tokens: _TokenCount = 0
     """How many of `input_tokens` the provider read from its cache."""
     cost_usd: _Dollars | None = 0.0
-    """What the requests with a known cost cost together; None if no cost is known."""
+    """The sum of the known costs; None if no cost is known."""
     has_unknown_cost: bool = False
     """Whether there are requests whose cost is unknown, and so is not in `cost_usd`."""
     source: Literal["provider", "estimate"] = "estimate"

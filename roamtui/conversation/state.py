@@ -178,7 +178,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """How many citations of all answers name each section that any names."""
     unfolded: frozenset[str] = frozenset()
     unfolded_by_answer: frozenset[str] = frozenset()
-    """Those of them that answers unfolded, not the person."""
+    """Unfolded nodes that answers unfolded, not the person."""
     reading_id: str | None = None
     is_asking: bool = False
     """Whether the last question has no answer yet."""
@@ -190,13 +190,13 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Where that model was; see `Model.server`."""
     chosen_title: str = ""
     approved_origins: frozenset[str] = frozenset()
-    """Origins that the person allowed, in addition to those that they typed."""
+    """Origins that the person allowed, in addition to the origins of typed URLs."""
     source: str = ""
     """Key of the source at the last change; see `get_source_key`."""
     content_hash: str = ""
     """Digest of all that was loaded of the library at the last change."""
     pages: tuple[str, ...] = ()
-    """The links whose pages were loaded, each after those that lead to it."""
+    """The links whose pages were loaded, each after the links that lead to it."""
     sources: tuple[LibrarySource, ...] = ()
     """The sources of the library, or empty if it has only the one that the conversation began with."""
     spent: Usage = Usage()

@@ -75,9 +75,8 @@ def make_rebuild_event(
 ) -> TranscriptRebuilt:
     """Build a new transcript: outline, open sections, and earlier questions with answers.
 
-    During a question, the question and its steps stay as they are. The prologue then contains only the open
-    text that is not in these. With `preface`, this takes the place of all that the model got for the question
-    so far, and the prologue contains all open text.
+    During a question, its messages stay as they are, and the prologue contains only open text that they
+    lack. A `preface` replaces these messages, and the prologue then contains all open text.
     """
     exchanges = state.exchanges
     is_kept = state.is_asking and preface is None

@@ -111,7 +111,7 @@ def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_R
                 runs.append(run)
                 active.append(run)
                 if len(active) > _RUNS_MAX:
-                    del active[1]  # the first sequence is that of the document
+                    del active[1]  # the first sequence numbers the whole document
     return runs
 
 

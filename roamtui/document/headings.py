@@ -214,7 +214,7 @@ class HeadingScanner:
         self._span_end = end
 
     def _read_span(self, begin: int, end: int) -> int:
-        """Add the headings of a span. Return the base up to which its blocks are those of the whole text.
+        """Add the headings of a span. Return the base up to which its blocks are blocks of the whole text.
 
         If the span does not end at a base after all, add nothing and return 0.
         """

@@ -84,7 +84,7 @@ class Loader:
         files: Mapping[str, ListedFile] | None = None,
         typed_origins: frozenset[str] = frozenset(),
     ) -> None:
-        """`files` are the listed files by key. `typed_origins` are those of URLs that the person opened."""
+        """`files` are the listed files by key. The person typed URLs of `typed_origins`."""
         self.options = options
         self.files = files or {}
         self.typed_origins = typed_origins
@@ -212,7 +212,7 @@ def load_files(library: Library, loader: Loader) -> Library:
 def load_pages(
     library: Library, loader: Loader | None, links: Sequence[str], approved: frozenset[str] = frozenset()
 ) -> Library:
-    """Load the pages of links, each after those that lead to it, without asking the person for approval.
+    """Load the pages of links, each after the pages that lead to it, without asking the person for approval.
 
     A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not
     approved, gets the reason as its text.

@@ -207,7 +207,7 @@ def _find_navigation(
 def _insert_below(
     entries: Sequence[NavigationEntry], below: Mapping[str, Sequence[NavigationEntry]], depth: int
 ) -> Iterator[NavigationEntry]:
-    """Yield entries, each with those that its page lists below it."""
+    """Yield entries, each with the entries that its page lists below it."""
     for entry in entries:
         own_depth = min(entry.depth + depth, DEPTH_MAX)
         yield replace(entry, depth=own_depth)

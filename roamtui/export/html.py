@@ -165,7 +165,7 @@ class _ReplayPage:
         yield "</small>"
 
     def render_outline(self) -> str:
-        """Render the outline of the touched sections, with the texts of those that answers cite."""
+        """Render the outline of the touched sections, with the texts of the cited ones."""
         library = self._library
         shown: set[str] = set()
         for section_id in filter(library.__contains__, self._touched | self._quotes.keys()):

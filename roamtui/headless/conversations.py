@@ -25,7 +25,7 @@ _FORMATS = ("md", "json", "html")
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
-    """Write a line for each conversation. With `lists_one_shots`, also for those of `roamtui ask`.
+    """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
 
     A damaged one is always listed.
 

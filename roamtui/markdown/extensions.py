@@ -93,7 +93,7 @@ def _read_admonition(state: StateBlock, start: int, end: int, silent: bool) -> b
     if is_read and not silent:
         added = state.tokens[index : index + 3]
         added[0].meta["tag"] = (match["kind"] or "tab").lower()
-        # its title may be that of the kind, or have the kind's options
+        # its title may be the title of the kind, or have the kind's options
         if added[1].type == "admonition_title_open":
             title = match["title"].strip()
             added[2].content = title[1:-1] if title[:1] == title[-1:] == '"' else title

@@ -1,7 +1,7 @@
 """Find the column heads of a row of a table, or say that they are not known.
 
 Documents have heads in several rows, below an empty first row, or again in the middle of a table. A wrong
-head changes what a figure says, so in case of doubt there is none.
+head changes what a figure says, so in case of doubt a row gets no heads.
 """
 
 import re

@@ -60,8 +60,8 @@ def read_markdown(
     If a slice starts inside code or a table, `prefix` has the lines that open it, which make no blocks.
     `start` is the offset of the slice, which is added to all offsets. `definitions` has the link definitions
     of the whole document, in addition to those in the text. `groups` are the bounds of words to keep apart,
-    in order, without overlaps. `marks` are those of a model's answer, in order, and become one link each;
-    None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
+    in order, without overlaps. `marks` are the source marks of a model's answer, in order: each becomes a
+    link; None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
     """
     source = InlineSource(prefix + text, start - len(prefix), groups=groups, marks=marks or ())
     return _read(source, start, definitions, is_answer=marks is not None)

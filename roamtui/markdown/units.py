@@ -220,7 +220,7 @@ class _UnitLister:
     def add_blocks(
         self, blocks: Iterable[Block], leads: tuple[int, ...], number: Piece | None = None
     ) -> None:
-        """Add blocks that some units lead in. `number` is that of the item whose first block this is."""
+        """Add blocks that some units lead in. `number` belongs to the item whose first block this is."""
         lead: int | None = None
         for block in blocks:
             before, lead = lead, None

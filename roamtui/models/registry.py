@@ -60,7 +60,7 @@ def make_model(
 
 
 def is_model_name(name: str) -> bool:
-    """Return whether a name can be that of a model."""
+    """Return whether a text can be the name of a model."""
     return bool(name) and name.isprintable() and " " not in name  # no other space is printable
 
 

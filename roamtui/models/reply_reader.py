@@ -263,7 +263,7 @@ class ReplyReader:
         self._put(ThinkingDelta(text))
 
     def _put(self, event: TextDelta | ThinkingDelta) -> None:
-        """Add an event, or its text to that of the last one."""
+        """Add an event, or its text to the text of the last event."""
         last = self._events[-1] if self._events else None
         if isinstance(last, TextDelta | ThinkingDelta) and type(last) is type(event):
             self._events[-1] = replace(last, text=last.text + event.text)

@@ -1,4 +1,4 @@
-"""Tool calls as text: find those that a model writes, and write those that a model without tools made."""
+"""Tool calls as text: find calls that a model writes, and write the calls of a model without tools."""
 
 import json
 import re
@@ -104,7 +104,7 @@ def _read_arguments(text: str) -> object:
 def remove_tools(request: ModelRequest) -> ModelRequest:
     """Remove tools from a request, and write earlier calls as text, so that the model sees what it has read.
 
-    Of calls, only those that open sections are kept. Messages alternate between user and assistant, because
+    Only calls that open sections are kept. Messages alternate between user and assistant, because
     many chat templates demand it.
     """
     advice = f"{_NO_TOOLS} {_READ_REQUEST}" if request.tools and request.allow_calls else _NO_TOOLS

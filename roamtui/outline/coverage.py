@@ -30,9 +30,9 @@ class Coverage(Struct, frozen=True, kw_only=True):
     total: int = 0
     """Number of pages and files; 0 for a single document."""
     unread: tuple[str, ...] = ()
-    """Titles of those that nobody has opened yet."""
+    """Titles of the pages that nobody has opened yet."""
     failed: tuple[str, ...] = ()
-    """Why each of those that nobody could open was not read: a sentence each."""
+    """For each page that could not be opened, a sentence that says why."""
     left_out: tuple[str, ...] = ()
     """What is in the documents, but not in the text that was read, such as "hidden text in 2 pages"."""
 

@@ -279,7 +279,7 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
         return self._list_below(node.id, delivered_now)
 
     def _list_below(self, section_id: str, delivered: Delivered) -> list[str]:
-        """Render lines for the sections below a section. Those that are `delivered` are only named."""
+        """Render lines for the sections below a section. Sections that are `delivered` are only named."""
         library = self.library
         children = list_outline_children(library, section_id)
         if not children:

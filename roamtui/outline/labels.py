@@ -64,7 +64,7 @@ def format_node_title(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
 
 
 def make_path(node: Node) -> tuple[str, ...]:
-    """Return the titles down to a node, in the words of the outline for those that are empty."""
+    """Return the titles down to a node. For an empty title, return the words that the outline shows."""
     *above, title = node.path
     return (*(name or UNTITLED for name in above), title or format_node_title(node))
 
@@ -122,7 +122,7 @@ def fit_path(titles: Sequence[str], width: int, beside: int) -> Sequence[str]:
 
 
 def list_titles(library: Library, section_id: str) -> list[str]:
-    """List the titles from the top down to a node, without those that repeat the one before."""
+    """List the titles from the top down to a node, without a title that repeats the one before."""
     names: list[str] = []
     words_before = ""
     for node_id in (*library.node(section_id).ancestors, section_id):
@@ -215,7 +215,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 
 
 def format_short_path(library: Library, section_id: str) -> str:
-    """Format the title of a section after that of its file or page, or else of the section above it.
+    """Format the title of a section after the title of its file or page, or else of the section above it.
 
     The folders of a file stand before its name, because many folders have an `index.md`.
     """

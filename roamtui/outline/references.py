@@ -35,7 +35,7 @@ def resolve_reference(library: Library, text: str) -> Reference | None:
 
 
 def is_known(library: Library, section_id: str) -> bool:
-    """Return whether an id is that of a section or of the whole library."""
+    """Return whether an id names a section or the whole library."""
     return section_id in library or section_id == library.root_id
 
 
@@ -49,7 +49,7 @@ def resolve_name(library: Library, text: str) -> str | None:
 
 
 def explain_unresolved(library: Library, name: str) -> str:
-    """Say in a sentence that several sections have a name, or none of those that were read."""
+    """Say in a sentence that several sections have a name, or that no section that was read has it."""
     count = len(_list_named(library, name))
     shown = shorten(sanitise_line(name), 80)
     if count <= 1:
@@ -64,7 +64,7 @@ def _split_name(text: str) -> list[str]:
 
 
 def _list_named(library: Library, text: str) -> list[str]:
-    """List the sections with a title, file name or path, or else those whose title begins with these words.
+    """List the sections with a title, file name or path, or else with a title that begins with these words.
 
     A file can be named by its path, or by the end of its path, with or without the extension.
     """
@@ -91,7 +91,7 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
     """Return up to 3 ids whose digits or titles are most similar to `requested`.
 
     If several have the name `requested`, it returns the first of these. Digits count only if `requested` has
-    about the form of an id. With `only_near`, leave out those that are hardly similar.
+    about the form of an id. With `only_near`, leave out names that are hardly similar.
     """
     if named := _list_named(library, requested):
         return tuple(named[:_SUGGESTED_MAX])

@@ -68,7 +68,7 @@ _ASSUMED_PAGE_TOKENS = 1_000
 _EXPANDED_TOKENS_MIN = 300
 """A node with fewer tokens is opened whole, so lines for its parts would save nothing."""
 _PREVIEW_READ_MAX, _PREVIEW_TITLES_MAX = 400, 60
-"""Maximum number of titles that are read for a preview, and of those that it may list."""
+"""Maximum number of titles that are read for a preview, and of titles that it may list."""
 _PREVIEW_TITLE_LENGTH_MAX = 60
 _GENERIC_TITLE_NAMES = """
 about advanced appendix background basics changes conclusion configuration contents details

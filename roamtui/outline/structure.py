@@ -70,7 +70,7 @@ def _make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
-    """Return the id that opens a node: for a file with a single title, that of the titled section."""
+    """Return the id that opens a node: for a file with a single title, the id of the titled section."""
     node = library.node(node_id)
     if node.kind is not NodeKind.FILE or node.file is None or node.file.sole_row is None:
         return node_id
@@ -89,7 +89,7 @@ def list_roots(library: Library) -> tuple[str, ...]:
 
 
 def list_outline_children(library: Library, section_id: str) -> tuple[str, ...]:
-    """List a node's children in an outline: for a file with a single title, those of the title."""
+    """List a node's children in an outline: for a file with a single title, those below the title."""
     file = None if section_id == library.root_id else library.node(section_id).file
     if file is None:
         return library.children(section_id)
@@ -104,7 +104,7 @@ class ChildRanges(Struct, frozen=True):
     library: Library
     children: tuple[str, ...]
     tokens_before: Sequence[int]
-    """Cumulative tokens: for each child, those of the subtrees of all earlier children, then the total."""
+    """For each child, the tokens of the subtrees of all earlier children; then the total."""
 
     @classmethod
     def for_section(cls, library: Library, section_id: str) -> ChildRanges:

@@ -103,7 +103,7 @@ def _parse_quote(text: str) -> str:
 def find_claimed_marks(text: str, library: Library | None) -> Iterator[Mark]:
     """Yield the marks of a text that quotes the `library`, or a source that cannot be opened.
 
-    What looks like an id, but stands so in the library, is none.
+    Words that look like an id, but occur in the library's text, are ignored.
     """
 
     def is_invented(mark: Mark) -> bool:

@@ -187,7 +187,7 @@ class CitedPassage(Struct, frozen=True, kw_only=True):
     """Where the quote is or, if it was not found, the most similar words. None for a citation of a whole
     section, or if nothing is similar."""
     is_quote: bool = True
-    """Whether the words are those of the quote."""
+    """Whether these are the words of the quote."""
     warning: str = ""
     """A short warning for the person if they are not."""
 
@@ -217,7 +217,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words most similar to a quote that was not found.
 
-    They are those of the cited section or else those that the model has read, unless only others are near.
+    They are words of the cited section, or else words that the model has read, unless only others are near.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:

@@ -314,7 +314,7 @@ def _find_keys(sought: bytes, keys: bytes) -> Iterator[int]:
 
 
 def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
-    """Return whether an ellipsis may leave out the words between two rows: those of one sentence or row."""
+    """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
     between = range(last + 1, first + 1)
     flags = words.flags
     if any(flags[row] & BLOCK and not _continues(words, text, row) for row in between):

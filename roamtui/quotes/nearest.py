@@ -59,7 +59,7 @@ class DiffPart(NamedTuple):
 def find_nearest(
     quote: str, library: Library, spans: Sequence[Span], similarity_min: float
 ) -> SimilarWords | None:
-    """Return the words in some spans that are most similar to a quote, with those that replace its ends."""
+    """Return the words in some spans that are most similar to a quote, with what replaces its ends."""
     words = read_words(quote)
     nearest: SimilarWords | None = None
     for place in _list_likely_places(quote, words, library, spans):

@@ -111,7 +111,7 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)
 def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
-    """Find an answer's quotes. Each gets those of the answer's `marks` that may be its source, best first."""
+    """Find an answer's quotes. Each gets the `marks` of the answer that may be its source, best first."""
     masked = _mask(answer, marks)
     quotes = _extract_quotations(answer, masked)
     ends = _list_sentence_ends(masked, quotes)

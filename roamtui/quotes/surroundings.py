@@ -384,7 +384,7 @@ class _Line:
             self._struck.append(bounds)
 
     def finish(self, *, is_exact: bool) -> Surroundings | None:
-        """Return what was written, or None if it has no words besides those of an exact quote."""
+        """Return what was written, or None if it has no other words than an exact quote."""
         quoted = self._join(self._quoted)
         written = Surroundings(sentence=self._text.rstrip(), quoted=quoted, struck=self._join(self._struck))
         return written if quoted and not (is_exact and written.is_bare) else None

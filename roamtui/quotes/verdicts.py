@@ -45,7 +45,7 @@ class JudgedMark(Struct, frozen=True, kw_only=True):
     end: int
     section_id: str
     numbers: tuple[int, ...]
-    """Numbers of the mark's citations; empty if it is none, as in a "not found" answer."""
+    """Numbers of the mark's citations; empty if it cites nothing, as in a "not found" answer."""
     label: str
     """The numbers and the sign between square brackets, such as ``[2 ✓]``."""
     verdict: QuoteState
@@ -65,7 +65,7 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
 
 
 def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[Mark]:
-    """List the marks of an answer: those of its citations, and other known ids outside of its quotes."""
+    """List the marks of an answer: the marks of its citations, and other known ids outside of its quotes."""
     cited = {(citation.section_id, start) for citation in citations for start in citation.marks}
 
     def is_cited(mark: Mark) -> bool:
@@ -129,8 +129,8 @@ class QuoteChecker:
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
 
-        A mark shows the citations of its own quotes. Without a quote, it shows those of its section in its
-        sentence.
+        A mark shows the citations of its own quotes. Without a quote, it shows the citations of its section
+        in its sentence.
         """
 
         def is_invented(mark: Mark) -> bool:

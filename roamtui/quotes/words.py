@@ -114,7 +114,7 @@ class TextWords(Struct, frozen=True, kw_only=True):
 
 
 def read_words(text: str) -> TextWords:
-    """Read the words of a Markdown text, unless it is one of those that were read last."""
+    """Read the words of a Markdown text, unless the cache has them."""
     if (words := _cache.get(text)) is not None:
         return words
     from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it

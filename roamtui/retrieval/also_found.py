@@ -40,7 +40,7 @@ def list_also_found(
 ) -> AlsoFound:
     """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated.
 
-    `places` has the words to show of a section, or None for those that match.
+    `places` has the words to show of a section, or None for the words that match.
     """
     library = view.library
     lines: list[str] = []

@@ -97,7 +97,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 
 def _select_excerpted(view: ModelView, hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the hits with excerpts: those that the query names and, beside no clear hit, the best others."""
+    """Select the hits with excerpts: named sections and, beside no clear hit, the best others."""
     others_max = 0 if has_clear_hit else view.policy.excerpts_max
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():

@@ -141,7 +141,7 @@ class IndexLocation(Struct, frozen=True, kw_only=True):
         return self.folder / f"{make_index_stem(library.source)}.sqlite3"
 
     def choose_path(self, library: Library) -> Path | None:
-        """Return the path of a library's index, or None to keep it in memory, as that of a small library."""
+        """Return the path of a library's index, or None to keep the index of a small library in memory."""
         path = self.get_path(library)
         is_large = sum(len(document.text) for document in library.documents) >= _ON_DISK_CHARACTERS_MIN
         return path if path is not None and (is_large or self.stores_small or path.exists()) else None

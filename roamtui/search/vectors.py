@@ -235,7 +235,7 @@ class VectorIndex:
     ) -> dict[str, float]:
         """Return the sections with the chunks most similar to a query, best first, and their cosines.
 
-        Up to `limit` sections come first, then those of `also` that are not among them. Sections without
+        Up to `limit` sections come first, then the other sections of `also`. Sections without
         vectors are left out.
         """
         import numpy as np  # noqa: PLC0415 - an extra

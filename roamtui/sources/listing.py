@@ -84,7 +84,7 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def list_folder(folder: Path) -> Listing:
-    """List the documents of a folder, without hidden files and those that its `.gitignore` excludes.
+    """List the documents of a folder, without hidden files and files that its `.gitignore` excludes.
 
     Symbolic links to files inside the folder are followed. Those to folders are not, because a folder inside
     is listed where it really is. Links that lead outside are skipped, with a note.

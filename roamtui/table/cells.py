@@ -90,7 +90,7 @@ class Cell(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The value, or if there is none, the state in words."""
+        """The value, or for a cell without one, the state in words."""
         return self.value or self.state.label
 
     @property

@@ -45,7 +45,7 @@ class TablePlan(Struct, frozen=True, kw_only=True):
     """Opens a source by its path or URL, with all its files, or raises SourceError."""
     make_searcher: Callable[[Library], Searcher | None]
     agent_options: AgentOptions = field(default_factory=AgentOptions)
-    """The spending limit is that of the whole run."""
+    """The spending limit holds for the whole run."""
     jobs: int = 1
     """Number of cells at a time."""
 
@@ -306,7 +306,7 @@ class _Filler:
 
 
 def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
-    """Estimate what `count` cells use: as much as each of those that the model has answered."""
+    """Estimate what `count` cells use: as much as the cells that the model has answered."""
     used = [cell.usage for cell in cells if cell.model == model.name and cell.usage.input_tokens]
     used = used or [_CELL_USAGE]
     usage = Usage(

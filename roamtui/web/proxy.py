@@ -17,7 +17,7 @@ Dial = Callable[[str, int, float], httpcore.NetworkStream]
 
 
 def resolve_proxy(setting: str, environ: Mapping[str, str]) -> "Proxy | None":
-    """Return the proxy that `web.proxy` names, or None if there is none.
+    """Return the proxy that `web.proxy` names, or None if it names no proxy.
 
     Raises:
         UsageError: It is not the URL of an HTTP proxy.
