@@ -32,6 +32,18 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
             paths.make_private_folder(place)
 
 
+def test_a_file_that_cannot_be_deleted_keeps_no_other_in_a_cache(tmp_path: Path) -> None:
+    for age, name in enumerate(("new", "locked", "old")):
+        path = tmp_path / name
+        if name == "locked":  # as a folder is, a file that another program uses cannot be deleted
+            path.mkdir()
+        else:
+            path.write_bytes(b"x" * 100)
+        os.utime(path, (1_000 - age, 1_000 - age))
+    paths.trim_folder(tmp_path, 150)
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "locked"}
+
+
 def test_no_module_makes_folders_in_another_way() -> None:
     sources = [path for path in (PROJECT_DIR / "roamtui").rglob("*.py") if path.name != "paths.py"]
     assert [path.name for path in sources if re.search(r"\bmkdir\(|makedirs\(", path.read_text("utf-8"))] == []

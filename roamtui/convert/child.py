@@ -13,85 +13,84 @@ from typing import Any
 
 import msgspec
 
+from roamtui.convert.converted import ConversionRequest, ConvertedText
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.drawing import DRAW, DrawingRequest
-from roamtui.convert.formats import FORMATS_BY_NAME, PDF
+from roamtui.convert.drawing import DrawingRequest
+from roamtui.convert.formats import FORMATS_BY_NAME, HTML, PDF
 from roamtui.errors import RoamtuiError, SourceError
 
-SCAN_SECONDS_MAX = 3_600
-"""Time limit of a conversion if OCR runs."""
+Job = ConversionRequest | DrawingRequest
 REPORT_SECONDS = 0.1
 PROBLEM = 3
 """Exit status if the last line is a sentence about a problem instead of the result."""
 OUT_OF_MEMORY = 4
 """Exit status if the job needs more memory than it may have."""
-_MEMORY_BYTES_MAX = 2_000_000_000
-_DRAWING_MEMORY_BYTES_MAX = 700_000_000
 _CHARACTERS_MAX = 100_000_000
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run a job on standard input, and write the result as JSON on the last line.
 
-    The arguments are the job, the name of the file, and options: the languages for OCR, such as ``eng+deu``,
-    or a `DrawingRequest` as JSON. Each line before the result is the arguments of a `PageReport`, as a JSON
-    array.
+    The arguments are the job, as JSON, and the name of the file. Each line before the result is the arguments
+    of a `PageReport`, as a JSON array.
     """
-    job, name, options = arguments
+    encoded_job, name = arguments
+    job = msgspec.json.decode(encoded_job, type=Job)
     data = sys.stdin.buffer.read()
     output = sys.stdout
     sys.stdout = sys.stderr  # what a library prints must not mix with the result
     status = 0
     try:
-        _limit_resources(_DRAWING_MEMORY_BYTES_MAX if job == DRAW else _MEMORY_BYTES_MAX)
-        if job != DRAW:
-            result = _convert(job, data, name, options)
+        _limit_resources(job)
+        if isinstance(job, ConversionRequest):
+            result = msgspec.json.encode(_convert(job, data, name))
         else:
             from roamtui.convert.pdf.drawing import draw_page  # noqa: PLC0415 - no conversion needs it
 
-            request = msgspec.json.decode(options, type=DrawingRequest)
-            result = msgspec.json.encode(draw_page(data, name, request))
+            result = msgspec.json.encode(draw_page(data, name, job))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except RoamtuiError as error:
         result = str(error).encode()
         status = PROBLEM
     except ImportError:
-        extra = FORMATS_BY_NAME[job].extra or "formats"
-        result = f'To open {name}, install its reader: `pip install "roamtui[{extra}]"`.'.encode()
+        result = f'To open {name}, install its reader: `pip install "roamtui[formats]"`.'.encode()
         status = PROBLEM
     output.buffer.write(result)
     output.flush()
     sys.exit(status)
 
 
-def _convert(job: str, data: bytes, name: str, languages: str) -> bytes:
+def _convert(request: ConversionRequest, data: bytes, name: str) -> ConvertedText:
     def report(done: int, count: int) -> None:
         os.write(1, f"[{done}, {count}]\n".encode())
 
-    options = {}
-    if job == PDF.name:
-        options = {"on_progress": report, "ocr_languages": languages.split("+") if languages else ()}
-    converted = FORMATS_BY_NAME[job].load_converter()(data, name, **options)
+    source_format = FORMATS_BY_NAME[request.format_name]
+    options: dict[str, Any] = {}
+    if source_format is PDF:
+        options = {"on_progress": report, "ocr_languages": request.ocr_languages}
+    elif source_format is HTML:
+        options = {"charset": request.charset, "base_url": request.base_url}
+    converted = source_format.load_converter()(data, name, **options)
     if len(converted.text) > _CHARACTERS_MAX:
         raise SourceError(
             f"{name} contains more than {_CHARACTERS_MAX:,} characters. Split it into smaller files."
         )
-    return msgspec.json.encode({**msgspec.to_builtins(converted), "text": replace_surrogates(converted.text)})
+    return msgspec.structs.replace(converted, text=replace_surrogates(converted.text))
 
 
-def _limit_resources(memory_bytes_max: int) -> None:
+def _limit_resources(job: Job) -> None:
     """Limit memory and CPU time of this process, and forbid it to write files, if the system can."""
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux
 
-        Thread(target=_watch_memory, args=(psutil.Process(), memory_bytes_max), daemon=True).start()
+        Thread(target=_watch_memory, args=(psutil.Process(), job.memory_bytes_max), daemon=True).start()
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - Windows has none
 
         limits = {
-            resource.RLIMIT_AS: memory_bytes_max,
-            resource.RLIMIT_CPU: SCAN_SECONDS_MAX,
+            resource.RLIMIT_AS: job.memory_bytes_max,
+            resource.RLIMIT_CPU: job.seconds_max,
             resource.RLIMIT_FSIZE: 0,
         }
         for kind, limit in limits.items():

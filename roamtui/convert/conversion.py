@@ -2,13 +2,14 @@
 
 import re
 from pathlib import PurePosixPath
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from roamtui.convert.converted import ConvertedText, PageReport
+from roamtui.convert.converted import ConversionRequest, ConvertedText, PageReport
 from roamtui.convert.decode import decode_html, decode_text
-from roamtui.convert.drawing import DRAW, Drawing, DrawingRequest
+from roamtui.convert.drawing import Drawing, DrawingRequest
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
 
@@ -46,10 +47,8 @@ def convert(
     if is_quick(source_format, data):
         converted = source_format.load_converter()(data, name)
     else:
-        from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
-
-        result = run_job((source_format.name, name, "+".join(ocr_languages)), data, on_progress)
-        converted = msgspec.json.decode(result, type=ConvertedText)
+        request = ConversionRequest(format_name=source_format.name, ocr_languages=ocr_languages)
+        converted = _run_conversion(request, data, name, on_progress)
     left_out = (*filter(None, [source_format.left_out]), *converted.left_out)
     loss = f", without {source_format.left_out}" if source_format.left_out else ""
     note = f"converted from {source_format.name}{loss}; line numbers refer to the converted text."
@@ -57,11 +56,36 @@ def convert(
 
 
 def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedText:
-    """Convert a page of the web, with its links made absolute. The text is empty if it needs a browser."""
-    from roamtui.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+    """Convert a page of the web, with its links made absolute. The text is empty if it needs a browser.
 
-    converted = convert_html(decode_html(data, charset)[0], base_url=base_url)
+    Raises:
+        SourceError: The page needs too much time or memory.
+    """
+    if is_quick(HTML, data):
+        converted = HTML.load_converter()(data, base_url, charset=charset, base_url=base_url)
+    else:
+        request = ConversionRequest(format_name=HTML.name, charset=charset, base_url=base_url)
+        converted = _run_conversion(request, data, base_url, None)
     return replace(converted, left_out=(HTML.left_out,))
+
+
+def parse_start(data: bytes, charset: str | None, length_max: int) -> Any:  # noqa: ANN401 - lxml has no types
+    """Return the tree of the first `length_max` characters of a web page, empty if it nests too deeply."""
+    from roamtui.convert.html_tree import parse_page  # noqa: PLC0415 - many pages need no conversion
+
+    text, _ = decode_html(data, charset)
+    try:
+        return parse_page(text[:length_max])
+    except SourceError:
+        return parse_page("")
+
+
+def _run_conversion(
+    request: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None
+) -> ConvertedText:
+    from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
+
+    return msgspec.json.decode(run_job(request, data, name, on_progress), type=ConvertedText)
 
 
 def draw(
@@ -74,9 +98,7 @@ def draw(
     """
     from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
 
-    options = msgspec.json.encode(request).decode()
-    result = run_job((DRAW, name, options), data, on_progress)
-    return msgspec.json.decode(result, type=Drawing)
+    return msgspec.json.decode(run_job(request, data, name, on_progress), type=Drawing)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

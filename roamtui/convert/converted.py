@@ -1,7 +1,8 @@
-"""Converted text, and reports on the progress of conversions."""
+"""Converted text, the job that converts a file, and reports on its progress."""
 
 import shutil
 from collections.abc import Callable
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -29,6 +30,25 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()
     """Each kind of text that the file has and `text` lacks, in a few words."""
+
+
+class ConversionRequest(Struct, frozen=True, kw_only=True, tag=True):
+    """A job of the subprocess: how to convert a file."""
+
+    verb: ClassVar[str] = "convert"
+    memory_bytes_max: ClassVar[int] = 2_000_000_000
+    format_name: str
+    ocr_languages: tuple[str, ...] = ()
+    """Languages in which OCR reads the scanned pages of a PDF. If there are none, it does not run."""
+    charset: str | None = None
+    """Charset that the server of a web page names."""
+    base_url: str | None = None
+    """URL of a web page."""
+
+    @property
+    def seconds_max(self) -> int:
+        """Time limit. OCR takes about two seconds for a page."""
+        return 3_600 if self.ocr_languages else 300
 
 
 def has_tesseract() -> bool:

@@ -109,6 +109,11 @@ class _HtmlWriter:
         self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
         kinds = ("footnote", "endnote")
         self._note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in kinds}
+        self._notes = {
+            (kind, get_attribute(note, "id")): note
+            for kind, part in self._note_parts.items()
+            for note in package.parse(part).iter(f"{{*}}{kind}")
+        }
         self._note_numbers: dict[tuple[str, str], int] = {}
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
@@ -304,17 +309,14 @@ class _HtmlWriter:
         """Write a reference to a note, and the note at its first reference."""
         key = kind, note_id
         if key not in self._note_numbers:
-            part = self._note_parts[kind]
-            notes = self._package.parse(part).iter(f"{{*}}{kind}")
-            note = next((each for each in notes if get_attribute(each, "id") == note_id), None)
-            if note is None:
+            if key not in self._notes:
                 self._note_loss("not in the file", "a note")
                 return ""
             self.notes.append("")
             number = self._note_numbers[key] = len(self.notes)
             outer = self._relations
-            self._relations = self._package.read_relations(part)
-            self.notes[number - 1] = self.write_blocks(note)
+            self._relations = self._package.read_relations(self._note_parts[kind])
+            self.notes[number - 1] = self.write_blocks(self._notes[key])
             self._relations = outer
         return write_note_mark(self._note_numbers[key])
 

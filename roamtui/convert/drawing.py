@@ -1,18 +1,20 @@
 """Pages of a PDF to draw: which part, and the drawing."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from msgspec import Struct
 
-DRAW = "DRAW"
-"""Name of the job that draws a page. Any other job is the name of the format to convert from."""
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom edges of a rectangle, as shares of the page's size."""
 
 
-class DrawingRequest(Struct, frozen=True, kw_only=True):
-    """Which part of a page to draw, and how."""
+class DrawingRequest(Struct, frozen=True, kw_only=True, tag=True):
+    """A job of the subprocess: which part of a page to draw, and how."""
 
+    verb: ClassVar[str] = "draw"
+    seconds_max: ClassVar[int] = 30
+    memory_bytes_max: ClassVar[int] = 700_000_000
     width: int
     """Maximum width of the drawing, in pixels."""
     height: int

@@ -65,7 +65,7 @@ class Format:
     def load_converter(self) -> "Callable[..., ConvertedText]":
         """Import the function that converts a file, given its bytes and the name to use in messages.
 
-        That of a PDF has more parameters.
+        Those of PDF and HTML have more parameters.
 
         Raises:
             ImportError: The package is not installed.
@@ -141,6 +141,7 @@ FORMATS = (
         "separated:convert_separated",
         ".csv .tsv text/csv text/tab-separated-values",
         is_quick=True,
+        version=2,
     ),
     Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=3),
     Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),

@@ -74,10 +74,12 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedText:
     return ConvertedText(text=text + "\n" if text else "", title=title)
 
 
-def convert_html_file(data: bytes, _name: str) -> ConvertedText:
-    """Convert a saved web page to Markdown."""
-    text, notes = decode_html(data)
-    return replace(convert_html(text), notes=notes)
+def convert_html_file(
+    data: bytes, _name: str, *, charset: str | None = None, base_url: str | None = None
+) -> ConvertedText:
+    """Convert a file to Markdown. A page from the web has the charset of its HTTP header, and its URL."""
+    text, notes = decode_html(data, charset)
+    return replace(convert_html(text, base_url=base_url), notes=notes)
 
 
 def convert_noted(html: str, notes: Sequence[str]) -> str:

@@ -13,8 +13,11 @@ from roamtui.convert.markdown_table import is_header, write_table
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 
 _DELIMITERS = "\t;,|"
-_NAMED_DELIMITER = re.compile(r"sep=(.)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
-"""First line of a file for Excel, which says what separates the cells, and is not a row."""
+_NAMED_DELIMITER = re.compile(r"\Asep=([^\s\"]|\t)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
+"""First line of a file for Excel, which says what separates the cells, and is not a row.
+
+A quote and the end of a line, which have another meaning, separate none.
+"""
 _SAMPLE_ROWS = 50
 _SAME_WIDTH_MIN = 0.8
 """Minimum share of rows with the most common number of cells in a table."""

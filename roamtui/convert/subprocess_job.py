@@ -14,33 +14,25 @@ import time
 
 import msgspec
 
-from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, SCAN_SECONDS_MAX
+from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, Job
 from roamtui.convert.converted import PageReport
-from roamtui.convert.drawing import DRAW
 from roamtui.errors import SourceError
 
 _COMMAND = ("-P", "-m", "roamtui.convert.child")
 """Arguments for Python. -P keeps the untrusted working directory off the import path."""
-_SECONDS_MAX = 300
-_DRAWING_SECONDS_MAX = 30
 _KILLED = -9
 """Exit status after SIGKILL, which Windows does not have."""
 
 
-def run_job(arguments: tuple[str, str, str], data: bytes, on_progress: PageReport | None) -> bytes:
+def run_job(job: Job, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
     """Run a job in a subprocess, pass on its progress, and return its result as JSON.
 
-    `arguments` are those of the subprocess; see `child.main`. In the end, this kills the subprocess and what
-    that started.
+    In the end, this kills the subprocess and what that started.
 
     Raises:
         SourceError: The job failed, or needs too much time or memory, or a library is not installed.
     """
-    job, name, options = arguments
-    verb = "draw" if job == DRAW else "convert"
-    seconds_max = SCAN_SECONDS_MAX if options else _SECONDS_MAX
-    if job == DRAW:
-        seconds_max = _DRAWING_SECONDS_MAX
+    arguments = (msgspec.json.encode(job).decode(), name.replace("\0", ""))
     try:
         # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess
         # likes.
@@ -48,15 +40,15 @@ def run_job(arguments: tuple[str, str, str], data: bytes, on_progress: PageRepor
             file.write(data)
             file.seek(0)
             process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
-                [sys.executable, *_COMMAND, *(argument.replace("\0", "") for argument in arguments)],
+                [sys.executable, *_COMMAND, *arguments],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 process_group=None if sys.platform == "win32" else 0,  # killed together with what it starts
             )
     except OSError as error:
-        raise SourceError(f"Could not {verb} {name}: {error}. Free some memory and try again.") from None
-    deadline = time.monotonic() + seconds_max
+        raise SourceError(f"Could not {job.verb} {name}: {error}. Free some memory and try again.") from None
+    deadline = time.monotonic() + job.seconds_max
     output: bytes | None = None
     progress = (0, 0)
     with process:
@@ -66,11 +58,11 @@ def run_job(arguments: tuple[str, str, str], data: bytes, on_progress: PageRepor
                     on_progress(*progress)
                 if time.monotonic() > deadline:
                     raise SourceError(
-                        f"{name} takes more than {seconds_max:g} seconds to {verb}. "
+                        f"{name} takes more than {job.seconds_max:g} seconds to {job.verb}. "
                         "Split it into smaller files."
                     )
                 try:
-                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, seconds_max))
+                    output, _ = process.communicate(timeout=min(REPORT_SECONDS, job.seconds_max))
                 except subprocess.TimeoutExpired as running:
                     # on Windows, none until the end
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
@@ -92,4 +84,4 @@ def run_job(arguments: tuple[str, str, str], data: bytes, on_progress: PageRepor
         reason = "it needs more memory than roamtui allows. Split it into smaller files."
     elif process.returncode == _KILLED:
         reason = "the system ended this, probably to free memory. Close other programs and try again."
-    raise SourceError(f"Could not {verb} {name}: {reason}")
+    raise SourceError(f"Could not {job.verb} {name}: {reason}")

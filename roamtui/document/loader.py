@@ -144,7 +144,9 @@ class Loader:
                 return library.documents_by_key[url]
             try:
                 page = self._twins.prefer(fetch, fetch(url))
-                document = parse_page(page, key=url, has_links=not library.is_site)
+                document = parse_page(
+                    page, key=url, has_links=not library.is_site, conversion=self.options.conversion
+                )
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)
             except SourceError as error:
@@ -279,7 +281,7 @@ def open_sources(
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
         fetch = partial(loader.fetch, allowed=loader.make_allowed_origins())
         report = on_progress or (lambda *_: None)
-        return open_web_source(url, fetch, report, options.listing_seconds_max), loader
+        return open_web_source(url, fetch, report, options.listing_seconds_max, options.conversion), loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
             library = build_library(

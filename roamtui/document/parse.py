@@ -34,7 +34,7 @@ _WRAPPED_WIDTH_MIN = 50
 _WRAPPED_SHARE = 0.8
 """Minimum share of the lines of wrapped prose, without the last, that have no room for the next word."""
 _NON_SPACE = re.compile(r"\S")
-_LEADING_MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
+_LEADING_MARKS = re.compile(r"^(?:[\s>*|=_~`]|[+-](?!\d))+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
 
 

@@ -17,7 +17,7 @@ from roamtui.document.parse import parse_source_text
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
-from roamtui.sources.conversion_cache import convert_cached
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import RawText, has_headings
 from roamtui.web.head import find_markdown_link
 from roamtui.web.page import FetchedPage, UnreachableError
@@ -47,10 +47,23 @@ def _is_text(page: FetchedPage) -> bool:
     return has_text_type and bool(page.body.strip()) and detect_page_format(page) is None
 
 
-def parse_page(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
+def parse_page(
+    page: FetchedPage,
+    *,
+    key: str = "",
+    has_links: bool = True,
+    conversion: ConversionOptions = DEFAULT_OPTIONS,
+    on_progress: PageReport | None = None,
+) -> Document:
     """Parse a page into a document. If the page is not text, raise a `SourceError` that says what it is."""
     page_format = detect_page_format(page)
-    converted = _read_page(page, page_format)
+    if page_format is None or page_format is HTML:
+        converted = _read_page(page, page_format)
+    else:
+        name = make_title_from_url(page.final_url)
+        converted = convert_cached(
+            page.body, name, page_format, conversion=conversion, on_progress=on_progress
+        )
     raw = RawText(
         text=converted.text,
         source=page.url,
@@ -75,8 +88,6 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
         raise SourceError(
             f"{page.url} shows its text only in a browser. Save it there as a file, and open the file."
         )
-    if page_format is not None:
-        return convert_cached(page.body, make_title_from_url(page.final_url), page_format)
     if _is_text(page):
         charset = normalise_charset(page.charset or "utf-8")
         if charset not in (None, "utf-8", "ascii"):
@@ -153,7 +164,11 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
 
 
 def open_web_source(
-    url: str, fetch: Callable[..., FetchedPage], on_progress: PageReport, seconds_max: float
+    url: str,
+    fetch: Callable[..., FetchedPage],
+    on_progress: PageReport,
+    seconds_max: float,
+    conversion: ConversionOptions,
 ) -> Library:
     """Open the URL that a person typed: the llms.txt of a site, or an outline of its pages, or a page.
 
@@ -183,7 +198,7 @@ def open_web_source(
                 notes.append(files.explain_cut(result) if files.is_cut else missing)
                 left_out.append("the other pages of the site")
         page = text
-    document = parse_page(page)
+    document = parse_page(page, conversion=conversion, on_progress=on_progress)
     notes += document.notes
     left_out += document.left_out
     return Library(source=url, root=replace(document, notes=tuple(notes), left_out=tuple(left_out)))

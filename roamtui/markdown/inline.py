@@ -42,7 +42,8 @@ _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _MARK = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])[ \t]+|\|)+", re.MULTILINE)
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-_SIGNS = re.compile(r"\*+|__+|`+|~~|(?<!\w)_|_(?!\w)")
+_SIGNS = re.compile(r"(?<![\d*])\*+|\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
+"""Signs of emphasis. A star between two digits is one of a number, even if Markdown could hide it."""
 _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _SHIELDED = "!#()*+-:<=>[]_`|~"
 _SHIELD = {ord(sign): 0xFDD0 + number for number, sign in enumerate(_SHIELDED)}

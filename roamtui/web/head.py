@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from roamtui.convert.decode import decode_html, replace_surrogates
+from roamtui.convert.conversion import parse_start
 from roamtui.web.urls import resolve_href
 
 _HEAD_LENGTH_MAX = 200_000
@@ -37,13 +37,8 @@ def _iter_elements(body: bytes, charset: str | None, name: str, word: bytes) -> 
 
     To save time, yield nothing if `word` is not in the head.
     """
-    head = body[:_HEAD_LENGTH_MAX]
-    if word not in head.lower():
+    if word not in body[:_HEAD_LENGTH_MAX].lower():
         return
-    from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few pages need it
-
-    text = replace_surrogates(decode_html(head, charset)[0])
-    root = fromstring(f"<html>{text}".encode(), HTMLParser(encoding="utf-8", huge_tree=True))
-    for element in root.iter(name):
+    for element in parse_start(body, charset, _HEAD_LENGTH_MAX).iter(name):
         if next(element.iterancestors("noscript", "template", "svg"), None) is None:
             yield dict(element.attrib)

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.decode import decode_html, replace_surrogates
+from roamtui.convert.conversion import parse_start
 from roamtui.web.page import FetchedPage
 from roamtui.web.urls import resolve_href
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LISTS = ("ul", "ol")
 _NO_WORDS = frozenset({"button", "footer", "form", "script", "select", "style", "svg", "template"})
 _LENGTH_MAX = 1_000_000
-"""Bytes of a page that are read. It takes seconds to parse a page that nests more elements than this has."""
+"""Characters of a page that are read. It takes seconds to parse a page that nests more elements than this."""
 _ENTRIES_MAX = 5_000
 DEPTH_MAX = 4
 """Maximum depth of a line that is kept. Deeper ones get this depth."""
@@ -53,11 +53,7 @@ class Navigation(Struct, frozen=True):
 
 def read_navigation(page: FetchedPage, *, is_frame: bool = False) -> Navigation:
     """Read the lists of links on an HTML page. All of a frame is a navigation."""
-    from lxml.etree import HTMLParser, fromstring  # noqa: PLC0415 - few sites need it
-
-    text = replace_surrogates(decode_html(page.body[:_LENGTH_MAX], page.charset)[0])
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    root = fromstring(f"<html>{text}".encode(), parser)
+    root = parse_start(page.body, page.charset, _LENGTH_MAX)
     base = urljoin(page.final_url, next((each.get("href", "") for each in root.iter("base")), ""))
     page_title = root.findtext(".//title", "")
     areas, lists = ([root], []) if is_frame else _find_areas(root)

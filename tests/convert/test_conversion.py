@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.convert import subprocess_job
-from roamtui.convert.conversion import convert, detect_format
+from roamtui.convert.conversion import convert, convert_page, detect_format
 from roamtui.convert.formats import PDF
 from roamtui.errors import OpeningCancelledError, SourceError
 from roamtui.sources.conversion_cache import ConversionOptions, convert_cached
@@ -48,7 +48,7 @@ def test_the_first_bytes_take_precedence_over_the_name(
 _GREEDY = """
 import sys
 from roamtui.convert import child
-child._MEMORY_BYTES_MAX = 300_000_000
+child.ConversionRequest.memory_bytes_max = 300_000_000
 child.PDF.load_converter = lambda: lambda data, name, **options: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
@@ -112,6 +112,16 @@ def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     converted = convert(_PDF, "a.pdf", PDF)
     assert "one boat" in converted.text
+
+
+def test_a_large_page_of_the_web_is_converted_in_a_subprocess(monkeypatch: pytest.MonkeyPatch) -> None:
+    filler = "<p>word</p>" * 40_000
+    converted = convert_page(f'<a href="b">né</a>{filler}'.encode("cp1252"), "cp1252", "https://a.example/x/")
+    assert converted.text.startswith("[né](https://a.example/x/b)\n\nword\n")
+    monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    assert convert_page(b"<p>word", None, "https://a.example/").text == "word\n"
+    with pytest.raises(SourceError, match=r"^Could not convert https://a\.example/: "):
+        convert_page(filler.encode(), None, "https://a.example/")
 
 
 def test_a_conversion_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ def _draw(data: bytes, **request: object) -> Drawing:
 
 
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess_job, "_DRAWING_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(DrawingRequest, "seconds_max", 0.2)
     monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"^a\.pdf takes more than 0\.2 seconds to draw"):
         _draw(b"")

@@ -24,6 +24,13 @@ def test_rows_are_a_table_with_their_header(name: str, text: str, lines: list[st
     assert raw.is_converted
 
 
+@pytest.mark.parametrize("sign", ['"', "", " "])
+def test_a_sign_that_separates_no_cells_is_not_taken_as_the_separator(sign: str) -> None:
+    text = convert_separated(f"sep={sign}\r\nname,fee\r\nOslo,12\r\nhome,sep=;\r\n".encode(), "a.csv").text
+    assert text.startswith("sep=")
+    assert text.endswith("\n\n| name | fee |\n| --- | --- |\n| Oslo | 12 |\n| home | sep=; |\n")
+
+
 def test_many_rows_are_sections_that_lose_nothing() -> None:
     rows = [["id", "note"], *([f"plant {number}", f'says "{number}", twice'] for number in range(2_000))]
     written = io.StringIO()

@@ -3,6 +3,7 @@
 import gzip
 import threading
 from contextlib import AbstractContextManager, closing
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,7 +16,10 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.document.site_outline import outline_site
 from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError
+from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.read import RawText
+from roamtui.web.head import find_markdown_link
+from roamtui.web.navigation import read_navigation
 from roamtui.web.page import FetchedPage, FetchError
 from tests.case_files import read_rows
 from tests.convert.sample_pdf import lay_out, make_pdf
@@ -219,6 +223,31 @@ def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
     assert "日本" in parse_page(make_page(named, "text/html")).text
     assert "日本" in parse_page(make_page("<p>日本".encode("euc_jp"), "text/html", "euc-jp")).text
     assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
+
+
+@pytest.mark.parametrize("start", ["", "x"])
+def test_a_long_page_is_read_in_its_encoding_although_only_its_start_is_read(start: str) -> None:
+    link = '<link rel=alternate type=text/markdown href="/Käse.md"><nav><a href="/a">Käse</a></nav>'
+    page = make_page(f"{link}{start}{'ä' * 1_000_000}".encode(), "text/html")
+    assert find_markdown_link(page.body, None, page.url) == "https://docs.example/K%C3%A4se.md"
+    assert read_navigation(page).areas[0][0].title == "Käse"
+
+
+def test_a_slow_page_is_converted_as_a_file_is(tmp_path: Path) -> None:
+    """So it is cached as Markdown, read by OCR if the person wants that, and its progress is shown."""
+    book = SitePage(body=make_pdf([lay_out("A boat floats.")]), media_type="application/pdf")
+    pages: list[tuple[int, int]] = []
+    for name in ("opened", "loaded"):
+        options = LoadingOptions(conversion=ConversionOptions(cache_dir=tmp_path / name))
+        with FakeSite({"/r": book}) as site:
+            if name == "opened":
+                open_sources([site.url("/r")], options, on_progress=lambda *page: pages.append(page))
+            else:
+                library = make_library(site, "/r")
+                with closing(Loader(options, typed_origins=frozenset({site.origin}))) as loader:
+                    loader.load_batch(library, find_all(library, "/r"), frozenset())
+        assert len([*(tmp_path / name).iterdir()]) == 1
+    assert pages
 
 
 def make_sitemap(site: FakeSite, *paths: str) -> str:
