@@ -55,6 +55,7 @@ from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.listing import estimate_load_cost
 from roamtui.sources.source_names import split_sources
+from roamtui.web.page import FetchOptions
 from roamtui.web.urls import origin_of
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         languages = self.settings.ocr.languages
         return LoadingOptions(
             cache_dir=cache_path("pages"),
-            is_offline=self.is_offline,
+            fetching=FetchOptions(is_offline=self.is_offline, proxy=web.proxy),
             allowed=(*self.allowed_origins, *web.allow),
-            proxy=web.proxy,
             conversion=ConversionOptions(
                 cache_dir=cache_path("converted"), ocr_languages=languages, reads_scans=self.reads_scans
             ),
@@ -204,7 +204,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
-        library, loader = open_sources(sources, replace(self.loading, always_fetch=True))
+        loading = self.loading
+        fetching = replace(loading.fetching, always_fetch=True)
+        library, loader = open_sources(sources, replace(loading, fetching=fetching))
         library = self._add_summaries(replace(library, summaries=previous.summaries))
         if loader is None:
             return library

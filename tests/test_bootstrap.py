@@ -88,7 +88,8 @@ def test_sources_are_read_as_the_settings_say() -> None:
     make_private_folder(config_path().parent)
     config_path().write_text('[web]\nallow = ["https://docs.example.com/a"]\nproxy = "http://127.0.0.1:9"\n', "utf-8")
     loading = Bootstrap().loading
-    assert (loading.parse_allowed(), loading.proxy) == (frozenset({"https://docs.example.com"}), "http://127.0.0.1:9")
+    assert loading.parse_allowed() == frozenset({"https://docs.example.com"})
+    assert loading.fetching.proxy == "http://127.0.0.1:9"
 
 
 def test_an_invalid_allowed_address_is_refused_in_one_sentence() -> None:

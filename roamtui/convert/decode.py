@@ -62,22 +62,6 @@ _ASCII_BYTES_MAX = 0.75
 """Maximum share of bytes that are visible ASCII characters in a text in UTF-16. In other texts, most are."""
 _UNLIKELY = re.compile("[À-ž]{4}|[\uff61-\uff9f]{2}")
 """More letters with accents or half-width kana in a row than words have: the text is in another encoding."""
-_CENTRAL_EUROPEAN = "[ŠšŽž]|[ªº][a-z]|^(?=.*[áéíóú])(?=.*[õû])[^àãäâçèêñ]*$"
-"""What Czech, Romanian or Hungarian text in cp1250 looks like if it is read as cp1252."""
-_ICELANDIC = r"^(?=.*\b[þÞşŞ])(?!.*(?:[çüÇÜ]|\w[þş]|[aýı]\w{0,9}[ýı]))"
-"""Icelandic text, read as cp1252 or cp1254: words begin with þ, and nothing looks like Turkish."""
-_TURKISH = f"^(?=.*[ðýþÝÞ])(?!{_ICELANDIC})[^áéíóúæ]*$"
-"""What Turkish text in cp1254 looks like if it is read as cp1252."""
-_DOUBTS = {
-    "cp1252": re.compile(f"{_CENTRAL_EUROPEAN}|{_TURKISH}", re.DOTALL),
-    "cp1254": re.compile(f"{_CENTRAL_EUROPEAN}|{_ICELANDIC}", re.DOTALL),
-    "cp1251": re.compile("^[^А-Яыьэюя]*$"),  # Hebrew
-    "koi8_r": re.compile("^[^а-я]*$"),  # Hebrew
-    "cp1253": re.compile("^[^Ά-Ωάέήίύόώ]*$"),  # Hebrew
-    "cp1255": re.compile("[\u05b0-\u05c7]"),  # Arabic
-    "cp949": re.compile("[\u3131-\u318e\u4e00-\u9fff]"),  # Chinese, Japanese
-}
-"""Signs that a text read in one of these encodings is more likely in another."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -169,41 +153,40 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
         text = str(match)
         if _STRANGE.search(text):
             continue
-        unlikely = 0.3 if _UNLIKELY.search(text) else 0.0
-        for encoding in match.could_be_from_charset:
-            disorder = match.chaos + unlikely
-            if encoding in _DOUBTS and _DOUBTS[encoding].search(text):
-                disorder += 0.02
-            ranked.append((round(disorder, 2), -match.coherence, order.index(encoding), encoding))
+        disorder = round(match.chaos + (0.3 if _UNLIKELY.search(text) else 0.0), 2)
+        ranked += (
+            (disorder, -match.coherence, order.index(encoding), encoding)
+            for encoding in match.could_be_from_charset
+        )
     return min(ranked)[-1] if ranked else None
 
 
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Decode a page. Return its text, and a note if characters were replaced.
 
-    A byte order mark decides, then whether the page is valid UTF-8. Otherwise, its encoding is the charset of
-    its HTTP header, or else the one that it declares. The encoding of a page that declares none is detected.
+    `charset` is that of its HTTP header, if there is one.
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:
-        try:
-            return data.decode("utf-8"), ()
-        except UnicodeDecodeError:
-            declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
-            label = charset or (declared[1].decode("ascii", "replace") if declared else "")
-            charset = normalise_charset(label)
-            # Browsers read a page as cp1252 if it declares ASCII or Latin-1, or declares UTF-8 but is not
-            # valid UTF-8.
-            is_credible = charset not in {None, "utf-8", "ascii", "iso8859-1"} and not str(
-                charset
-            ).startswith("utf-16")
-            encoding = str(charset) if is_credible else _FALLBACK_ENCODING
-            if not label:
-                encoding = _detect_legacy_encoding(data) or _FALLBACK_ENCODING
-    text = data.removeprefix(mark).decode(encoding, "replace")
-    replaced = text.count("\N{REPLACEMENT CHARACTER}")
+        encoding = _choose_page_encoding(data, charset)
+    text, replaced = _decode(data.removeprefix(mark), encoding)
     note = f"{format_count(replaced, 'unreadable character')} replaced with \N{REPLACEMENT CHARACTER}."
     return text, (note,) if replaced else ()
+
+
+def _choose_page_encoding(data: bytes, charset: str | None) -> str:
+    """Return UTF-8 for a page that is valid UTF-8, else the encoding that it names, else one that fits it."""
+    if not _decode(data, "utf-8")[1]:
+        return "utf-8"
+    declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])
+    label = charset or (declared[1].decode("ascii", "replace") if declared else "")
+    if not label:
+        return _detect_legacy_encoding(data) or _FALLBACK_ENCODING
+    named = normalise_charset(label)
+    # Browsers read a page as cp1252 if it names ASCII or Latin-1, or a form of Unicode that it is not in.
+    if named is None or named in {"ascii", "iso8859-1"} or named.startswith("utf-"):
+        return _FALLBACK_ENCODING
+    return named
 
 
 def normalise_charset(label: str) -> str | None:

@@ -77,7 +77,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=7),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=8),
     Format(
         "HTML",
         "html:convert_html_file",
@@ -86,7 +86,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=5,
+        version=6,
     ),
     Format(
         "EPUB",
@@ -95,7 +95,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=3,
+        version=4,
     ),
     Format(
         "DOCX",
@@ -104,7 +104,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=5,
+        version=6,
     ),
     Format(
         "PPTX",
@@ -143,7 +143,7 @@ FORMATS = (
         is_quick=True,
         version=2,
     ),
-    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=3),
+    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=4),
     Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
     Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt", version=2),
 )

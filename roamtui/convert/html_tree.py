@@ -216,8 +216,6 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         return next(element.iterancestors("blockquote", "figure"), None) is None
     if element.tag == "button" and _is_button_of_code(element):
         return True
-    if element.tag not in BLOCKS and _is_label_of_code(element):
-        return True
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
         or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
@@ -252,17 +250,6 @@ def _is_button_of_code(button: Any) -> bool:
     nearby = (button.getparent(), button.getprevious(), button.getnext())
     is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
     return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
-
-
-def _is_label_of_code(element: Any) -> bool:
-    """Return whether an element names the language of the code block after it, and is all text before it."""
-    code = element.getnext()
-    before = element.getprevious()
-    if code is None or code.tag != "pre" or (before is not None and before.tag != "button"):
-        return False
-    around = (element.tail, element.getparent().text if before is None else before.tail)
-    has_words = any(text and text.strip() for text in around)
-    return not has_words and join_text(element).strip().lower() == find_code_language(code) != ""
 
 
 def _read_chosen_options(menu: Any) -> str:

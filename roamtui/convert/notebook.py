@@ -12,7 +12,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import write_code, write_heading
+from roamtui.markdown.escaping import write_code
 
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
@@ -25,33 +25,28 @@ _BLOCK = re.compile(
 """A block of code or HTML up to its own end, or the start of one that may be open or in a list."""
 _HTML_ENDS = ("-->", "</pre>", "?>", "]]>", ">")
 """The end of each kind of HTML block that an empty line does not end."""
-_TYPES_BY_KEY = {
-    "text": "text/plain",
-    "html": "text/html",
-    "latex": "text/latex",
-    "json": "application/json",
-    **dict.fromkeys(("svg", "png", "jpeg", "javascript"), "image/*"),
-}
-"""Where versions 2 and 3 keep the parts of an output, which is also where a stream keeps its text."""
 _DISPLAY_STYLE = re.compile(r"\\displaystyle\b\s*")
 """The command that IPython puts before each formula."""
 
 
 def convert_notebook(data: bytes, name: str) -> ConvertedText:
-    """Convert a notebook, of version 2, 3 or 4, to Markdown.
+    """Convert a notebook to Markdown.
 
     Raises:
-        SourceError: It has no list of cells.
+        SourceError: It is of a version before 4, or has no list of cells.
     """
     text, notes = decode_text(data, name)
     notebook = json.loads(text)
     about = notebook.get("metadata", {}).get("language_info", {})
-    sheets = [notebook, *notebook.get("worksheets", ())]
-    if not any("cells" in sheet for sheet in sheets):
+    if "worksheets" in notebook:
+        raise SourceError(
+            f"{name} is a notebook of version {notebook.get('nbformat')}, not 4. Save it again in Jupyter."
+        )
+    if "cells" not in notebook:
         raise SourceError(f"{name} is not a notebook: it has no cells. Save it again in Jupyter.")
     blocks: list[str] = []
-    for cell in (cell for sheet in sheets for cell in sheet.get("cells", ())):
-        source = _join_lines(cell.get("source", cell.get("input"))).strip("\n")
+    for cell in notebook["cells"]:
+        source = _join_lines(cell.get("source")).strip("\n")
         if source.strip():
             blocks.append(_write_source(source, cell, str(about.get("name", ""))))
         if cell.get("cell_type") == "code":
@@ -63,12 +58,8 @@ def _write_source(source: str, cell: Mapping[str, Any], language: str) -> str:
     match cell.get("cell_type"):
         case "markdown":
             return _close_blocks(source)
-        case "heading":
-            return write_heading(int(cell.get("level", 1)), source)
-        case "html":
-            return convert_html(source).text.strip("\n")
         case "code":
-            return write_code(source, re.sub(r"[^\w#+.-]", "", str(cell.get("language", language))))
+            return write_code(source, re.sub(r"[^\w#+.-]", "", language))
         case _:
             return write_code(source)
 
@@ -90,8 +81,7 @@ def _close_blocks(source: str) -> str:
 
 def _write_output(output: Mapping[str, Any]) -> str:
     """Write the part of an output that Jupyter shows; return an empty text for a picture."""
-    data = {_TYPES_BY_KEY[key]: _join_lines(value) for key, value in output.items() if key in _TYPES_BY_KEY}
-    data |= output.get("data", {})
+    data = output.get("data") or {"text/plain": output.get("text")}  # a stream has only text
     page, markdown, formula, text = (
         _join_lines(data.get(f"text/{name}")) for name in ("html", "markdown", "latex", "plain")
     )
@@ -107,7 +97,7 @@ def _write_output(output: Mapping[str, Any]) -> str:
         value = data["application/json"]
         shown = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
         return write_code(shown, "json")
-    if output.get("output_type") in ("error", "pyerr"):
+    if output.get("output_type") == "error":
         summary = f"{_join_lines(output.get('ename'))}: {_join_lines(output.get('evalue'))}"
         text = "\n".join(map(_join_lines, output.get("traceback") or [summary]))
     # Without terminal colours, and text that a progress bar has overwritten.

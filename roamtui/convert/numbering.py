@@ -11,8 +11,6 @@ _ROMANS = (
 )
 _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
-_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
-_CHICAGO = "*†‡§"
 _REPEATS_MAX = 30
 """A letter is repeated at most so often. Then numbers are figures."""
 _ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
@@ -122,9 +120,6 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),
     **dict.fromkeys(("I", "upperRoman"), lambda number: _format_roman(number).upper()),
-    "russianLower": _repeat_letter(_RUSSIAN),
-    "russianUpper": _repeat_letter(_RUSSIAN.upper()),
-    "chicago": _repeat_letter(_CHICAGO),
     "cardinalText": _format_cardinal,
     "ordinalText": _format_ordinal_words,
     **dict.fromkeys(("一", "chineseCounting", "japaneseCounting", "taiwaneseCounting"), _format_han),

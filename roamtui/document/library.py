@@ -34,10 +34,9 @@ _FOOTER = re.compile(
     r"\n[ \t\r]*\n(?P<line>[ \t]*(?:"
     r"(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
     r"|[-–—][ \t]*(?:\d{1,4}|[ivxlc]{1,6})[ \t]*[-–—]"
-    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4}"
     r"|(?P<number>\d{1,3}))[ \t]*)(?=\r?\n[ \t]*(?:\r?\n|\Z)|\Z)"
 )
-"""A paragraph that has only a page number, or where a filing comes from."""
+"""A paragraph that has only a page number."""
 _NON_SPACE = re.compile(r"\S")
 _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""

@@ -33,14 +33,9 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
 
     cache_dir: Path | None = None
     """Folder of the page cache, or None for no cache."""
-    is_offline: bool = False
-    """Whether pages come only from the cache."""
-    always_fetch: bool = False
-    """Whether to fetch pages even while their cached copies are fresh."""
+    fetching: FetchOptions = FetchOptions()
     allowed: tuple[str, ...] = ()
     """URLs of further origins that the person typed, besides the origin of the source."""
-    proxy: str = ""
-    """As `web.proxy` in the settings: the URL of a proxy, "environment", or empty for none."""
     listing_seconds_max: float = 20.0
     """Time for all the files in which a site may list its pages. A slow site needs half a second for each."""
     conversion: ConversionOptions = DEFAULT_OPTIONS
@@ -100,9 +95,7 @@ class Loader:
         """
         from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
 
-        own = self.options
-        options = FetchOptions(is_offline=own.is_offline, always_fetch=own.always_fetch, proxy=own.proxy)
-        fetcher = Fetcher(cache_dir=own.cache_dir, options=options)
+        fetcher = Fetcher(cache_dir=self.options.cache_dir, options=self.options.fetching)
         self._close = finalize(self, fetcher.close)
         return fetcher.fetch
 

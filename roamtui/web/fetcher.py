@@ -33,6 +33,7 @@ from roamtui.web.proxy import Dial
 from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()
+_CACHE_BYTES_MAX = 500_000_000
 _CACHE_SUFFIX = ".page"
 _SPARE_SHARE = 0.05
 """Share of the maximum size of the cache that is free after responses were evicted."""
@@ -49,7 +50,7 @@ class PageCache:
     A damaged file counts as missing. If the folder is unusable, nothing is cached, silently.
     """
 
-    def __init__(self, folder: Path, bytes_max: int) -> None:
+    def __init__(self, folder: Path, bytes_max: int = _CACHE_BYTES_MAX) -> None:
         self._folder = folder
         self._bytes_max = bytes_max
         self._room_bytes = 0
@@ -101,7 +102,7 @@ class Fetcher:
             UsageError: The URL of the proxy is invalid.
         """
         self._options = options
-        self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
+        self._cache = None if cache_dir is None else PageCache(cache_dir)
         self._deadline = Deadline()
         self._closing = threading.Event()
         self._client = HttpClient(

@@ -40,7 +40,6 @@ class FetchOptions(Struct, frozen=True, kw_only=True):
     redirects_max: int = 5
     fresh_seconds: float = 300.0
     """How long a cached page is used without asking the site again."""
-    cache_bytes_max: int = 500_000_000
 
 
 class HttpResponse(Struct, frozen=True, kw_only=True):

@@ -71,25 +71,9 @@ def test_what_a_cell_leaves_open_ends_with_it(source: str) -> None:
         assert text == f"# One\n\n{source}\n\n# Two\n\nIt costs 40.\n"
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_an_old_notebook_keeps_its_text_and_outputs(version: int) -> None:
-    outputs = [
-        {"output_type": "pyout", "text": ["2"]},
-        {"output_type": "stream", "stream": "stdout", "text": "read\n"},
-        {"output_type": "pyout", "latex": ["$x^2$"], "text": "x**2"},
-        {"output_type": "pyout", "json": ['{"a":', "1}"], "text": "<JSON>"},
-        {"output_type": "display_data", "png": "AAAA", "text": "<Figure>"},
-        {"output_type": "pyerr", "ename": "KeyError", "evalue": "'b'", "traceback": []},
-    ]
-    cells = [
-        {"cell_type": "heading", "level": 2, "source": ["Old title"]},
-        {"cell_type": "html", "source": "<p>The <b>old</b> text."},
-        {"cell_type": "code", "input": ["1+1"], "language": "python", "outputs": outputs},
-    ]
-    assert _convert({"nbformat": version, "worksheets": [{"cells": cells}, {"cells": cells[:1]}]}) == (
-        "## Old title\n\nThe **old** text.\n\n```python\n1+1\n```\n\n```output\n2\n```\n\n```output\nread\n```\n\n"
-        "$x^2$\n\n```json\n{\"a\":1}\n```\n\n```output\nKeyError: 'b'\n```\n\n## Old title\n"
-    )
+def test_an_old_notebook_is_refused_by_its_version() -> None:
+    with pytest.raises(SourceError, match=r"^a\.ipynb is a notebook of version 3, not 4\. Save it again in Jupyter\.$"):
+        _convert({"nbformat": 3, "worksheets": [{"cells": []}]})
 
 
 def test_a_file_without_cells_is_refused_by_what_it_lacks() -> None:

@@ -40,7 +40,7 @@ def _blank(text: str) -> str:
     return " ".join(read.split())
 
 
-@pytest.mark.parametrize("footer", ["Page 3 of 20", "- 17 -", "-ii-", "Source: HERON & SONS, INC., 10-Q, 5/13/2019"])
+@pytest.mark.parametrize("footer", ["Page 3 of 20", "- 17 -", "-ii-"])
 def test_a_footer_in_a_paragraph_of_its_own_is_blank(footer: str) -> None:
     assert _blank(f"It costs\n\n{footer}\n\n2 euros.\n") == "It costs 2 euros."
     assert _blank(f"It costs\r\n\r\n{footer}\r\n\r\n2 euros.\r\n") == "It costs 2 euros."

@@ -49,7 +49,7 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
     assert finding.span.doc == "b.md"
 
 
-@pytest.mark.parametrize("footer", ["- 17 -", "Source: HERON & SONS, INC., 10-Q, 5/13/2019"])
+@pytest.mark.parametrize("footer", ["- 17 -", "Page 3 of 20"])
 def test_a_quote_may_leave_out_a_page_footer_or_have_it(footer: str) -> None:
     words = f"A book may be kept\n\n{footer}\n\nfor three weeks"
     paged = HANDBOOK.replace(QUOTE, words)

@@ -117,9 +117,9 @@ _ENCODINGS = {
 
 
 @pytest.mark.parametrize("encoding", [*_ENCODINGS, "utf-16-le", "utf-16-be"])
-def test_a_text_in_an_older_encoding_shows_its_words_and_says_what_was_assumed(encoding: str) -> None:
+def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what_was_assumed(encoding: str) -> None:
     if encoding in _ENCODINGS:
-        texts = read_rows("sources/encodings", _ENCODINGS[encoding])
+        texts = ["".join(read_rows("sources/encodings", _ENCODINGS[encoding]))]
     else:
         texts = [text for group in {*_ENCODINGS.values()} for text in read_rows("sources/encodings", group)[:2]]
     for text in texts:

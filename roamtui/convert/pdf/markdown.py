@@ -44,8 +44,7 @@ class WordRepairer:
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         texts = (row.text.lower() for rows in pages for row in rows)
         self._counts = Counter(word for text in texts for word in _WORD.findall(text))
-        rare = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
-        self._suspects = rare | {word.partition("ff")[2] for word in self._counts}
+        self._suspects = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
         """Words that may be pieces of others."""
         line_ends = [
             self._compare_spellings(above.text[:-1], row.text)
@@ -76,7 +75,7 @@ class WordRepairer:
     def _join_pieces(self, start: str, end: str) -> str:
         """Join two pieces of a split word; return an empty text if they are two words.
 
-        Pieces are rare by themselves and frequent as one word. A split "ff" may have lost one f.
+        Pieces are rare by themselves and frequent as one word.
         """
         core = end.rstrip(".,;:)")
         is_alike = start.isupper() == core.isupper() or core.islower()
@@ -92,9 +91,6 @@ class WordRepairer:
             common = last
         if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
             return start + end
-        is_f_lost = start[-1] == "f" and len(core) > 1
-        if is_f_lost and self._counts[f"{start}f{core}".lower()] > _PIECE_COUNT_MAX * max(1, last):
-            return f"{start}f{end}"
         return ""
 
     def join(self, start: str, end: str) -> str:
