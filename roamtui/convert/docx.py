@@ -256,7 +256,7 @@ class _HtmlWriter:
         return escape(text)
 
     def _place_in_fields(self, text: str) -> str:
-        """Return a text that is seen: neither in the instruction of a field, nor for one in that."""
+        """Return a text that is visible, or "" for one that belongs to the instruction of a field."""
         for field in reversed(self._fields):
             if not field.is_in_result:
                 field.instruction += unescape(text)
@@ -265,7 +265,7 @@ class _HtmlWriter:
         return text
 
     def _write_field(self, field: _Field) -> str:
-        """Write a field without a saved result as Word does. An empty result is one, too."""
+        """Compute a field without text. If Word has saved no result, not even an empty one, note a loss."""
         text = write_field(field.instruction)
         if text is None and not field.is_in_result:
             self._note_loss("the file lacks the values of some fields", field.instruction.split()[0])

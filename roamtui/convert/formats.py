@@ -156,4 +156,4 @@ RST = FORMATS_BY_NAME["reStructuredText"]
 SEPARATED = FORMATS_BY_NAME[".csv"]
 CONVERTED_SUFFIXES = frozenset(name for name in FORMATS_BY_NAME if name.startswith("."))
 SLOW_SUFFIXES = frozenset(suffix for each in FORMATS if not each.is_quick for suffix in each.suffixes)
-"""Suffixes of the formats that are no text. They are always converted in a subprocess."""
+"""Suffixes of the formats that are always converted in a subprocess, however small a file is."""

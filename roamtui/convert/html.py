@@ -393,18 +393,21 @@ def _write_table(table: Any) -> list[str]:
 
 
 def _is_layout(table: Any) -> bool:
-    """Return whether a table has headings, or code blocks but not two rows with words in two cells."""
-    codes = [*table.iter("pre")]
+    """Return whether a table only places headings or code on the page.
+
+    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
+    one line.
+    """
     if next(table.iter(*HEADINGS), None) is not None:
         return True
+    codes = [*table.iter("pre")]
     if not codes:
         return False
     full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
-    is_nested = next(table.iterdescendants("table"), None) is not None
-    if len([*islice(full_rows, 2)]) > 1 and not is_nested:
-        return False
+    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
     has_heads = next(table.iter("th"), None) is not None
-    return not has_heads or any("\n" in _read_code(code).strip() for code in codes)
+    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
+    return not is_data
 
 
 class _Cell(Struct, frozen=True):

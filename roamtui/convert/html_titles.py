@@ -1,6 +1,6 @@
 """Make headings of bold lines, in pages without headings, such as filings.
 
-Between the bold lines of a cover stands no text, so that they are no titles.
+Three or more bold lines without text between them are a cover, so they stay as they are.
 """
 
 import re
@@ -24,7 +24,7 @@ _WITHOUT_TITLES = ("ul", "ol", "dl", "blockquote", "pre")
 _LENGTH_MAX = 160
 _COVER_LINES_MIN = 3
 _REPEATED_MIN = 3
-"""A line that stands so often is the head of pages."""
+"""A line that occurs so often is the head of each printed page, not a title."""
 _BOLD_SHARE_MAX = 0.4
 """In a page with a larger share of titles, bold type says nothing."""
 _CELLS_MAX = 2

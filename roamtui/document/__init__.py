@@ -1,4 +1,1 @@
-"""Turn raw text into a `Library`: a tree of nodes with ids, paths and exact ranges.
-
-Nothing here reads files or asks models.
-"""
+"""Open sources as a `Library`, a tree of nodes with ids, paths and exact ranges; load its files and pages."""

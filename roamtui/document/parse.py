@@ -1,7 +1,7 @@
 """Parse raw text into a `Document`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from msgspec.structs import replace
@@ -113,22 +113,28 @@ def strip_log_indent(text: str) -> str:
 
 
 def _keep_short_lines(text: str) -> str:
-    """Mark the ends of lines that a person ended as Markdown's line breaks. Prose of a common width flows."""
+    """Add Markdown's line break to each line that a person ended. Wrapped prose stays as it is."""
     lines = _LINE.findall(text)
     kept: list[str] = []
     for _, paragraph in groupby(lines, key=lambda line: not line.strip()):
         rows = [*paragraph]
-        width = max(_WRAPPED_WIDTH_MIN, *(len(row.rstrip()) for row in rows))
-        pairs = [*pairwise(rows)]
-        # a wrapped line ends because the next word had no room
-        full = sum(len(row.rstrip() + after.strip().partition(" ")[0]) >= width for row, after in pairs)
-        is_prose = full >= _WRAPPED_SHARE * len(pairs)
-        for row, after in () if is_prose else pairs:
+        if _is_wrapped(rows):
+            kept += rows
+            continue
+        for row, after in pairwise(rows):
             end = len(row.rstrip())
             is_plain = row.lstrip()[:1].isalnum() and after.lstrip()[:1].isalnum()
             kept.append(f"{row[:end]}  {row[end:].lstrip(' ')}" if is_plain else row)
-        kept += rows if is_prose else rows[-1:]
+        kept.append(rows[-1])
     return "".join(kept)
+
+
+def _is_wrapped(rows: Sequence[str]) -> bool:
+    """Return whether most lines of a paragraph end because the next word had no room."""
+    width = max(_WRAPPED_WIDTH_MIN, *(len(row.rstrip()) for row in rows))
+    pairs = [*pairwise(rows)]
+    full = sum(len(row.rstrip() + after.strip().partition(" ")[0]) >= width for row, after in pairs)
+    return full >= _WRAPPED_SHARE * len(pairs)
 
 
 def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list[NodeRow]:

@@ -89,11 +89,7 @@ def outline_site(
         return is_text and is_other and robots.allows(url)
 
     urls: dict[str, None] = {}
-    sitemaps: Sequence[str] = ()
-    if is_home:
-        sitemap_urls = (resolve_href(robots_url, href) for href in robots.sitemaps)
-        own_sitemaps = [url for url in sitemap_urls if url and covers_origin(origin, origin_of(url))]
-        sitemaps = own_sitemaps or [urljoin(first.final_url, "/sitemap.xml")]
+    sitemaps = _list_sitemaps(robots, robots_url) if is_home else []
     for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
         if len(urls) > _PAGES_MAX or files.check_time():
             break
@@ -140,6 +136,13 @@ def outline_site(
         notes=tuple(notes),
         left_out=tuple(left_out),
     )
+
+
+def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
+    """Return the sitemaps of the site itself that its robots.txt names, or else where one usually is."""
+    named = (resolve_href(robots_url, href) for href in robots.sitemaps)
+    own = [url for url in named if url and covers_origin(origin_of(robots_url), origin_of(url))]
+    return own or [urljoin(robots_url, "/sitemap.xml")]
 
 
 def _lists_page(area: Iterable[NavigationEntry], page: FetchedPage) -> bool:

@@ -179,29 +179,27 @@ def open_web_source(
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
     """
-    notes: list[str] = []
-    left_out: list[str] = []
     parts = urlsplit(url)
     is_home = parts.path in ("", "/") and not parts.query
     files = SiteFiles(fetch, url, on_progress, seconds_max)
     lists = (_fetch_list(files, urljoin(url, path)) for path in _LIST_PATHS if is_home)
-    page = next(filter(None, lists), None)
-    if page is None:
-        page = fetch(url, follows_public=True)
-        text = TwinFinder().prefer(files.fetch, page)
-        if detect_page_format(page) is HTML:
-            if (library := _open_outline(files, url, page, text, is_home=is_home)) is not None:
-                return library
-            if is_home:
-                result = "only this page is shown"
-                missing = f"{page.url} has no llms.txt, so {result}."
-                notes.append(files.explain_cut(result) if files.is_cut else missing)
-                left_out.append("the other pages of the site")
-        page = text
-    document = parse_page(page, conversion=conversion, on_progress=on_progress)
-    notes += document.notes
-    left_out += document.left_out
-    return Library(source=url, root=replace(document, notes=tuple(notes), left_out=tuple(left_out)))
+    listed = next(filter(None, lists), None)
+    if listed is not None:
+        return Library(source=url, root=parse_page(listed))
+    page = fetch(url, follows_public=True)
+    text = TwinFinder().prefer(files.fetch, page)
+    is_html = detect_page_format(page) is HTML
+    library = _open_outline(files, url, page, text, is_home=is_home) if is_html else None
+    if library is not None:
+        return library
+    document = parse_page(text, conversion=conversion, on_progress=on_progress)
+    if is_html and is_home:
+        result = "only this page is shown"
+        missing = f"{page.url} has no llms.txt, so {result}."
+        note = files.explain_cut(result) if files.is_cut else missing
+        left_out = ("the other pages of the site", *document.left_out)
+        document = replace(document, notes=(note, *document.notes), left_out=left_out)
+    return Library(source=url, root=document)
 
 
 def _open_outline(

@@ -95,11 +95,13 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
         if row in headings:  # a section must look the same when it is read alone, so no container continues
             stack.clear()
         inner = stack[-1] if stack else None
-        text, start = (inner.strip(line), inner.start) if inner else (line, "")
-        opened = fence
+        text = inner.strip(line) if inner else line
+        start = inner.start if inner else ""
+        is_in_fence = bool(fence)
         fence = update_fence(fence, line)
-        is_code = opened or fence or (_measure_indent(text) >= 4 if inner else row in code)
-        mark = None if is_code or row in headings else _read_mark(line.strip())
+        is_indented = _measure_indent(text) >= 4 if inner else row in code
+        may_be_mark = not (is_in_fence or fence or is_indented or row in headings)
+        mark = _read_mark(line.strip()) if may_be_mark else None
         if mark is None or (len(stack) >= _NESTING_MAX and mark.opens):
             yield start + text if text.strip() else start.rstrip()
         elif mark.closes:

@@ -79,15 +79,18 @@ class TableHeads:
         self._table = table
 
     def find(self, index: int) -> tuple[str, ...] | None:
-        """Return the head of each column for the row at an index, or None if one is not known.
+        """Return the head of each column for the row at an index, with heads in several rows joined.
 
-        It is empty if the row needs no heads: it is a row of heads itself, or a title. Heads in several rows
-        are joined.
+        Return an empty tuple for a row that needs none, which is a row of heads or a title, and None if a
+        head is not known.
         """
         cells = self._rows[index]
-        top, bottom = 0, self.top_count
-        if index < bottom or not any(cells[1:]) or (_has_only_years(cells) and _UNIT.match(cells[0])):
+        is_heads = index < self.top_count or (_has_only_years(cells) and _UNIT.match(cells[0]))
+        is_title = not any(cells[1:])
+        if is_heads or is_title:
             return ()
+        top = 0
+        bottom = self.top_count
         number = bisect_left(self._year_rows, index) - 1
         if number >= 0:
             top = self._year_rows[number]
