@@ -16,7 +16,7 @@ from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers
 from roamtui.convert.pdf.tables import PageText
-from roamtui.convert.pdf.titles import ROWS_MAX, is_marked, join_rows, strip_number
+from roamtui.convert.pdf.titles import ROWS_MAX, join_rows, strip_number
 from roamtui.convert.pdf.typography import TypographicHeadings
 from roamtui.text import fold_letters
 
@@ -28,9 +28,6 @@ _SIMILARITY_MIN = 91
 """Minimum similarity of a listed title and rows of a page, in percent."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
-_HEAD_LENGTH_MIN = 10
-"""A marked row with at least this many letters has a listed title if it is the start of it."""
-_LAST_BRACKET = re.compile(r"\s*\([^()]*\)$")
 _SCORE_WITHOUT_NUMBER = 90.0
 _SCORE_SIMILAR = 80.0
 """Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
@@ -128,14 +125,10 @@ class _RowKeys(NamedTuple):
     whole: str
     bare: str
     """Without its number."""
-    head: str
-    """Without its number and a bracket at its end; empty if the row is not marked."""
 
 
 def _make_keys(row: PageRow) -> _RowKeys:
-    bare = strip_number(row.text)
-    head = fold_letters(_LAST_BRACKET.sub("", bare)) if is_marked(row) else ""
-    return _RowKeys(fold_letters(row.text), fold_letters(bare), head)
+    return _RowKeys(fold_letters(row.text), fold_letters(strip_number(row.text)))
 
 
 def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
@@ -144,9 +137,6 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
     best_count = 0
     joined = ""
     first = rows[0]
-    if len(first.head) >= _HEAD_LENGTH_MIN and bare.startswith(first.head):
-        best = _SCORE_SIMILAR
-        best_count = 1
     for count, row in enumerate(rows, start=1):
         joined += row.whole
         if joined == whole:

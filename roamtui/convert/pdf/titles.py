@@ -42,11 +42,6 @@ def join_rows(rows: Sequence[PageRow]) -> str:
     return text
 
 
-def is_marked(row: PageRow) -> bool:
-    """Return whether a row is in bold type or in capitals."""
-    return row.font.is_bold or row.text.isupper()
-
-
 def is_capitals(text: str) -> bool:
     """Return whether a text has at least four letters: most of them capitals, none in lower case."""
     letters = NON_LETTERS.sub("", text)
