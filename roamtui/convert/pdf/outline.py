@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-
 from roamtui.convert.pdf.contents import detect_contents
 from roamtui.convert.pdf.headings import DetectedHeading, detect_numbered_headings, merge_headings
 from roamtui.convert.pdf.pdfium import TocEntry
@@ -24,13 +22,10 @@ _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
 _FIRST_WORDS_LENGTH = 60
 _DIGITS = re.compile(r"\d+")
-_SIMILARITY_MIN = 91
-"""Minimum similarity of a listed title and rows of a page, in percent."""
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 _SCORE_WITHOUT_NUMBER = 90.0
-_SCORE_SIMILAR = 80.0
-"""Scores of rows that equal a title but for its number, or are only similar; equal rows have 100."""
+"""Score of rows that equal a title but for its number; equal rows have 100."""
 _OFFSET_PENALTY = 7.0
 """Change of a score for each page away from the listed one."""
 
@@ -86,7 +81,7 @@ class _TitleFinder:
         self._taken: set[int] = set()
 
     def find(self, entry: TocEntry) -> range:
-        """Return the rows that are most like the title of an entry; an empty range if none are."""
+        """Return the rows that have the title of an entry; an empty range if none do."""
         whole = fold_letters(entry.title)
         bare = fold_letters(strip_number(entry.title))
         starts = {whole[:2], bare[:2]}
@@ -133,22 +128,16 @@ def _make_keys(row: PageRow) -> _RowKeys:
 
 def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
     """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
-    best = 0.0
-    best_count = 0
     joined = ""
+    without_number = 0.0, 0
     first = rows[0]
     for count, row in enumerate(rows, start=1):
         joined += row.whole
         if joined == whole:
-            score = 100.0
-        elif bare in (joined, first.bare + joined[len(first.whole) :]):
-            score = _SCORE_WITHOUT_NUMBER
-        else:
-            score = _SCORE_SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_SIMILARITY_MIN) else 0.0
-        if score > best:
-            best = score
-            best_count = count
-    return best, best_count
+            return 100.0, count
+        if bare in (joined, first.bare + joined[len(first.whole) :]) and not without_number[1]:
+            without_number = _SCORE_WITHOUT_NUMBER, count
+    return without_number
 
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
