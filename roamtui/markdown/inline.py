@@ -32,7 +32,7 @@ def is_html_element(name: str) -> bool:
     )
 
 
-_MARKUP = re.compile(r"[<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)
+_MARKUP = re.compile(r"[\\<\[*_`|#>~]|^[ \t]*[-+:=]", re.MULTILINE)
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|^[ \t]*(?:`{3}|~{3}|:{3}|[|=_~*+ \t:-]+$)[^\n]*", re.DOTALL | re.MULTILINE
 )
@@ -42,12 +42,13 @@ _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()\n]*(?:\)|\Z)|\[[^\[\]\n]*\])")
 _MARK = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])[ \t]+|\|)+", re.MULTILINE)
 CELL_BORDER = re.compile(r"(?<!\\)\|")
-_SIGNS = re.compile(r"(?<![\d*])\*+|\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
+_SIGNS = re.compile(r"(?<![\d*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
 """Signs of emphasis. A star between two digits is one of a number, even if Markdown could hide it."""
 _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
-_SHIELDED = "!#()*+-:<=>[]_`|~"
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SHIELDED = "!#()*+-.:<=>[\\]_`|~"
 _SHIELD = {ord(sign): 0xFDD0 + number for number, sign in enumerate(_SHIELDED)}
-"""Unicode's noncharacters in place of the signs in code, which are no markup."""
+"""Unicode's noncharacters in place of the signs in code and after a backslash, which are no markup."""
 _UNSHIELD = {code: sign for sign, code in _SHIELD.items()}
 
 
@@ -59,6 +60,7 @@ def extract_words(text: str) -> str:
     """
     if _MARKUP.search(text):
         text = _CODE_SPAN.sub(lambda match: match[2].translate(_SHIELD), text)
+        text = _ESCAPED.sub(lambda match: match[1].translate(_SHIELD), text)
         text = _LINK.sub(r"\1", _IMAGE.sub("", _HIDDEN.sub("", text)))
         text = _LINE_MARKS.sub("", strip_tags(text))
         text = _SIGNS.sub("", CELL_BORDER.sub(" ", text)).translate(_UNSHIELD)
