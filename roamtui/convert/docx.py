@@ -107,11 +107,11 @@ class _HtmlWriter:
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
         self._numbering = Numbering(package.parse(parts.get("numbering", "word/numbering.xml")), self._styles)
-        kinds = ("footnote", "endnote")
-        self._note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in kinds}
+        note_parts = {kind: parts.get(f"{kind}s", f"word/{kind}s.xml") for kind in ("footnote", "endnote")}
+        self._note_relations = {kind: package.read_relations(part) for kind, part in note_parts.items()}
         self._notes = {
             (kind, get_attribute(note, "id")): note
-            for kind, part in self._note_parts.items()
+            for kind, part in note_parts.items()
             for note in package.parse(part).iter(f"{{*}}{kind}")
         }
         self._note_numbers: dict[tuple[str, str], int] = {}
@@ -315,7 +315,7 @@ class _HtmlWriter:
             self.notes.append("")
             number = self._note_numbers[key] = len(self.notes)
             outer = self._relations
-            self._relations = self._package.read_relations(self._note_parts[kind])
+            self._relations = self._note_relations[kind]
             self.notes[number - 1] = self.write_blocks(self._notes[key])
             self._relations = outer
         return write_note_mark(self._note_numbers[key])

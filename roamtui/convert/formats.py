@@ -86,7 +86,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=6,
+        version=7,
     ),
     Format(
         "EPUB",
@@ -95,7 +95,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=4,
+        version=5,
     ),
     Format(
         "DOCX",

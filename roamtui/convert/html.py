@@ -367,11 +367,17 @@ def _write_table(table: Any) -> list[str]:
     if _is_layout(table):
         return write_blocks(table)
     outside: list[_Piece] = []
-    for part in table.xpath(_OUTSIDE_XPATH):
-        outside += [_write_text(part)] if isinstance(part, str) else _write_element(part, frozenset())
+    for each in table.xpath(_OUTSIDE_XPATH):
+        outside += [_write_text(each)] if isinstance(each, str) else _write_element(each, frozenset())
     spans = _Spans()
-    listed = [(row, _list_cells(row, spans)) for row in table.xpath("tr | thead/* | tbody/* | tfoot/*")]
-    rows = [(row, cells) for row, cells in listed if cells]
+    rows: list[tuple[Any, list[_Cell]]] = []
+    part: Any = None
+    for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
+        if row.getparent() is not part:  # no cell spans rows of two parts of a table
+            part = row.getparent()
+            spans.below.clear()
+        if cells := _list_cells(row, spans):
+            rows.append((row, cells))
     # Columns in which no cell with words begins only place others on the page.
     numbered = (each for _, cells in rows for each in enumerate(cells))
     used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
