@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # importing typing takes longer than `--version` may
 if TYPE_CHECKING:
     from roamtui.api import *  # noqa: F403
 
-__version__ = "1.1.0"
+__version__ = "2.0.0"
 
 if not TYPE_CHECKING:  # a type checker would accept any name as one of ours
 
