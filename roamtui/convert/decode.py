@@ -39,10 +39,10 @@ _FALLBACK_ENCODING = "cp1252"
 _NAMES_BY_LEGACY_ENCODING = {
     "cp1252": "Western European text (cp1252)",
     "cp932": "Japanese text (Shift-JIS)",
-    "cp949": "Korean text (EUC-KR)",
     "euc_jp": "Japanese text (EUC-JP)",
     "gbk": "Chinese text (GBK)",
     "big5": "Chinese text (Big5)",
+    "cp949": "Korean text (EUC-KR)",  # after those, because most of their texts are valid in it
     "cp1251": "Cyrillic text (cp1251)",
     "koi8_r": "Cyrillic text (KOI8-R)",
     "cp1253": "Greek text (cp1253)",
