@@ -35,6 +35,7 @@ from roamtui.conversation.update import (
 from roamtui.document.added_sources import SourceOpener
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
+from roamtui.document.parallel import open_in_thread
 from roamtui.errors import StoreError
 
 Subscriber = Callable[[ConversationEvent], None]
@@ -259,7 +260,7 @@ class Conversation:
             await self.library_loader.load_all()
             async with self._saving:
                 await self._save()
-            opened = await asyncio.to_thread(make)
+            opened = await open_in_thread(make, lambda unwanted: unwanted.log.close())
             self.flush()  # a section command may have changed something meanwhile
             if self.save_failure:
                 opened.log.close()

@@ -55,3 +55,20 @@ def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     return future
+
+
+async def open_in_thread(work: Callable[[], _Result], close: Callable[[_Result], object]) -> _Result:
+    """Return what `work` opens in a thread. If the caller is cancelled, `close` it as soon as it is open."""
+    import asyncio  # noqa: PLC0415 - much that needs threads does without it
+
+    opening = run_in_thread(partial(copy_context().run, work))
+
+    def close_unwanted(opened: Future[_Result]) -> None:
+        if opened.exception() is None:
+            close(opened.result())
+
+    try:
+        return await asyncio.shield(asyncio.wrap_future(opening))
+    except asyncio.CancelledError:
+        opening.add_done_callback(close_unwanted)
+        raise

@@ -242,6 +242,27 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         assert "contract.md › Contract › Notice" in ui.text
 
 
+async def test_a_resumed_conversation_without_an_added_source_takes_it_from_header_and_reader(
+    contracts: Path, store: ConversationStore
+) -> None:
+    library, loader = Bootstrap().open([str(contracts / "contract.md")])
+    session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
+    agent = Agent(session, NoModel(), KeywordSearcher(library))
+    async with running(app_over(context_of(agent)), (120, 34)) as ui:
+        await ui.ask("What is the notice period?")
+        first = ui.state.id
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        await session.library_loader.add_source("acts/lease.md")
+        await ui.ask("What is the term?")
+        await ui.read("Term")
+        assert "lease" in ui.rows[0]
+        await session.open(first)
+        await ui.wait_until("What is the notice period?")
+        assert "lease" not in ui.rows[0]
+        await ui.focus(Scope.READER).press("]", "[", "i")
+        assert ui.read_title in ("Contract", "Notice")
+
+
 async def test_closing_a_document_closes_the_connections_of_its_site(
     site: FakeSite, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,6 +166,18 @@ async def test_an_edited_question_whose_section_is_gone_leaves_the_old_one_and_r
         assert tuple(ui.state.open_sections) == (deck,)
 
 
+async def test_between_a_change_and_its_event_the_reader_keeps_to_the_document_that_it_shows(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as ui:
+        await ui.read("Deck oven")
+        write(file, TEXT.replace("### Deck oven", "### Old oven"))
+        before = ui.state.library
+        async with ui.conversation._saving:
+            await ui.press_until(lambda: ui.state.library is not before, "f5")
+            await ui.press("i", "escape", "escape")
+            await ui.focus(Scope.READER).reach("Stone oven", "[")
+        await ui.wait_until("Reloaded: ")
+
+
 async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> None:
     long = "\n\n".join(f"Line {number} of the deck oven." for number in range(200))
     text = TEXT.replace("The deck oven takes ninety loaves.", long)

@@ -18,7 +18,6 @@ from roamtui.conversation.events import (
     CitationsChecked,
     ConversationEvent,
     ConversationStarted,
-    DocumentReloaded,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
@@ -182,8 +181,6 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 for view in self.shown:
                     if view.exchange.number == number:
                         view.show_progress(state.exchanges[number - 1], state.library)
-            case DocumentReloaded():
-                self._welcome.show_library(state.library)
             case QuestionAnswered() if current is not None:
                 current.show_event(event, state)
                 if not self._keeps_newest_in_view:

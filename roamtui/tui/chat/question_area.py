@@ -272,8 +272,9 @@ class QuestionArea(Container):
             start = f"{label}, only in "
             end = f" · {back_key} to cancel"
             label += end
-        if options.within is not None:
-            titles = list_full_path(self._conversation.state.library, options.within)
+        library = self._conversation.state.library
+        if options.within is not None and options.within in library:
+            titles = list_full_path(library, options.within)
             room = self._frame.size.width - _FRAME_WIDTH - cell_len(start + end)
             while len(titles) > 1 and cell_len(PATH_STEP.join(titles)) > room:
                 titles = titles[1:]

@@ -10,7 +10,6 @@ from textual.widget import Widget
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
-    DocumentReloaded,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
@@ -277,9 +276,6 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(Scope.INPUT)
             case NodesLoaded(section_ids=ids) if (section_id := self._reader.section_id) in ids:
                 self._reader.ensure_reader().open(section_id, is_read=False)
-            case DocumentReloaded() if self._reader.section_id is not None:
-                self._reader.ensure_reader().refresh_library(self._reader.ensure_reader().state.library)
-                self._reader.show_note()
             case _:
                 pass
 

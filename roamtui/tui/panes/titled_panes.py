@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import PageRequested, ReadingPositionChanged, SectionTarget
@@ -144,6 +145,12 @@ class ReaderPane(TitledPane):
         """The current section."""
         return self.existing.section_id if self.existing is not None else None
 
+    def show_library(self, library: Library) -> None:
+        """Show the same place in another library."""
+        if self.existing is not None:
+            self.existing.refresh_library(library)
+            self.show_note()
+
     def open_target(self, target: SectionTarget) -> None:
         """Open a section or quote that a person activated."""
         self.ensure_reader().open_target(target)
@@ -151,9 +158,9 @@ class ReaderPane(TitledPane):
 
     def shows(self, target: SectionTarget) -> bool:
         """Return whether this target was opened last, and the reader still shows its section."""
-        section_id = self.section_id
-        library = self._conversation.state.library
-        is_loaded = section_id in library and library.node(section_id or "").is_loaded
+        reader = self.ensure_reader()
+        section_id = reader.section_id
+        is_loaded = section_id is not None and reader.library.node(section_id).is_loaded
         return is_loaded and self._opened == (target, section_id)
 
     @on(ReadingPositionChanged)

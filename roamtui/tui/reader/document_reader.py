@@ -16,6 +16,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Command, ReadSection
 from roamtui.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 from roamtui.document.document import NodeKind
+from roamtui.document.library import Library
 from roamtui.document.links import (
     DeadLink,
     FileLink,
@@ -72,6 +73,11 @@ class DocumentReader(Reader):
         """The state of the conversation."""
         return self._conversation.state
 
+    @property
+    def library(self) -> Library:
+        """The library of the section that is shown, or that of the conversation if the reader is empty."""
+        return self.state.library if self._library is None else self._library
+
     def open(
         self,
         section_id: str,
@@ -88,9 +94,7 @@ class DocumentReader(Reader):
         """
         self.display = True
         before = self.position
-        self.show_section(
-            self.state.library, section_id, highlight=highlight, is_nearest=is_nearest, offset=offset
-        )
+        self.show_section(self.library, section_id, highlight=highlight, is_nearest=is_nearest, offset=offset)
         if can_go_back and before is not None and self.position != before:
             self._jumps.append(before)
         self.match_label = ""
@@ -116,7 +120,7 @@ class DocumentReader(Reader):
     def show_last_read(self) -> None:
         """Show the section that was last read in the conversation."""
         section_id = self.state.reading_id
-        if section_id is not None and section_id in self.state.library:
+        if section_id is not None and section_id in self.library:
             self.open(section_id, is_read=False)
 
     def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
@@ -128,19 +132,19 @@ class DocumentReader(Reader):
         passage = CitedPassage(section_id=target.section_id)
         if target.citation is not None:
             passage = find_cited_passage(target.citation, self.state)
-        if passage.section_id not in self.state.library:
+        if passage.section_id not in self.library:
             self._warn(f"The model cited section {passage.section_id}, which does not exist.")
             return
         span = passage.span
         if span is not None and target.statement:
-            found = find_in_span(target.statement, self.state.library, span)
+            found = find_in_span(target.statement, self.library, span)
             span = found.span if found else span
         self.open(passage.section_id, highlight=span, is_nearest=not passage.is_quote, is_read=is_read)
         self.post_message(StatusMessage(passage.warning))
 
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
-        library = self.state.library
+        library = self.library
         section_id = library.section_at(match.doc, match.start)
         if section_id is None:
             return
@@ -154,7 +158,7 @@ class DocumentReader(Reader):
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def ask_for_page(self) -> None:
         """Ask for a page, and go there."""
-        library = self.state.library
+        library = self.library
         document = library.root if self.section_id is None else self.document_view.document
         count = len(document.page_starts)
         if not count:
@@ -179,7 +183,7 @@ class DocumentReader(Reader):
         """Go back to the position before the last jump, or to the document whose link led to this one."""
         while self._jumps:
             position = self._jumps.pop()
-            if position.section_id in self.state.library:
+            if position.section_id in self.library:
                 self.open(position.section_id, offset=position.offset, can_go_back=False, is_read=False)
                 self._record(self.section_id)
                 return
@@ -189,7 +193,7 @@ class DocumentReader(Reader):
         """Show the node whose text follows (1) or precedes (-1) the current one. Folders are skipped."""
         if self.section_id is None:
             return
-        library = self.state.library
+        library = self.library
         current = library.node(self.section_id)
         start = current.content_span
         numbering = library.numbering
@@ -205,7 +209,7 @@ class DocumentReader(Reader):
 
     def follow_answer_link(self, target: LinkTarget) -> None:
         """Follow a link in an answer."""
-        library = self.state.library
+        library = self.library
         section_id = target.href.lstrip("#")
         origin_id = target.section_id if target.section_id in library else next(library.walk(), None)
         if section_id in library:  # some models write a section's id as a URL
@@ -232,7 +236,7 @@ class DocumentReader(Reader):
 
     def _show_page(self, section_id: str, page: int) -> None:
         """Show the page with the selected quote, or else `page`, as printed."""
-        library = self.state.library
+        library = self.library
         document = self.document_view.document
         file = locate_section(library, section_id) if document.url is None else None
         if file is None:
@@ -249,7 +253,7 @@ class DocumentReader(Reader):
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
-        match resolve_link(href, self.state.library, section_id, with_files=with_files):
+        match resolve_link(href, self.library, section_id, with_files=with_files):
             case SectionLink(target, span):
                 self.open(target, highlight=span)
             case WebLink(url):
@@ -274,7 +278,7 @@ class DocumentReader(Reader):
 
     def show_anchor(self, anchor: str) -> None:
         """Show an anchor that a link in another document names, or the start if it is empty."""
-        library = self.state.library
+        library = self.library
         first_id = next(library.walk(), None)
         if first_id is None:
             return
@@ -289,7 +293,7 @@ class DocumentReader(Reader):
             self._warn(problem)
 
     def _edit(self, section_id: str) -> str:
-        own = locate_section(self.state.library, section_id)
+        own = locate_section(self.library, section_id)
         if own is None:
             return "Only local files can be edited."
         file = own.path
@@ -300,7 +304,7 @@ class DocumentReader(Reader):
             return "No editor configured. Set $EDITOR."
         line = 0
         if file.suffix.lower() not in CONVERTED_SUFFIXES:  # else lines are counted in the converted text
-            line = self.state.library.get_place(self.state.library.node(section_id).span).first_line
+            line = self.library.get_place(self.library.node(section_id).span).first_line
         try:
             with self.app.suspend():
                 try:
@@ -326,7 +330,7 @@ class DocumentReader(Reader):
         span = self.get_selection_span()
         if span is None:
             return self.section_id, None
-        return self.state.library.section_at(span.doc, span.start) or self.section_id, span
+        return self.library.section_at(span.doc, span.start) or self.section_id, span
 
     def _warn(self, problem: str) -> None:
         self.notify(problem, severity="warning", markup=False)

@@ -93,7 +93,10 @@ class Reader(LinesView, inherit_bindings=False):
         """Show the same position in a changed library, or nothing if its section is gone."""
         position = self.position
         if position is not None and position.section_id in library:
-            self.show_section(library, position.section_id, offset=position.offset)
+            if library.node(position.section_id).document is self.document_view.document:
+                self._library = library
+            else:
+                self.show_section(library, position.section_id, offset=position.offset)
             return
         self._library = self.section_id = self._posted_id = None
         self._set_hints(())

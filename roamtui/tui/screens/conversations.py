@@ -3,13 +3,14 @@
 import asyncio
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
+from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
@@ -53,9 +54,10 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         self._library = None if conversation is None else conversation.state.library
         self._source = None if self._library is None else get_source_key(self._library)
         self._summaries: tuple[ConversationSummary, ...] = ()
+        self._switching: Worker[None] | None = None
 
     @on(events.Mount)
-    @work(exit_on_error=False)
+    @work(group="loading", exit_on_error=False)
     async def _load(self) -> None:
         saved = await asyncio.to_thread(self._store.list)
         listed = [item for item in saved if item.problem or not item.is_one_shot or self._is_current(item)]
@@ -94,12 +96,14 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @override
     def choose(self, item: ConversationSummary) -> None:
+        if self._switching is not None and not self._switching.is_finished:
+            return
         if self._is_current(item):
             self.dismiss(None)
         elif not item.source:
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
         elif self._conversation is not None and item.source == self._source:
-            self._switch(self._conversation.open(item.id))
+            self._switching = self._switch(self._conversation, item.id)
         elif is_source_missing(item.source):
             self._find_document(item)
         else:
@@ -119,9 +123,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         if typed is not None:
             self.finish(DocumentRequested(expand_user(typed), item.id))
 
-    @work(exit_on_error=False)
-    async def _switch(self, switching: Awaitable[None]) -> None:
-        await switching
+    @work(group="switching", exit_on_error=False)
+    async def _switch(self, conversation: Conversation, conversation_id: str) -> None:
+        await conversation.open(conversation_id)
         self.finish(None)
 
     @work(exclusive=True, exit_on_error=False)

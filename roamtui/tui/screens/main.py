@@ -191,12 +191,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         failure = self.conversation.save_failure
         is_told = self._warning_line.show_event(event, failure, is_asking=self.is_asking)
         if state is not self._shown_state:  # many events, such as each piece of an answer, do not change it
+            if state.library is not self._shown_state.library:
+                for shown in (self.header, self.welcome, self.reader_pane):
+                    shown.show_library(state.library)
             self._shown_state = state
             self.status_line.show_model(self.agent.model)
             self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
-            self.header.show_library(state.library)
             self.questions.take_options()
         parts = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
         for part in () if is_told else parts:
@@ -314,7 +316,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if section_id is not None:
             selected = ""
             if span is not None and self.reader_pane.ensure_reader().text_selection is not None:
-                selected = self.conversation.state.library.text_at(span)
+                selected = self.reader_pane.ensure_reader().library.text_at(span)
             self.questions.ask_about_section(section_id, selected)
             self.clear_selection()
             self.panes.focus_scope(Scope.INPUT)

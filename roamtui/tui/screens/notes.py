@@ -51,7 +51,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         self._hint = f"No notes yet · esc, then {note_key} in a pane adds the section or selection"
 
     @on(events.Mount)
-    @work(exit_on_error=False)
+    @work(group="loading", exit_on_error=False)
     async def _load(self) -> None:
         self._library = await self._agent.conversation.library_loader.load_all()
         notes = await asyncio.to_thread(self._store.read)

@@ -18,6 +18,7 @@ from typing_extensions import override
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_page_count
 from roamtui.document.loader import suggest_url
+from roamtui.document.parallel import open_in_thread
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.paths import expand_user
@@ -191,8 +192,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if worker.is_cancelled:
                 raise OpeningCancelledError
 
-        open_source = self._services.open_source
-        self.finish(await asyncio.to_thread(open_source, source, conversation_id, model, report))
+        work = partial(self._services.open_source, source, conversation_id, model, report)
+        opened = await open_in_thread(work, AppContext.close)
+        self.finish(opened)
 
     def _show_offers_again(self) -> None:
         self._opening = None

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from msgspec.structs import replace
@@ -133,6 +134,36 @@ async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
     async with running(app_over(make_context(store=store)), (120, 35)) as ui:
         await ui.conversation.open(starter)
         await ui.wait_until(lambda: ui.box.text == "of rye")
+
+
+@pytest.mark.parametrize("key", ["d", "e"])
+async def test_a_key_that_comes_before_the_list_does_not_keep_it_away(
+    app: RoamApp, store: ConversationStore, key: str
+) -> None:
+    async with running(app, (120, 35)) as ui:
+        await make_two(ui)
+        gate = Event()
+        list_saved = store.list
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store, "list", lambda: (gate.wait(), list_saved())[1])
+            await ui.press_until(ConversationsScreen, "f4")
+            await ui.press(key)
+            gate.set()
+            await ui.wait_until("What of steam?")
+
+
+async def test_a_conversation_is_opened_once_whatever_is_pressed_meanwhile(app: RoamApp) -> None:
+    async with listing(app) as ui:
+        async with ui.conversation.lock:
+            await ui.press("j", "enter", "enter")
+            await ui.press_until(ConfirmDialog, "d")
+        await ui.wait_until(lambda: ui.conversation.switch_count == 2)
+        for _ in range(20):
+            await ui.pause()
+        await ui.press_until(lambda: ui.app.screen is ui.main, "n")
+        assert [exchange.question for exchange in ui.exchanges] == ["What of steam?"]
+        assert "copy" not in ui.text
+        assert ui.conversation.switch_count == 2
 
 
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 from msgspec.structs import replace
@@ -11,18 +12,18 @@ from msgspec.structs import replace
 from roamtui import Agent, RetrievalOptions, make_model, make_searcher, open_library
 from roamtui.agent.introductions import suggest_questions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationSummary, open_store
+from roamtui.conversation.log import ConversationStore, ConversationSummary, open_store
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import OfferGroup
+from roamtui.tui.context import AppContext, OfferGroup
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog, list_path_completions
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import make_options
+from tests.fakes.services import context_of, make_options
 from tests.tui.driving import RunningApp, running
-from tests.tui.opening import Opener
+from tests.tui.opening import OFFERS, Opener
 
 
 @pytest.fixture
@@ -86,6 +87,26 @@ async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app:
         await ui.press_until(opener.pages_read.is_set, "escape")
         await ui.wait_until(lambda: "7 of 1,200" not in ui.text)
         assert not ui.app.documents
+
+
+async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationStore) -> None:
+    saved = Conversation(make_library(), store=store)
+    await Agent(saved, ScriptedModel(["At nine."])).ask("When are lamps lit?")
+    saved.close()
+    gate = Event()
+    opened: list[Conversation] = []
+
+    def open_slowly(*_given: object) -> AppContext:
+        gate.wait()
+        opened.append(Conversation(make_library(), store=store, saved_id=saved.state.id))
+        return context_of(Agent(opened[0], ScriptedModel()))
+
+    async with choosing(RoamApp(make_options(list_offers=lambda: OFFERS, open_source=open_slowly))) as ui:
+        await ui.press_until("Opening", "enter")
+        await ui.press("escape")
+        gate.set()
+        await ui.wait_until(lambda: opened)
+        await ui.wait_until(lambda: not store.open(saved.state.id)[2])
 
 
 async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, opener: Opener) -> None:
