@@ -127,7 +127,9 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     if isinstance(message, dict) and isinstance(message.get("method"), str):
         if isinstance(message.get("params", {}), dict):
             return message
-        _write({"id": message.get("id"), "error": {"code": _WRONG_PARAMS, "message": "params is no object."}})
+        if "id" in message:  # a notification gets no answer
+            error = {"code": _WRONG_PARAMS, "message": "params is no object."}
+            _write({"id": message["id"], "error": error})
         return None
     if not isinstance(message, dict) or "method" in message:
         _write({"id": None, "error": {"code": _NO_REQUEST, "message": "This line is no request."}})

@@ -63,7 +63,7 @@ class StatusMessage(Message):
 
     words: str
     is_progress: bool = False
-    """Whether they say what is happening, or what waits for the person. They stay when a key is pressed."""
+    """Whether they say what is happening. They stay when a key is pressed."""
 
 
 @dataclass
@@ -72,6 +72,8 @@ class CommandRequested(Message):
 
     make_command: Callable[[ConversationState], Command | str]
     """Returns the command for the newest state or, if there is nothing to do, words for the status line."""
+    is_reading: bool = False
+    """Whether the person only reads a section, which does not wait for the commands before it."""
 
 
 @dataclass

@@ -61,7 +61,9 @@ class StatusLine(ClickableLine):
     message: reactive[str] = reactive("")
     """What just happened, in a few words, until the next key or click."""
     progress: reactive[str] = reactive("")
-    """What is happening, or what waits for the person."""
+    """What is happening."""
+    notice: reactive[str] = reactive("")
+    """What waits for the person."""
     compared: reactive[str] = reactive("")
     """How much of the document is compared by meaning, unless it is all."""
     opened: reactive[str] = reactive("")
@@ -111,9 +113,11 @@ class StatusLine(ClickableLine):
             stop = self.hide_if_covered(f" · {self._stop_key} stops").stylize("$muted")
             work = Content.styled(activity, "bold $accent") + stop
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
-        progress = Content.styled(sanitise_line(self.progress), "bold $warning")
+        urgent = (
+            Content.styled(sanitise_line(words), "bold $warning") for words in (self.progress, self.notice)
+        )
         message = Content(sanitise_line(self.message))
-        message = Content(_GAP).join(filter(None, (progress, message)))
+        message = Content(_GAP).join(filter(None, (*urgent, message)))
         model = model.truncate(self.size.width, ellipsis=True)
         message = message.truncate(max(0, self.size.width - model.cell_length - len(_GAP)), ellipsis=True)
         opened = _make_clickable(Content(self.opened), "global.go_tree")

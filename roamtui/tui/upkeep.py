@@ -144,11 +144,10 @@ class Upkeep:
             await self._reload()
         else:
             key = self._keys.first_keys["global.reload"]
-            words = f"Document changed on disk · {key} to reload"
-            self._screen.post_message(StatusMessage(words, is_progress=True))
+            self._status.notice = f"Document changed on disk · {key} to reload"
 
     async def _reload(self) -> None:
-        self._screen.post_message(StatusMessage("", is_progress=True))
+        self._status.notice = ""
         words, notes = await self.reloader.reload()
         for note in notes:
             self._log.add_notice(note)

@@ -221,6 +221,7 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
 CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
 ODD = b'{"method": "notifications/cancelled", "params": {"requestId": []}}\n' + b"[" * 100_000 + b"\n"
+ODD += b'{"method": "notifications/progress", "params": null}\n'
 UNKNOWN = b'{"jsonrpc": "2.0", "id": 2, "method": "resources/list"}\n'
 
 

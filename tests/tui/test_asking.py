@@ -6,8 +6,10 @@ import pytest
 from textual import events
 
 from roamtui.conversation.events import StopReason, Usage
+from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
 from roamtui.search.base import Hit
+from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
@@ -254,6 +256,14 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
         await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
         assert {*ids[-2:]} <= {*ui.state.open_sections}
         assert len(ui.exchanges) == 1
+    async with running(
+        make_app([search, proven, proven], text=text, searcher=lambda _: FakeSearcher(*hits)), (120, 40)
+    ) as ui:
+        await ui.ask("How much?")
+        changed = build_library(RawText(text=text.replace("## Pump 17", "## Fan"), source="bakery.md", name="bakery"))
+        await ui.conversation.library_loader.reload(changed)
+        await ui.press_until("Asks again with 1 more section · esc to cancel", "ctrl+r")
+        await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
     failure = ScriptedReply(error=ModelError("Your key has no credit left."))
     async with running(make_app([search, failure], searcher=lambda _: FakeSearcher(*hits)), (120, 40)) as ui:
         await ui.ask("How many loaves?")

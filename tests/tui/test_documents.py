@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from textual.widgets import OptionList
@@ -261,6 +262,24 @@ async def test_a_resumed_conversation_without_an_added_source_takes_it_from_head
         assert "lease" not in ui.rows[0]
         await ui.focus(Scope.READER).press("]", "[", "i")
         assert ui.read_title in ("Contract", "Notice")
+
+
+async def test_keys_on_a_section_act_in_their_order_also_while_it_is_loaded(
+    contracts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
+    library, loader = Bootstrap().open([str(contracts)])
+    assert loader is not None
+    gate = Event()
+    load = loader.load_batch
+    monkeypatch.setattr(loader, "load_batch", lambda *given: (gate.wait(), load(*given))[1])
+    async with running(app_over(make_context(library=library, loader=loader)), (120, 34)) as ui:
+        await ui.focus(Scope.TREE).go_to(ui.find_id("contract.md"))
+        await ui.press("a", "x")
+        gate.set()
+        await ui.rest()
+        assert not ui.state.open_sections
+        assert "not open" not in ui.text
 
 
 async def test_closing_a_document_closes_the_connections_of_its_site(

@@ -11,6 +11,7 @@ from textual import events
 from textual.document._wrapped_document import WrappedDocument
 from textual.keys import _character_to_key
 
+from roamtui.conversation.log import ConversationStore
 from roamtui.errors import ModelError
 from roamtui.tui.chat.question_area import QuestionBox
 from tests.fakes.scripted_model import ScriptedReply
@@ -30,6 +31,14 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
         for _ in range(2):
             await ui.press("down")
             assert ui.box.text == "d"
+
+
+async def test_a_first_question_leaves_a_draft_and_what_is_typed_ahead(store: ConversationStore) -> None:
+    async with running(make_app(store=store)) as ui:
+        await ui.press(*"draft")
+    async with running(make_app(["Forty."], store=store, first_question="How many loaves?")) as ui:
+        await ui.wait_until(lambda: ui.exchanges and not ui.main.is_asking)
+        assert ui.box.text == "draft"
 
 
 async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:

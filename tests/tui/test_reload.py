@@ -91,6 +91,17 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert [exchange.citations[0].is_verified for exchange in ui.exchanges] == [False, True]
 
 
+async def test_that_a_document_has_changed_is_said_until_it_is_read(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as ui:
+        write(file, CHANGED)
+        await look(ui)
+        await ui.wait_until("Document changed on disk · f5 to reload")
+        ui.main.upkeep.prepare_agent()
+        await ui.rest()
+        assert "Document changed on disk · f5 to reload" in ui.text
+        await ui.press_until(lambda: "changed on disk" not in ui.text, "f5")
+
+
 async def test_reloading_a_deleted_file_says_what_happened_and_what_to_do(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
         delete(file)

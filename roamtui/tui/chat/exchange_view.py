@@ -145,7 +145,9 @@ class ExchangeView(ContentView):
                     self._is_drawing_due = True
                     pause_seconds = max(_PAUSE_SECONDS_MIN, self._drawing_seconds * _PAUSE_FACTOR)
                     self.set_timer(pause_seconds, self.invalidate)
-            case ThinkingStreamed(text=text):
+            case ThinkingStreamed(text=text, replaces_answer=replaces_answer):
+                if replaces_answer:
+                    self.answer = ""
                 before = "" if self._status == _WAITING else self._status
                 self._status = sanitise_line(before + text)[-_STATUS_LENGTH:]
                 self.invalidate()

@@ -42,7 +42,6 @@ _WAITING_SECONDS = 0.3
 _WAITING_LINES_MAX = 4
 _DRAFT_SECONDS = 0.5
 """What is typed is saved after a pause of this length."""
-"""What people send to leave other programs."""
 _SELECTION_LENGTH_MAX = 500
 """Maximum selected characters in a question. The model receives the whole section with it."""
 
@@ -352,7 +351,8 @@ class QuestionArea(Container):
             self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
             return
         self._offered = ""
-        self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
+        if self.box.text.strip() == event.question:  # else the person has typed something else since
+            self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.keep_draft()
         self.box.remember(event.question)
         options = replace(self.take_options(), needs_success=self.is_asking)
@@ -386,17 +386,17 @@ class QuestionArea(Container):
 
     def _return_to_box(self, sent: _SentQuestion) -> None:
         self.box.return_question(sent.question)
-        state = self._conversation.state
-        within = sent.options.within
         replaced = sent.options.replaces
-        self._set_options(
-            replace(
-                sent.options,
-                within=within if within in state.library else None,
-                replaces=replaced if replaced is not None and has_exchange(state, replaced) else None,
-                needs_success=False,
-            )
-        )
+        is_there = replaced is not None and has_exchange(self._conversation.state, replaced)
+        options = replace(sent.options, replaces=replaced if is_there else None, needs_success=False)
+        self._set_options(self._leave_out_gone(options))
+
+    def _leave_out_gone(self, options: AskOptions) -> AskOptions:
+        """Return the options without sections that the document has lost."""
+        library = self._conversation.state.library
+        open_first = tuple(section_id for section_id in options.open_first if section_id in library)
+        within = options.within if options.within in library else None
+        return replace(options, within=within, open_first=open_first)
 
     def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
@@ -406,21 +406,16 @@ class QuestionArea(Container):
         exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
         self.box.return_question(exchange.question)
-        self._set_options(
-            AskOptions(
-                replaces=exchange if number == len(exchanges) else None,
-                within=exchange.within if exchange.within in self._conversation.state.library else None,
-                open_first=open_first,
-            )
-        )
+        replaced = exchange if number == len(exchanges) else None
+        options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
+        self._set_options(self._leave_out_gone(options))
 
     def stop(self) -> bool:
         """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""
         was_asking = self.is_asking
         if self._worker is not None and not self._worker.is_finished:
             self._worker.cancel()
-        elif self._sent:
-            first = self._sent[0].worker
+        elif first := next((sent.worker for sent in self._sent if not sent.worker.is_finished), None):
             first.cancel()
             self.run_worker(_report_end(first), group="stopping", exit_on_error=False)
         return was_asking

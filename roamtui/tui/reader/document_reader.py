@@ -109,7 +109,7 @@ class DocumentReader(Reader):
             has_failed = section_id in state.library and bool(state.library.node(section_id or "").problem)
             return ReadSection(section_id=section_id) if state.reading_id != section_id or has_failed else ""
 
-        self.post_message(CommandRequested(make_command))
+        self.post_message(CommandRequested(make_command, is_reading=True))
 
     @on(ReadingPositionChanged)
     def _record_after_rest(self) -> None:

@@ -107,8 +107,20 @@ class FoundMatches:
         self._match_index: int | None = None
         self._opened: FindResult | None = None
 
-    def open(self, reader: DocumentReader, result: FindResult) -> None:
-        """Open a result, with its words highlighted."""
+    async def open(self, reader: DocumentReader, result: FindResult) -> None:
+        """Open a result, with its words highlighted, unless the document has lost its section."""
+        if result.section_id in await self._find_again():
+            self._show(reader, result)
+
+    async def _find_again(self) -> Library:
+        """Return the whole library. If it has changed since the search, find the matches in it."""
+        library = await self._conversation.library_loader.load_all()
+        if self.outcome.library is not library:
+            matches = await find_text(library, self.outcome.phrase)
+            self.outcome = replace(self.outcome, library=library).with_matches(matches)
+        return library
+
+    def _show(self, reader: DocumentReader, result: FindResult) -> None:
         self._opened = result
         self._match_index, sentence = self.outcome.locate(result)
         reader.open(result.section_id, highlight=sentence)
@@ -119,21 +131,17 @@ class FoundMatches:
 
         If the text has none, open the next or previous result.
         """
-        library = await self._conversation.library_loader.load_all()
-        phrase = self.outcome.phrase
-        if self.outcome.library is not library:
-            matches = await find_text(library, phrase)
-            self.outcome = replace(self.outcome, library=library).with_matches(matches)
+        library = await self._find_again()
         if matches := self.outcome.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
-            self.outcome.highlight(reader, (phrase,), self._match_index)
+            self.outcome.highlight(reader, (self.outcome.phrase,), self._match_index)
             return len(matches) > 1
         results = [result for result in self.outcome.results if result.section_id in library]
         if results:
             start = results.index(self._opened) if self._opened in results else min(0, -direction)
-            self.open(reader, results[(start + direction) % len(results)])
+            self._show(reader, results[(start + direction) % len(results)])
         return len(results) > 1
 
 

@@ -6,6 +6,7 @@ Dialogs are imported when they open, because their imports would delay the first
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,6 +74,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.keys = keys
         self.started = asyncio.Event()
         """Set once the first screen has been shown, and all else is there."""
+        self._commands = asyncio.Lock()
+        """Held by the command that is carried out, because the next one depends on what it changes."""
         self._found: FoundMatches | None = None
         """What the last search has found."""
         state = context.conversation.state
@@ -207,12 +210,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)
     async def _dispatch(self, event: CommandRequested) -> None:
-        """Run a command once earlier requests are done. If there is nothing to do, show why."""
-        command = event.make_command(self.conversation.state)
-        if not isinstance(command, str):
-            await self.conversation.execute(command)
-        elif command:
-            self.post_message(StatusMessage(command))
+        """Run a command once earlier ones are done. If there is nothing to do, show why."""
+        async with nullcontext() if event.is_reading else self._commands:
+            command = event.make_command(self.conversation.state)
+            if not isinstance(command, str):
+                await self.conversation.execute(command)
+            elif command:
+                self.post_message(StatusMessage(command))
 
     def _find_selection(self) -> tuple[str | None, Span | None]:
         """Return the selected section, and the span in it. If nothing is selected in the chat, say so."""
@@ -449,8 +453,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         self._found = FoundMatches(self.conversation, outcome)
         self.tree_pane.outline.mark([result.section_id for result in outcome.results])
-        if chosen is not None and chosen.section_id in self.conversation.state.library:
-            self._found.open(self.reader_pane.ensure_reader(), chosen)
+        if chosen is not None:
+            await self._found.open(self.reader_pane.ensure_reader(), chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
         self._hints.has_matches = len(outcome.matches or outcome.results) > 1

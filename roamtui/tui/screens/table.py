@@ -19,6 +19,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.line_file import LOG_SUFFIX
+from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import format_count, sanitise_line, shorten
@@ -261,7 +262,9 @@ class TableScreen(Screen[None]):
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:
         heading = "Ask a question about each row"
-        prompt = PromptDialog(heading, self._typed, foot=_TYPES_FOOT, on_typed=self._keep_typed)
+        prompt = PromptDialog(
+            heading, self._typed, foot=_TYPES_FOOT, check=_check_question, on_typed=self._keep_typed
+        )
         if typed := await self.app.push_screen_wait(prompt):
             self._keep_typed("")
             column = parse_question(typed)
@@ -288,17 +291,20 @@ class TableScreen(Screen[None]):
         self.action_add_column()
 
     def action_run(self) -> None:
-        if self._table.columns:
+        if self._filling.locked():
+            self._show_message("The questions are being asked already.")
+        elif self._table.columns:
             self._fill()
 
-    @work(group="filling", exclusive=True, exit_on_error=False)
+    @work(group="filling", exit_on_error=False)
     async def _fill(self, *columns: Column) -> None:
         """Ask the questions without an answer, of some columns or of all, if the person agrees.
 
-        This cancels the previous run, and begins once that has ended.
+        This begins once the previous run has ended.
         """
-        self._show_message("")
+        self._show_message("This question comes after the others." if self._filling.locked() else "")
         async with self._filling:
+            self._show_message("")
             run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
         if note := run.stop_note or run.unread_note:
             self._show_message(note)
@@ -345,6 +351,14 @@ class TableScreen(Screen[None]):
         if event.state is WorkerState.ERROR:
             self._show_message(format_error(event.worker.error))
         self._show_head()
+
+
+def _check_question(typed: str) -> str:
+    try:
+        parse_question(typed)
+    except UsageError:
+        return "Type a question, or press esc to cancel."
+    return ""
 
 
 def _count_lines(text: Text) -> int:

@@ -38,6 +38,16 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await ui.reach("Deck oven")
 
 
+async def test_text_that_turns_out_to_be_a_thought_is_no_part_of_the_answer() -> None:
+    gate = asyncio.Event()
+    text = "I look at both ovens first.\n</think>\n" + "The deck oven takes ninety loaves.\n" * 20
+    async with running(make_app(), (120, 35)) as ui:
+        ui.model.add_replies(ScriptedReply(text=text, gate=gate, gate_after=40))
+        await ui.send("Which?", "The deck oven takes")
+        assert "both ovens" not in ui.last.answer
+        await ui.open_gate(gate)
+
+
 async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None:
     async with running(make_app(), (120, 35)) as ui:
         await answer(ui, "- Deck.\n- Stone.")

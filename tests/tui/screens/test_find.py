@@ -97,6 +97,16 @@ async def test_a_match_that_a_reload_took_away_is_not_walked_to() -> None:
         assert ui.app.is_running
 
 
+async def test_a_reload_before_a_result_is_chosen_moves_its_highlight() -> None:
+    async with running(make_searching_app(), (120, 30)) as ui:
+        await find(ui, "eight minutes")
+        await ui.conversation.library_loader.reload(make_library("Before.\n\n" + TEXT))
+        await ui.press_until(lambda: ui.app.screen is ui.main, "enter")
+        await ui.wait_until(lambda: ui.reader.highlights.current_match is not None)
+        start = ui.reader.highlights.current_match
+        assert ui.state.library.root.text[start:].startswith("eight minutes")
+
+
 async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_a_key_away() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as ui:
         await find(ui, "rye")
