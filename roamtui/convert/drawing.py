@@ -20,15 +20,13 @@ class DrawingRequest(Struct, frozen=True, kw_only=True, tag=True):
     height: int
     """Maximum height of the drawing, in pixels."""
     zoom: float = 1.0
-    """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on. 0 to fit the width."""
+    """1 to fit the whole into `width` x `height`, 2 for twice that size, and so on."""
     centre: tuple[float, float] | None = None
     """The point to show in the middle, as shares of the whole. None for the first mark, or else the top."""
     page: int
     """0-based."""
     quote: str = ""
     """Words to mark on the page."""
-    is_packed: bool = False
-    """Whether to compress the drawing by zlib, for a terminal that can decode it."""
 
 
 class Viewport(Struct, frozen=True, kw_only=True):
@@ -44,7 +42,7 @@ class Drawing(Struct, frozen=True, kw_only=True):
     """A drawn part of a page."""
 
     data: bytes
-    """Three bytes for each pixel, row by row; compressed if `is_packed` was requested."""
+    """Three bytes for each pixel, row by row."""
     viewport: Viewport
     marks: tuple[Box, ...] = ()
     """The marked rectangles."""
@@ -55,8 +53,7 @@ def compute_viewport(
 ) -> Viewport:
     """Compute which part of a page to draw, given its full size and the marked rectangles."""
     fitting = min(request.width / full_width, request.height / full_height)
-    zoom = request.zoom or request.width / full_width / fitting
-    scaled = (full_width * fitting * zoom, full_height * fitting * zoom)
+    scaled = (full_width * fitting * request.zoom, full_height * fitting * request.zoom)
     sizes = []
     shares = []
     for room, size in zip((request.width, request.height), scaled, strict=True):
@@ -70,4 +67,4 @@ def compute_viewport(
         max(0.0, min(1 - share, middle - share / 2)) for middle, share in zip(centre, shares, strict=True)
     )
     box = (left, top, left + shares[0], top + shares[1])
-    return Viewport(box=box, width=sizes[0], height=sizes[1], zoom=zoom)
+    return Viewport(box=box, width=sizes[0], height=sizes[1], zoom=request.zoom)

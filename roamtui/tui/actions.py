@@ -290,7 +290,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.PAGE: (
         _unlisted("zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
         _unlisted("zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-        _unlisted("fit", "0", "fit", "Fit the whole page to the screen. Press again to fit its width."),
+        _unlisted("fit", "0", "fit", "Fit the whole page to the screen."),
         _unlisted("open_outside", "enter", "open outside", "Show the file in another program."),
     ),
     Scope.START: (_priority("complete", "tab", "complete", "Complete the path."),),

@@ -113,9 +113,11 @@ async def _show_look(ui: RunningApp) -> None:
 def _fills_screen(screen: Screen[Any]) -> bool:
     if not isinstance(screen, PageScreen) or screen.drawing is None:
         return False
-    canvas = screen.query_one(PageCanvas)
-    is_wide = canvas.columns >= canvas.size.width - 1 and canvas.rows <= canvas.size.height
-    return canvas.rows * 2 == screen.drawing.viewport.height and (is_wide or canvas.rows == canvas.size.height)
+    size = screen.query_one(PageCanvas).size
+    viewport = screen.drawing.viewport
+    return viewport.height == size.height * 2 or (
+        viewport.width >= size.width - 1 and viewport.height < size.height * 2
+    )
 
 
 _SCENES = {

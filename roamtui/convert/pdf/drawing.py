@@ -1,7 +1,6 @@
 """Draw a part of a page, with some words marked."""
 
 import re
-import zlib
 from difflib import SequenceMatcher
 
 from roamtui.convert.drawing import Drawing, DrawingRequest, compute_viewport
@@ -43,8 +42,7 @@ def draw_page(data: bytes, name: str, request: DrawingRequest) -> Drawing:
         for row in range(first, min(height, max(first + 1, last))):  # mark at least one row of pixels
             part = slice((row * width + columns[0]) * 3 + 2, (row * width + columns[1]) * 3, 3)
             pixels[part] = pixels[part].translate(_MARK)
-    content = zlib.compress(pixels, 1) if request.is_packed else bytes(pixels)
-    return Drawing(data=content, viewport=viewport, marks=marks)
+    return Drawing(data=bytes(pixels), viewport=viewport, marks=marks)
 
 
 def _find_quote(words: list[Word], quote: str) -> list[tuple[int, int]]:

@@ -1,12 +1,14 @@
 """`PageScreen`: a page of a PDF as printed, on the whole screen, to zoom and move."""
 
 import asyncio
-import os
-from math import ceil
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
 
+from rich.color import Color
 from rich.segment import Segment
+from rich.style import Style
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,7 +28,6 @@ from roamtui.plain import sanitise_line
 from roamtui.sources.read import explain_error
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import PageRequested
-from roamtui.tui.page_images import CELL_PIXELS, CELLS_MAX, DrawnPage, draw_row, has_images, send_image
 from roamtui.tui.screens.dialogs import make_key_hints
 
 _BYTES_MAX = 200_000_000
@@ -34,30 +35,49 @@ _ZOOM_STEP = 1.5
 _ZOOM_MAX = 40.0
 _MOVE_SHARE = 0.4
 """How far a key moves the view, as a share of what is in view."""
+_DRAWN_ROWS_MAX = 100
+"""Maximum number of cached rows: about two screens. A row of cells takes much memory."""
+_HALF_CELL = "▀"
 
 
 class PageCanvas(Widget):
-    """The drawing, centred in the available space."""
+    """The drawing, centred in the available space. A cell shows two pixels, one above the other."""
 
-    drawn: DrawnPage | None = None
-    columns = rows = 0
+    drawing: Drawing | None = None
 
-    def show(self, drawn: DrawnPage, columns: int, rows: int) -> None:
-        """Show another drawing, which takes `columns` and `rows` cells."""
-        self.drawn = drawn
-        self.columns = columns
-        self.rows = rows
+    def show(self, drawing: Drawing) -> None:
+        """Show another drawing."""
+        self.drawing = drawing
         self.refresh()
 
     @override
     def render_line(self, y: int) -> Strip:
-        row = y - (self.size.height - self.rows) // 2
         width = self.size.width
         base = self.rich_style
-        if self.drawn is None or not 0 <= row < self.rows:
+        if self.drawing is None:
             return Strip.blank(width, base)
-        margin = Segment(" " * max(0, (width - self.columns) // 2), base)
-        return Strip([margin, *draw_row(self.drawn, row, self.columns)]).adjust_cell_length(width, base)
+        viewport = self.drawing.viewport
+        rows = viewport.height // 2
+        row = y - (self.size.height - rows) // 2
+        if not 0 <= row < rows:
+            return Strip.blank(width, base)
+        margin = Segment(" " * max(0, (width - viewport.width) // 2), base)
+        cells = _draw_row(self.drawing.data, row, viewport.width)
+        return Strip([margin, *cells]).adjust_cell_length(width, base)
+
+
+@lru_cache(_DRAWN_ROWS_MAX)
+def _draw_row(pixels: bytes, row: int, columns: int) -> tuple[Segment, ...]:
+    size = columns * 3
+    upper, lower = (pixels[start : start + size] for start in (row * 2 * size, (row * 2 + 1) * size))
+    cells = (upper[index : index + 3] + lower[index : index + 3] for index in range(0, size, 3))
+    return tuple(
+        Segment(_HALF_CELL * sum(1 for _ in same), _make_style(cell)) for cell, same in groupby(cells)
+    )
+
+
+def _make_style(cell: bytes) -> Style:
+    return Style.from_color(Color.from_rgb(*cell[:3]), Color.from_rgb(*cell[3:]))
 
 
 class PageScreen(Screen[None]):
@@ -69,13 +89,11 @@ class PageScreen(Screen[None]):
     ]
 
     def __init__(self, shown: PageRequested, keys: Keymap) -> None:
-        """Show a page, as an image if the terminal has them, else as half cells."""
         super().__init__()
         self.drawing: Drawing | None = None
         self._shown = shown
-        self._has_images = has_images(os.environ)
         self._page = shown.page
-        self._zoom = 0.0 if self._has_images else 1.0
+        self._zoom = 1.0
         self._centre: tuple[float, float] | None = None
         self._data = b""
         self._canvas = PageCanvas()
@@ -92,23 +110,21 @@ class PageScreen(Screen[None]):
 
     @work(group="drawing", exclusive=True, exit_on_error=False)
     async def _draw(self) -> None:
-        cell = CELL_PIXELS if self._has_images else (1, 2)
-        columns, rows = (max(1, min(length, CELLS_MAX)) for length in self._canvas.size)
+        width, height = self._canvas.size
         request = DrawingRequest(
-            width=columns * cell[0],
-            height=rows * cell[1],
+            width=max(1, width),
+            height=max(1, height) * 2,
             zoom=self._zoom,
             centre=self._centre,
             page=self._page,
             quote=self._shown.quote if self._page == self._shown.page else "",
-            is_packed=self._has_images,
         )
         try:
             drawing = await asyncio.to_thread(self._load, request)
         except RoamtuiError as error:
             self._say(str(error))
         else:
-            self._show(drawing, cell)
+            self._show(drawing)
 
     def _load(self, request: DrawingRequest) -> Drawing:
         worker = get_current_worker()
@@ -121,17 +137,13 @@ class PageScreen(Screen[None]):
         self._data = self._data or _read(path)
         return draw(request, self._data, path.name, on_progress=check)
 
-    def _show(self, drawing: Drawing, cell: tuple[int, int]) -> None:
+    def _show(self, drawing: Drawing) -> None:
         viewport = drawing.viewport
         left, top, right, bottom = viewport.box
         self.drawing = drawing
         self._zoom = viewport.zoom
         self._centre = ((left + right) / 2, (top + bottom) / 2)
-        columns, rows = ceil(viewport.width / cell[0]), ceil(viewport.height / cell[1])
-        drawn: DrawnPage = drawing.data
-        if self._has_images:
-            drawn = send_image(self.app, drawing.data, columns, rows, (viewport.width, viewport.height))
-        self._canvas.show(drawn, columns, rows)
+        self._canvas.show(drawing)
         page = f"page {self._page + 1:,} of {self._shown.page_count:,}"
         self._say(f"{self._shown.path.name} · {page} · {viewport.zoom * 100:.0f} %")
 
@@ -139,12 +151,11 @@ class PageScreen(Screen[None]):
         self._status.update(Content(sanitise_line(words)))
 
     def action_zoom(self, steps: int) -> None:
-        self._zoom = max(1.0, min(_ZOOM_MAX, (self._zoom or 1.0) * _ZOOM_STEP**steps))
+        self._zoom = max(1.0, min(_ZOOM_MAX, self._zoom * _ZOOM_STEP**steps))
         self._draw()
 
     def action_fit(self) -> None:
-        """Fit the whole page into the screen, or if it fits already, its width."""
-        self._zoom = 0.0 if self._zoom == 1.0 else 1.0
+        self._zoom = 1.0
         self._draw()
 
     def action_move_sideways(self, across: int) -> None:

@@ -1,9 +1,6 @@
 """A page of a PDF on the whole screen: zoomed, its quote marked. A picture is opened in another program."""
 
 import asyncio
-import re
-import zlib
-from base64 import b64decode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -97,23 +94,6 @@ async def test_a_page_is_shown_with_the_quoted_words_marked(boats: Path) -> None
         await ui.press_until("page 1 of 2", "pageup")
         assert len(_get_drawing(ui).marks) == 0
         await ui.press_until("page 1 of 2 · 759 %", "pageup", *("+" * 5))
-
-
-async def test_in_kitty_a_page_is_sent_as_pixels_that_fit_the_width(
-    boats: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[str] = []
-    monkeypatch.setenv("TERM", "xterm-kitty")
-    async with _read(boats, size=(100, 40)) as ui:
-        monkeypatch.setattr(ui.app._driver, "write", lambda data: written.append(data) if "_G" in data else None)
-        await _look(ui)
-        viewport = _get_drawing(ui).viewport
-        assert (viewport.width, viewport.box[:3]) == (1_000, (0, 0, 1))
-        await ui.wait_until("\U0010eeee")
-        head, _, payload = written[0].partition(";")
-        assert re.fullmatch(r"\x1b_Ga=T,U=1,q=2,f=24,o=z,s=1000,v=760,i=\d+,c=100,r=38,m=[01]", head)
-        pixels = b64decode("".join(re.findall(r";([^\x1b;]*)\x1b", f";{payload}")))
-        assert zlib.decompress(pixels) == zlib.decompress(_get_drawing(ui).data)
 
 
 async def test_a_page_that_is_gone_is_one_sentence(boats: Path) -> None:
