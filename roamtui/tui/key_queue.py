@@ -25,6 +25,8 @@ _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
 """Keys this soon were typed before the app took over the terminal, which sent Enter as a line feed."""
+_PAUSE_SECONDS = 0.5
+"""After a pause of this length, the next key is not expected at once."""
 _TWICE_SECONDS = 0.5
 """Who presses escape twice within this time wants to be out of a text field for sure."""
 _ALT_SECONDS = 0.2
@@ -82,12 +84,11 @@ class KeyQueue:
     async def run(self) -> None:
         """Handle events until the app ends."""
         await self._wait_until_shown()
-        gc.set_threshold(700, 10, 200)  # a full round delays a key by 20 to 60 ms, so it waits for a pause
+        # seldom a full round, which delays a key by 20 to 60 ms
+        gc.set_threshold(700, 10, 200)
         with suppress(ScreenStackError):  # the app is ending
             while True:
-                collection = asyncio.get_running_loop().call_later(0.5, gc.collect)
-                event = await self.waiting.get()
-                collection.cancel()
+                event = await self._get_next()
                 target = self._app.focused or self._app.screen
                 if isinstance(target, Input | TextArea):
                     self.typed_at = monotonic()
@@ -97,6 +98,13 @@ class KeyQueue:
                     await _wait_until_idle(target)
                     await _wait_until_idle(self._app.focused or self._app.screen)
                 self.waiting.task_done()
+
+    async def _get_next(self) -> TypedEvent:
+        """Return the next event. If it does not come soon, collect garbage meanwhile."""
+        collection = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, gc.collect)
+        event = await self.waiting.get()
+        collection.cancel()
+        return event
 
     def _is_repeated_escape(self, event: TypedEvent, target: DOMNode) -> bool:
         """Return whether escape has just left a text field, so that another one must not lead back there."""

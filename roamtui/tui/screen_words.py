@@ -1,4 +1,4 @@
-"""Words for the screen: the path of a node, tokens and their cost, a failure."""
+"""Words for the screen: the path of a node, a failure, and what people type to quit."""
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError

@@ -205,17 +205,23 @@ class WarningLine(Static):
         self._warning = ""
 
     def show_event(self, event: ConversationEvent, failure: str, *, is_asking: bool) -> bool:
-        """Show why nothing is saved, as long as that is so, and a warning of a question until the next one.
+        """Show the `failure` to save, if any, and a warning of a question until the next question.
 
-        Return whether the event is shown here.
+        Return whether the event is a warning that is shown here, and not in the conversation.
         """
         before = self._failure, self._warning
         self._failure = failure
-        is_shown = isinstance(event, WarningRaised) and (is_asking or event.message == failure)
-        if isinstance(event, QuestionReceived):
-            self._warning = ""
-        elif isinstance(event, WarningRaised) and is_shown and event.message != failure:
-            self._warning = event.message
+        is_shown = False
+        match event:
+            case QuestionReceived():
+                self._warning = ""
+            case WarningRaised(message=message) if message == failure:
+                is_shown = True
+            case WarningRaised(message=message) if is_asking:
+                self._warning = message
+                is_shown = True
+            case _:
+                pass
         if before != (self._failure, self._warning):
             advice = "The next question tries again." if failure else ""
             words = " ".join(filter(None, (failure, advice, self._warning)))

@@ -325,40 +325,31 @@ class PaneSwitcher(Horizontal):
 
 
 class UnboundKeys:
-    """Says where such a key works, goes there when it is pressed again, and makes digits a number."""
+    """Says where such a key works, and makes digits a number."""
 
     def __init__(self, panes: PaneSwitcher, keys: Keymap) -> None:
         self._panes = panes
         self._keys = keys
-        self._explained = ""
-        """The last key, if it does nothing in the pane where it was pressed and the person was told so."""
         self.number = 0
         """The last one or two digits, because an action is not told which key called it."""
         self._digit_at = 0.0
 
     def take(self, event: events.Key) -> None:
-        """Note a digit. If a key does nothing here, say where it works. Pressed again, it goes there."""
+        """Note a digit. If a key does nothing here, say where it works."""
         digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
         if len(digit) == 1 and digit.isdecimal():
             is_quick = event.time - self._digit_at < _DIGIT_SECONDS
             self.number = (self.number % 10 * 10 if is_quick else 0) + int(digit)
             self._digit_at = event.time
-        explained = self._explained
-        self._explained = ""
         if self._panes.scope is Scope.INPUT or event.key in self._panes.screen.active_bindings:
             return
         is_sign = event.is_printable and event.key != "space"
         (name,) = format_keys((event.character if is_sign and event.character else event.key,))
         panes = self._keys.find_panes(event.key, event.character)
         words = ""
-        if panes and event.key == explained:
-            event.stop()  # else the key would act in that pane at once
-            self._panes.focus_scope(panes[0])
-        elif panes:
-            places = [f"the {SCOPE_TITLES[pane].lower()}" for pane in panes]
-            way = "there" if len(places) == 1 else f"to {places[0]}"
-            words = f"{name} works in {' and '.join(places)} · press {name} again to go {way}"
-            self._explained = event.key
+        if panes:
+            places = " and ".join(f"the {SCOPE_TITLES[pane].lower()}" for pane in panes)
+            words = f"{name} works in {places}"
         elif event.is_printable or any(event.key in action.keys for action in self._keys.actions):
             words = f"{name} does nothing here · {self._keys.first_keys['global.help']} shows the keys"
         if words:

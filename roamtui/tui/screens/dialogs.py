@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -48,14 +48,15 @@ def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
     return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
 
 
-def make_foot(words: str) -> KeyHints:
+CHOOSES = Style.from_meta({"@click": "screen.choose"})
+LEAVES = Style.from_meta({"@click": "screen.leave"})
+FootPart = str | tuple[str, Style]
+"""Words about the keys of a dialog. A click on those with a style does what their key does."""
+
+
+def make_foot(*parts: FootPart) -> KeyHints:
     """Say the keys of a dialog in words."""
-    foot = Content(words)
-    for key, action in (("enter to", "screen.choose"), ("esc to", "screen.leave")):
-        if (start := words.find(key)) >= 0:
-            end = start + len(words[start:].split(",", maxsplit=1)[0])
-            foot = foot.stylize(Style.from_meta({"@click": action}), start, end)
-    return KeyHints(foot)
+    return KeyHints(Content.assemble(*parts))
 
 
 class TextField(Input):
@@ -177,7 +178,7 @@ class PromptDialog(Dialog[str | None]):
         value: str,
         *,
         detail: str = "",
-        foot: str = "enter to accept, esc to cancel",
+        foot: Sequence[FootPart] = (("enter to accept", CHOOSES), ", ", ("esc to cancel", LEAVES)),
         check: Callable[[str], str] = _check_line,
         on_typed: Callable[[str], object] = str,
     ) -> None:
@@ -202,7 +203,7 @@ class PromptDialog(Dialog[str | None]):
                 yield Static(Content(self._detail), classes="detail")
             yield TextField(self._value, select_on_focus=False, compact=True)
             yield self.message
-            yield make_foot(self._foot)
+            yield make_foot(*self._foot)
 
     def on_mount(self) -> None:
         """Show the end of a long line, where the cursor is."""
@@ -241,7 +242,7 @@ class ExportDialog(PromptDialog):
         default = next(iter(renderers))
         self._endings = " or ".join(", ".join(renderers).rsplit(", ", 1))
         choice = f"The ending chooses the format: {self._endings} · " if len(renderers) > 1 else ""
-        foot = f"{choice}enter to export, esc to cancel"
+        foot = (choice, ("enter to export", CHOOSES), ", ", ("esc to cancel", LEAVES))
         super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
 

@@ -24,7 +24,7 @@ from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.lazy_lines import match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screen_words import format_ancestors
-from roamtui.tui.screens.dialogs import make_foot
+from roamtui.tui.screens.dialogs import CHOOSES, LEAVES, make_foot
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
@@ -42,7 +42,7 @@ _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
 _MATCH_STYLE = "bold underline $secondary"
-_FOOT = "enter to read, ↑ ↓ to choose, pgup pgdn to scroll the preview, esc to close"
+_MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll the preview, "
 
 
 class FindResult(Struct, frozen=True, kw_only=True):
@@ -157,7 +157,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
-        super().__init__("", make_foot(_FOOT), placeholder=placeholder, typed=query, preview=self._reader)
+        foot = make_foot(("enter to read", CHOOSES), _MOVES, ("esc to close", LEAVES))
+        super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self._titles: list[tuple[int, str]] = []
         """All titles, with the numbers of their sections, the shortest first."""
