@@ -59,10 +59,10 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         self._quote_start = 0
         """Where the section with the highlighted quote starts."""
         self._is_jumping = False
-        """Whether a jump is under way, which scrolls through other positions."""
+        """Whether a jump is under way. It may scroll several times, and only its end counts as a position."""
 
     def view_moved(self) -> None:
-        """Follow the position after a layout, scroll or jump, once the lines in view are known."""
+        """Take note that other lines are in view. Called once after each layout, scroll or jump."""
 
     def show_document(
         self, view: DocumentView, offset: int = 0, highlights: Highlights | None = None, quote_start: int = 0
