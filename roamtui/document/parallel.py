@@ -64,11 +64,11 @@ async def open_in_thread(work: Callable[[], _Result], close: Callable[[_Result],
     opening = run_in_thread(partial(copy_context().run, work))
 
     def close_unwanted(opened: Future[_Result]) -> None:
-        if opened.exception() is None:
+        if not opened.cancelled() and opened.exception() is None:
             close(opened.result())
 
     try:
-        return await asyncio.shield(asyncio.wrap_future(opening))
+        return await asyncio.wrap_future(opening)
     except asyncio.CancelledError:
         opening.add_done_callback(close_unwanted)
         raise

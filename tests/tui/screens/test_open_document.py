@@ -1,5 +1,6 @@
 """The screen that opens documents: filtering, naming, completing, opening, failing and leaving."""
 
+import gc
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -80,13 +81,17 @@ async def test_a_file_below_the_folder_is_found_by_parts_of_its_name(app: RoamAp
     assert opener.opened == [("letters/one.txt", None)]
 
 
-async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(app: RoamApp, opener: Opener) -> None:
+async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(
+    app: RoamApp, opener: Opener, caplog: pytest.LogCaptureFixture
+) -> None:
     async with choosing(app) as ui:
         ui.field.value = "https://odd.example/a.pdf"
         await ui.press_until("7 of 1,200", "enter")
         await ui.press_until(opener.pages_read.is_set, "escape")
         await ui.wait_until(lambda: "7 of 1,200" not in ui.text)
         assert not ui.app.documents
+    gc.collect()
+    assert not caplog.records, "it would stand in the terminal"
 
 
 async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationStore) -> None:
