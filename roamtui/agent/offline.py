@@ -34,7 +34,7 @@ from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import is_in_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
-from roamtui.outline.labels import PATH_STEP, list_titles
+from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
@@ -197,10 +197,11 @@ def _write_passages(
             text = library.clean_text(span).rstrip()
             is_code = is_in_code(own_text, span.start - own.start)
             texts.append(text.lstrip("\r\n") if is_code else text.lstrip())  # its indent makes it code
-        titles = map(escape_inline, list_titles(library, section_id)[-2:])
+        document, titles = split_titles(library, section_id)
+        path = filter(None, [document, *titles[-2:]])
         all_heads = library.list_heads(spans)
         statement = find_statement(question, [*map(str.__add__, all_heads, texts)])
-        blocks.append(f"**{PATH_STEP.join(filter(None, titles))}**")
+        blocks.append(f"**{PATH_STEP.join(map(escape_inline, path))}**")
         if not read_visible_line(texts[0]).startswith(statement.shown):
             blocks.append(f"> {escape_line_starts(escape_inline(statement.shown))}")
         for text, span, heads in zip(texts, spans, all_heads, strict=True):

@@ -27,7 +27,7 @@ from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
 from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.markdown.units import read_visible_line
-from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, list_titles
+from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, split_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import find_isolates, sanitise_text, shorten
 from roamtui.quotes.verdicts import AnswerProof
@@ -147,10 +147,10 @@ def _fit_source(citation: Citation, number: int, library: Library, width: int, *
     place = f", {citation.place}" + (f": {citation.state.label}" if has_verdicts else "")
     if citation.state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND):
         place = f": {describe_source(citation, library).place}"
-    titles = fit_path(
-        list_titles(library, citation.section_id), width - len(_INDENT), len(start) + len(place)
-    )
-    return start + PLAIN_PATH_STEP.join(titles) + place
+    document, titles = split_titles(library, citation.section_id)
+    path = [*filter(None, [document]), *titles]
+    shown = fit_path(path, width - len(_INDENT), len(start) + len(place), kept=bool(document))
+    return start + PLAIN_PATH_STEP.join(shown) + place
 
 
 def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from roamtui.document.document import NodeKind
+from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.markdown.inline import strip_tags
 from roamtui.outline.ids import disguise_marks
@@ -104,21 +104,23 @@ def format_path(library: Library, section_id: str) -> str:
     return PLAIN_PATH_STEP.join(list_titles(library, section_id))
 
 
-def fit_path(titles: Sequence[str], width: int, beside: int) -> Sequence[str]:
+def fit_path(titles: Sequence[str], width: int, beside: int, *, kept: int) -> Sequence[str]:
     """Shorten the titles above the last one, and leave out the first ones if lines can be saved by that.
 
-    A line has `width` characters, and `beside` stand before and after the path.
+    A line has `width` characters, and `beside` stand before and after the path. The first `kept` titles, such
+    as the name of a document, stay whole.
     """
-    *above, own = titles
+    kept_titles = titles[: min(kept, len(titles) - 1)]
+    *above, own = titles[len(kept_titles) :]
     lengths = range(max(map(len, above), default=0), _SHORT_TITLE_LENGTH - 1, -1)
     forms = [[*above, own], *([*(shorten(title, length) for title in above), own] for length in lengths)]
-    forms += [["…", *forms[-1][number:]] for number in range(1, len(above))]
+    forms += [["…", *forms[-1][number:]] for number in range(1, len(above) + bool(kept_titles))]
 
     def count_lines(form: list[str]) -> int:
-        length = len(PATH_STEP.join(form)) + beside
+        length = len(PATH_STEP.join([*kept_titles, *form])) + beside
         return 1 if length <= width else math.ceil(length / (width - _LINE_END_LENGTH))
 
-    return min(forms, key=count_lines)
+    return [*kept_titles, *min(forms, key=count_lines)]
 
 
 def list_titles(library: Library, section_id: str) -> list[str]:
@@ -133,6 +135,20 @@ def list_titles(library: Library, section_id: str) -> list[str]:
             names.append(name)
         words_before = words
     return names
+
+
+def split_titles(library: Library, section_id: str) -> tuple[str, list[str]]:
+    """Return the name of a section's document, and the titles below it as `list_titles` does.
+
+    The name is the path of a file or the title of a page. It is empty if the library is a single document.
+    """
+    titles = list_titles(library, section_id)
+    for node_id in (section_id, *reversed(library.node(section_id).ancestors)):
+        node = library.node(node_id)
+        if node.kind in LOADED_ON_DEMAND:
+            name = escape(node.doc) if node.kind is NodeKind.FILE else format_node_title(node)
+            return name, titles[len(list_titles(library, node_id)) :]
+    return "", titles
 
 
 def format_size(library: Library, section_id: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library, open_sources
+from roamtui.document.loader import build_library, load_files, open_sources
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
@@ -104,6 +105,18 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert "“A car costs 30 crowns each way. A trailer costs 12 crowns more.”" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
+
+
+async def test_the_title_of_a_passage_of_a_folder_begins_with_its_file(tmp_path: Path) -> None:
+    deep = "# Report\n\n## Business\n\n### People\n\n#### Staff\n\n"
+    (tmp_path / "old").mkdir()
+    (tmp_path / "north.md").write_text(f"{deep}The harbour of the north employs 837 people.\n")
+    (tmp_path / "old" / "south.md").write_text(f"{deep}The harbour of the south employs 90 people.\n")
+    library = load_files(*open_sources([str(tmp_path)]))
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), KeywordSearcher(library)))
+    answer = (await talk.ask("How many people does the harbour employ?")).answer
+    heads = re.findall(r"^\*\*(.*)\*\*$", answer, re.MULTILINE)
+    assert heads == ["north.md › People › Staff", "old/south.md › People › Staff"]
 
 
 async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
@@ -342,6 +355,7 @@ async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> No
         talk = _make_talk(site)
         answer = await talk.ask("How long does charging take?")
         assert "“Charging takes ninety minutes.”" in answer.answer
+        assert "**charger › Power › Charging**" in answer.answer
         assert "Charging" in talk.opened
         assert len(_PAGES.keys() & set(site.counts.paths)) == 3
         asked = len(site.counts.paths)

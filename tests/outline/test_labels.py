@@ -55,14 +55,19 @@ _LAW = ("Book 2 - Law of obligations", "Title 5 - Lease and usufructuary lease",
 
 
 @pytest.mark.parametrize(
-    ("titles", "width", "path"),
+    ("titles", "kept", "width", "path"),
     [
-        (_LAW, 110, " › ".join(_LAW)),
-        (_LAW, 74, "Book 2 - Law… › Title 5… › Section 573c Periods of notice"),
-        (_LAW, 60, "… › Title 5… › Section 573c Periods of notice"),
-        (_LAW[2:], 20, "Section 573c Periods of notice"),
-        (("Fees", "Late", "x" * 60), 50, "Fees › Late › " + "x" * 60),
+        (_LAW, 0, 110, " › ".join(_LAW)),
+        (_LAW, 0, 74, "Book 2 - Law… › Title 5… › Section 573c Periods of notice"),
+        (_LAW, 0, 60, "… › Title 5… › Section 573c Periods of notice"),
+        (_LAW[2:], 0, 20, "Section 573c Periods of notice"),
+        (("Fees", "Late", "x" * 60), 0, 50, "Fees › Late › " + "x" * 60),
+        (("law.pdf", *_LAW), 1, 70, "law.pdf › … › Title 5… › Section 573c Periods of notice"),
+        (("law.pdf", *_LAW), 1, 60, "law.pdf › … › Section 573c Periods of notice"),
+        (("law.pdf",), 1, 5, "law.pdf"),
     ],
 )
-def test_a_long_path_keeps_its_last_title_and_loses_words_above(titles: tuple[str, ...], width: int, path: str) -> None:
-    assert PATH_STEP.join(fit_path(titles, width, beside=len(" · p. 1"))) == path
+def test_a_long_path_keeps_its_document_and_last_title(
+    titles: tuple[str, ...], kept: int, width: int, path: str
+) -> None:
+    assert PATH_STEP.join(fit_path(titles, width, beside=len(" · p. 1"), kept=kept)) == path

@@ -17,7 +17,7 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.markdown.passages import is_in_code
-from roamtui.outline.labels import PATH_STEP, fit_path
+from roamtui.outline.labels import PATH_STEP, fit_path, split_titles
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
@@ -41,7 +41,9 @@ _WORD = re.compile(r"\w+")
 
 class _Card(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
-    """Titles down to the section."""
+    """Titles down to the section, after the name of its document if there are several."""
+    kept: int
+    """How many of these titles are shown whole at every width."""
     place: str
     """Page or lines."""
     target: SectionTarget
@@ -95,7 +97,7 @@ class PassageCards:
             if card.blocks or not index:
                 lines.append(Content())
             place = f" · {card.place}" if card.place else ""
-            *above, own = fit_path(card.path, room, len(place))
+            *above, own = fit_path(card.path, room, len(place), kept=card.kept)
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             title = Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted"))
             head = view.attach(title, first + index)
@@ -136,10 +138,12 @@ def _make_card(
     passages: Sequence[Citation], question: str, library: Library, above: Sequence[Citation]
 ) -> _Card:
     citation = passages[0]
+    section_id = citation.section_id
     source = describe_source(citation, library)
     path = list_path_titles(citation, library.title) or [source.title]
-    if source.document and not citation.doc:
-        path.insert(0, source.document)
+    document = split_titles(library, section_id)[0] if section_id in library else ""
+    if document and path[0] not in (document, citation.doc):  # a page, or the first of several sources
+        path.insert(0, document)
     statement = find_passage_statement(question, passages, library)
     words = statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
@@ -147,6 +151,7 @@ def _make_card(
     shown = next(holders, citation)
     return _Card(
         path=tuple(path),
+        kept=bool(document),
         place=source.place,
         target=SectionTarget(shown.section_id, shown, words),
         statement=statement,

@@ -1,9 +1,12 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from roamtui.conversation.events import Origin, StopReason
-from roamtui.document.loader import build_library
+from roamtui.document.loader import build_library, open_sources
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
@@ -68,6 +71,21 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
         await ui.press_until(lambda: bool(ui.app.clipboard), "y")
     assert "✓" not in ui.app.clipboard
     assert "(passage)" in ui.app.clipboard
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+async def test_a_card_of_a_folder_begins_with_its_file_at_every_width(tmp_path: Path, width: int) -> None:
+    deep = "# Annual report of the year\n\n## Human capital and resources\n\n### How many people work here\n\n"
+    for name, people in (("north", 837), ("south", 90)):
+        (tmp_path / f"{name}.md").write_text(
+            f"{deep}#### Staff\n\nThe harbour of the {name} employs {people} people.\n"
+        )
+    library, loader = open_sources([str(tmp_path)])
+    app = make_app(library=library, loader=loader, model=NoModel(), searcher=KeywordSearcher)
+    async with running(app, (width, 35)) as ui:
+        await show_cards(ui, "How many people does the harbour employ?")
+        heads = [line[2:].partition(" › ")[0] for line in list_lines(ui) if re.match(r"\d .* › ", line)]
+        assert sorted(heads) == ["north.md", "south.md"]
 
 
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
