@@ -63,6 +63,9 @@ SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
 ANYWHERE_IDS = ("chat.select_citation", "chat.retry", "reader.focus_mode")
 """Actions of a pane that the screen carries out, so that they work in the other panes too."""
 
+GO_PREFIX = "global.go_"
+"""Ids of the actions that go elsewhere begin so. In the conversation, their letters begin a question."""
+
 
 class Action(Struct, frozen=True):
     """An action that a person can run."""
@@ -86,6 +89,13 @@ class Action(Struct, frozen=True):
     def scope(self) -> Scope:
         """The scope where its keys work."""
         return Scope(self.id.partition(".")[0])
+
+    @property
+    def place(self) -> str:
+        """Where its keys work, as the heading of a list for the person."""
+        if self.id.startswith(GO_PREFIX) and self.keys and not self.works_while_typing:
+            return ", ".join(SCOPE_TITLES[pane] for pane in SECTION_PANES).capitalize()
+        return SCOPE_TITLES[self.scope]
 
     @property
     def hint_keys(self) -> tuple[str, ...]:

@@ -112,7 +112,9 @@ async def test_the_title_of_a_passage_of_a_folder_begins_with_its_file(tmp_path:
     (tmp_path / "old").mkdir()
     (tmp_path / "north.md").write_text(f"{deep}The harbour of the north employs 837 people.\n")
     (tmp_path / "old" / "south.md").write_text(f"{deep}The harbour of the south employs 90 people.\n")
-    library = load_files(*open_sources([str(tmp_path)]))
+    library, loader = open_sources([str(tmp_path)])
+    assert loader is not None
+    library = load_files(library, loader)
     talk = Talk(agent=Agent(Conversation(library), NoModel(), KeywordSearcher(library)))
     answer = (await talk.ask("How many people does the harbour employ?")).answer
     heads = re.findall(r"^\*\*(.*)\*\*$", answer, re.MULTILINE)

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
-from roamtui.tui.actions import ACTIONS, SECTION_PANES, Scope, build_keymap, do_meet
+from roamtui.tui.actions import ACTIONS, SECTION_PANES, Action, Scope, build_keymap, do_meet
 from roamtui.tui.messages import DocumentRequested, PageRequested
 from roamtui.tui.panes.titled_panes import PaneKeys
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -130,6 +130,13 @@ async def test_help_at_the_foot_of_a_pane_has_all_its_keys_and_those_of_its_sect
         scopes = (pane, Scope.SECTION) if pane in SECTION_PANES else (pane,)
         hints = [action.label.lower() for action in ACTIONS if action.scope in scopes and action.keys]
         assert [hint for hint in hints if hint not in shown] == []
+
+
+@pytest.mark.parametrize("action", [action for action in ACTIONS if {"q", "n", "N"} & set(action.keys)])
+async def test_the_list_of_keys_names_the_panes_of_a_letter_that_begins_a_question(action: Action) -> None:
+    async with running(make_app()) as ui:
+        await ui.focus(Scope.CHAT).press(*action.keys)
+        assert action.place == ("Outline, reader" if ui.main.question_box.text else "Everywhere")
 
 
 async def test_help_is_filtered_as_typed() -> None:

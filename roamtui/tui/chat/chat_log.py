@@ -34,7 +34,7 @@ from roamtui.plain import format_count, sanitise_text
 from roamtui.program import locate_programs
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
-from roamtui.tui.actions import Keymap, Scope, make_bindings
+from roamtui.tui.actions import GO_PREFIX, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, draw_question, wrap
 from roamtui.tui.chat.following import FollowingScroll
 from roamtui.tui.chat.target_selection import TargetSelection
@@ -79,7 +79,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         """Pass on a letter that is no key here. One that leads to the question box is a letter there too."""
         active = self.screen.active_bindings.get(event.key)
-        is_action = active is not None and not (active.binding.id or "").startswith("global.go_")
+        is_action = active is not None and not (active.binding.id or "").startswith(GO_PREFIX)
         if event.is_printable and not is_action:
             event.stop()
             self.post_message(self.Typed(event))

@@ -59,14 +59,17 @@ class HelpDialog(ListDialog[str, str | None]):
         self._choices: list[PickerItem[str]] = []
         self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
-            title = SCOPE_TITLES[scope] + (" · you are here" if scope is current_scope else "")
-            for action in keys.for_scope(scope):
+            here = " · you are here" if scope is current_scope else ""
+            # those that do not work in the whole scope come after the others, below a heading of their own
+            for action in sorted(
+                keys.for_scope(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
+            ):
                 item = PickerItem(
                     value=action.id,
                     label=action.label,
                     sign=" ".join(format_keys(action.keys)) or "–",
                     note=action.help,
-                    group=title,
+                    group=action.place + here,
                     synonyms=action.id,
                 )
                 self._choices.append(item)
