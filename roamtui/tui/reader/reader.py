@@ -1,5 +1,6 @@
 """`Reader`: the text of a document, opened at any section: where it is, its links, and what is copied."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ from roamtui.tui.reader.lazy_lines import (
 from roamtui.tui.reader.lines_view import EMPTY_VIEW, LinesView
 from roamtui.tui.screen_words import format_full_path
 
+_WORD = re.compile(r"\w+")
 _HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -174,6 +176,24 @@ class Reader(LinesView, inherit_bindings=False):
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return "\n".join(part.text.rstrip() for part in self._list_selected(selection)), "\n"
+
+    @on(events.Click)
+    def _select_at(self, event: events.Click) -> None:
+        """Select the word at a double click, and the line at a third one, where Textual selects all text."""
+        if event.chain < 2:
+            return
+        event.prevent_default()
+        event.stop()
+        _, place = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
+        located = self.lines.get_line(place.y) if place is not None else None
+        if place is None or located is None:
+            return
+        text = located.line.text
+        words = [match.span() for match in _WORD.finditer(text)] if event.chain == 2 else [(0, len(text))]
+        for start, end in words:
+            if start <= place.x <= end:
+                selection = Selection(Offset(start, place.y), Offset(end, place.y))
+                self.screen.selections = {self: selection}
 
     def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
         if selection is None:

@@ -164,3 +164,19 @@ async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_i
         for pane, key in ((Scope.TREE, "tab"), (Scope.CHAT, "shift+tab"), (Scope.READER, "Z")):
             await ui.focus(pane).press_until(lambda: not ui.main.tree_pane.display, "Z")
             await ui.press_until(lambda: ui.main.tree_pane.display, key)
+
+
+async def test_the_mouse_selects_from_the_margin_on_and_a_double_click_selects_a_word() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        await ui.read("Stone oven")
+        row = next(number for number, line in enumerate(ui.rows) if "It must rest" in line)
+        column = ui.rows[row].index("It must rest")
+        left = ui.reader.content_region.x
+        await ui.pilot.mouse_down(offset=(left - 1, row))
+        await ui.pilot.hover(offset=(column + 7, row))
+        await ui.pilot.mouse_up(offset=(column + 7, row))
+        assert ui.main.get_selected_text() == ui.rows[row][left : column + 7]
+        await ui.pilot.click(offset=(column + 4, row), times=2)
+        await ui.wait_until(lambda: ui.main.get_selected_text() == "must")
+        await ui.pilot.click(offset=(column + 4, row), times=3)
+        await ui.wait_until(lambda: (ui.main.get_selected_text() or "").endswith("for one hour after each"))
