@@ -151,6 +151,13 @@ class RoamApp(App[None], inherit_bindings=False):
                 os.dup2(nowhere, descriptor)
         self.exit(return_code=EXIT_CANCELLED)
 
+    @override
+    def exit(self, *args: Any, **options: Any) -> None:
+        """End the app. First, keep what is typed and the questions that wait, which would end too."""
+        for screen in self.documents.values():
+            screen.questions.release_draft()
+        super().exit(*args, **options)
+
     def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 

@@ -153,6 +153,18 @@ async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since
         assert questions(ui) == [FIRST, "And one?"]
 
 
+async def test_waiting_questions_are_in_the_box_after_a_restart(store: ConversationStore) -> None:
+    gate = asyncio.Event()
+    async with running(make_app([ScriptedReply(text="Forty.", gate=gate)], store=store)) as ui:
+        for text in (FIRST, SECOND, "And a third?"):
+            await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
+        await ui.wait_until(lambda: len(ui.model.requests) == 1)
+        await ui.press(*"draft")
+        await ui.press_until(lambda: ui.app._exit, "ctrl+q")
+    async with running(make_app(store=store)) as ui:
+        await ui.wait_until(lambda: ui.box.text == f"{SECOND}\nAnd a third?\ndraft")
+
+
 async def test_a_question_that_is_taken_back_and_sent_again_is_asked_once() -> None:
     async with queueing(SECOND) as (ui, answer_all):
         await ui.press_until(lambda: ui.box.text == SECOND, "escape")

@@ -237,10 +237,11 @@ class QuestionArea(Container):
         self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
 
     def keep_draft(self) -> None:
-        """Write the draft. If that fails, it is only on the screen."""
+        """Write the draft, after the questions that wait. If that fails, both are only on the screen."""
         if self._draft_file is not None:
+            waiting = [sent.question for sent in self._sent]
             with suppress(OSError):
-                self._draft_file.write(self.box.draft)
+                self._draft_file.write("\n".join(filter(None, (*waiting, self.box.draft))))
 
     def release_draft(self) -> None:
         """Leave the draft to the next program."""
@@ -323,6 +324,7 @@ class QuestionArea(Container):
 
     def _remove(self, sent: _SentQuestion) -> None:
         self._sent = tuple(each for each in self._sent if each is not sent)
+        self._keep_draft_soon()
         self._show_waiting()
 
     def start_conversation(self) -> None:
@@ -353,11 +355,11 @@ class QuestionArea(Container):
         self._offered = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
-        self.keep_draft()
         self.box.remember(event.question)
         options = replace(self.take_options(), needs_success=self.is_asking)
         worker = self._ask(event.question, options)
         self._sent += (_SentQuestion(question=event.question, options=options, worker=worker),)
+        self.keep_draft()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
     def _show_waiting(self) -> None:
