@@ -44,5 +44,7 @@ class Nearest(Struct, frozen=True, kw_only=True):
     span: Span
     is_read: bool
     """Whether the model had read them."""
+    is_same: bool = False
+    """Whether they are the words of the quote, in a text that the model had not read."""
     place: str = ""
     """Where they are: the section, unless it is the cited one, and the page and the lines."""

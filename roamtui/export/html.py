@@ -154,7 +154,7 @@ class _ReplayPage:
         place, parts = describe_nearest(citation)
         if not place:
             return
-        yield f"<br/><small>{escape(sanitise_line(place))}:"
+        yield f"<br/><small>{escape(sanitise_line(place))}"
         for part in parts:
             words = escape(sanitise_line(part.words))
             if part.is_in_quote and part.is_in_text:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,19 +17,25 @@ from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.units import split_sentences
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import FoundQuote, find_in_context, find_in_span, iter_in_span
-from roamtui.quotes.nearest import CITED_SIMILARITY_MIN, SIMILARITY_MIN, find_nearest, is_same_text
+from roamtui.quotes.find import FoundQuote, find_in_context, iter_in_span
+from roamtui.quotes.nearest import (
+    CITED_SIMILARITY_MIN,
+    SIMILARITY_MIN,
+    find_nearest,
+    find_replacing_words,
+    is_same_text,
+    measure_similarity,
+)
 from roamtui.quotes.surroundings import find_surroundings
-from roamtui.quotes.verdicts import make_citation, resolve_citation
+from roamtui.quotes.verdicts import choose_place, make_citation, resolve_citation
 from roamtui.text import Span
 
 _NEAREST_MAX = 30
 """Maximum number of false quotes of an answer whose nearest words are looked for."""
-_PLACES_MAX = 10
-"""Maximum number of places of a quote whose sentences are compared with the one that was kept."""
 
 
 class ClaimStatus(StrEnum):
@@ -86,7 +93,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    place = _find_anywhere(claim.quote, library, expected)
+    place = _find_kept(claim.quote, claim.sentence, library, expected)
     if place is None:
         return _find_substitute(claim, library, expected, similarity_min)
     found = place.found
@@ -94,9 +101,10 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if (claim.section_id or claim.anchor) and not place.is_in_section:
         was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
-    is_same = _has_same_sentence(claim, place, library)
-    if is_same is False:
-        status = ClaimStatus.SENTENCE_CHANGED
+    is_same = None
+    if claim.sentence:
+        is_same = _has_sentence(claim.quote, claim.sentence, found, library)
+        status = status if is_same else ClaimStatus.SENTENCE_CHANGED
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
     return Finding(
         status=status,
@@ -110,8 +118,12 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
 def _find_substitute(claim: Claim, library: Library, expected: str | None, similarity_min: float) -> Finding:
     """Return what has replaced a quote that the library does not have."""
     similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-    similar = find_nearest(claim.quote, library, similar_in, similarity_min)
-    span = None if similar is None else similar.span
+    span = None
+    if claim.sentence and expected is not None:
+        span = _find_replacing_words(claim.quote, claim.sentence, library, expected)
+    if span is None:
+        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
+        span = None if similar is None else similar.span
     status = ClaimStatus.CHANGED
     problem = ""
     if span is None:
@@ -127,50 +139,80 @@ class _Place(NamedTuple):
     """Where a quote was found."""
 
     found: FoundQuote
-    words: str
-    """The quote as it was looked up."""
-    within: Span
-    """The section or document in which it was looked up."""
     is_in_section: bool
-    """Whether that is the claimed section."""
+    """Whether it is in the claimed section."""
 
 
-def _find_anywhere(quote: str, library: Library, section_id: str | None) -> _Place | None:
+def _find_kept(quote: str, sentence: str | None, library: Library, section_id: str | None) -> _Place | None:
+    """Find a quote, or return None if it has left the sentence that was kept with it.
+
+    The same words in another sentence do not stand for it, as long as the section has that sentence.
+    """
+    place = _find_anywhere(quote, sentence, library, section_id)
+    if place is None or not sentence or _has_sentence(quote, sentence, place.found, library):
+        return place
+    now = None if section_id is None else _find_sentence(sentence, library, section_id)
+    if now is None:
+        return place
+    found = find_in_context(quote, library, now[0])
+    return None if found is None else _Place(found, is_in_section=True)
+
+
+def _find_sentence(sentence: str, library: Library, section_id: str) -> tuple[Span, str] | None:
+    """Find the sentence of a section that is most similar to one that was kept, with what is shown of it."""
+    section = library.node(section_id).content_span
+    nearest: tuple[Span, str] | None = None
+    similarity = SIMILARITY_MIN
+    for part in split_sentences(library.clean_text(section)):
+        span = section.get_part(part.start, part.end)
+        around = find_surroundings(library, (span,), is_exact=False)
+        own = 0.0 if around is None else measure_similarity(sentence, around.text)
+        if around is not None and own > similarity:
+            similarity = own
+            nearest = span, around.text
+    return nearest
+
+
+def _find_replacing_words(quote: str, sentence: str, library: Library, section_id: str) -> Span | None:
+    """Find what stands in the place of a quote in the sentence that was kept with it, as that is now."""
+    now = _find_sentence(sentence, library, section_id)
+    if now is None:
+        return None
+    span, shown = now
+    words = find_replacing_words(quote, sentence, shown)
+    found = find_in_context(words, library, span) if words else None
+    return span if found is None else found.span
+
+
+def _find_anywhere(
+    quote: str, sentence: str | None, library: Library, section_id: str | None
+) -> _Place | None:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
-    that a model copied with it.
+    that a model copied with it. Of several places, the one counts that has the `sentence`, or most of it.
     """
+    is_kept = partial(_has_sentence, quote, sentence or "", library=library)
     texts = _list_texts(library)
     section = None if section_id is None else library.node(section_id).content_span
     if section is not None:
         texts.sort(key=lambda span: span.doc != section.doc)
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
         for span in texts if section is None else [section, *texts]:
-            if (found := find_in_span(words, library, span)) is not None:
-                return _Place(found, words, span, is_in_section=span is section)
+            places = [*iter_in_span(words, library, span)]
+            kept = next(filter(is_kept, places if sentence else ()), None)
+            found = kept or choose_place(places, library, sentence or "")
+            if found is not None:
+                return _Place(found, is_in_section=span is section)
     return None
 
 
-def _has_same_sentence(claim: Claim, place: _Place, library: Library) -> bool | None:
-    """Return whether a quote has the sentence that was kept with it, or None if that is not known."""
-    if not claim.sentence:
-        return None
-    seen: set[Span] = set()
-    for found in chain([place.found], iter_in_span(place.words, library, place.within)):
-        if found.span in seen:
-            continue
-        if len(seen) == _PLACES_MAX:
-            return None
-        seen.add(found.span)
-        now = find_surroundings(library, found.parts, is_exact=False)
-        if claim.sentence == claim.quote:
-            is_same = now is None or now.is_bare
-        else:
-            is_same = now is not None and is_same_text(claim.sentence, now.text)
-        if is_same:
-            return True
-    return False
+def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
+    """Return whether the sentence at a place of a quote is the one that was kept with it."""
+    now = find_surroundings(library, found.parts, is_exact=False)
+    if sentence == quote:
+        return now is None or now.is_bare
+    return now is not None and is_same_text(sentence, now.text)
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -203,6 +245,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
         span = nearest.span
         unread = "" if nearest.is_read else ", which the model had not read"
         warning = f"The text does not have this quote, so the most similar passage{unread} is shown"
+        if nearest.is_same:
+            warning = "The model had not read these words"
         if citation.is_changed:
             warning = "The text has changed since the answer, so the most similar passage is shown"
     elif span is None and citation.quote is not None:
@@ -215,31 +259,47 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPas
 
 
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
-    """Find the words most similar to a quote that was not found.
+    """Find what stands in the place of a quote that was not found.
 
-    They are words of the cited section, or else words that the model has read, unless only others are near.
+    Words that have replaced it in its sentence come first, then the same words where the model has not read
+    them, then the most similar ones: of the cited section, or else of what the model has read, unless only
+    others are near.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    spans = state.list_read()
-    cited = _list_parts(library, citation.section_id, spans)
-    found = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
-    found = found or find_nearest(citation.quote, library, spans, CITED_SIMILARITY_MIN)
-    is_read = True
-    if found is None or found.similarity < SIMILARITY_MIN:
-        anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
-        is_read = anywhere is None
-        found = anywhere or found
-    if found is None:
-        return None
-    section_id = library.section_at(found.span.doc, found.span.start) or library.root_id
-    place = make_citation(section_id, library, span=found.span).place
-    if section_id != citation.section_id and section_id in library:
+    span = None
+    is_read = is_same = False
+    cited_id = citation.section_id if citation.section_id in library else None
+    read = state.list_read()
+    if cited_id is not None and citation.is_changed and citation.first_sentence:
+        span = _find_replacing_words(citation.quote, citation.first_sentence, library, cited_id)
+        is_read = True
+    if span is None:
+        same = _find_anywhere(citation.quote, None, library, cited_id)
+        is_same = same is not None and not any(map(same.found.span.overlaps, read))
+        span = same.found.span if same is not None and is_same else None
+        is_read = False
+    if span is None:
+        cited = _list_parts(library, citation.section_id, read)
+        found = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
+        found = found or find_nearest(citation.quote, library, read, CITED_SIMILARITY_MIN)
+        is_read = True
+        if found is None or found.similarity < SIMILARITY_MIN:
+            anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
+            is_read = anywhere is None
+            found = anywhere or found
+        if found is None:
+            return None
+        span = found.span
+    section_id = library.section_at(span.doc, span.start) or library.root_id
+    place = make_citation(section_id, library, span=span).place
+    if is_same or section_id != cited_id:
         place = f"in {format_node_title(library.node(section_id))}, {place}"
-    return Nearest(text=library.text_at(found.span), span=found.span, is_read=is_read, place=place)
+    text = library.text_at(span)
+    return Nearest(text=text, span=span, is_read=is_read, is_same=is_same, place=place)
 
 
 def _list_parts(library: Library, section_id: str, spans: Sequence[Span]) -> list[Span]:
@@ -358,6 +418,6 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         section = library.node(section_id).span
         is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
     if found is None or (citation.is_verified and not is_in_own):
-        place = _find_anywhere(quote, library, section_id)
+        place = _find_kept(quote, citation.first_sentence, library, section_id)
         return (None, False) if place is None else (place.found, place.is_in_section)
     return found, is_in_own

@@ -60,6 +60,8 @@ class QuoteMatch(NamedTuple):
     """Whether it has the same words, and not only the same letters and numbers."""
     parts: tuple[Bounds, ...]
     """The bounds of its parts between ellipses."""
+    is_whole: bool
+    """Whether it begins and ends with a cell, an item or a sentence."""
 
 
 class FoundQuote(Struct, frozen=True, kw_only=True):
@@ -67,6 +69,7 @@ class FoundQuote(Struct, frozen=True, kw_only=True):
 
     span: Span
     is_exact: bool
+    is_whole: bool
     parts: tuple[Span, ...]
 
 
@@ -75,13 +78,17 @@ def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) ->
 
     With `within`, only these parts of the text count. Both are read as a person sees them: see `words.py`.
     """
-    other: QuoteMatch | None = None
+    return next(_iter_quote(quote, text, within), None)
+
+
+def _iter_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Iterator[QuoteMatch]:
+    """Yield the places of a quote in a text, some of them twice: first the exact ones."""
+    likely: list[Bounds] = []
     for bounds in _iter_likely_places(quote, text):
-        exact = next(_iter_matches(quote, text, bounds, within, is_exact=True), None)
-        if exact is not None:
-            return exact
-        other = other or next(_iter_matches(quote, text, bounds, within, is_exact=False), None)
-    return other
+        likely.append(bounds)
+        yield from _iter_matches(quote, text, bounds, within, is_exact=True)
+    for bounds in likely:
+        yield from _iter_matches(quote, text, bounds, within, is_exact=False)
 
 
 def _iter_likely_places(quote: str, text: str) -> Iterator[Bounds]:
@@ -106,23 +113,18 @@ def _iter_matches(
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
-    """Return where a span has a quote, or None.
+    """Return where a span has a quote, or None."""
+    return next(iter_in_span(quote, library, within), None)
+
+
+def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
+    """Yield the places at which a span has a quote, some of them twice.
 
     The quote may leave out page footers, like every text that a model or search reads.
     """
     for text in _iter_spellings(library, within):
-        if (match := find_quote(quote, text)) is not None:
-            return _locate(match, within)
-    return None
-
-
-def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
-    """Yield all places at which a span has a quote, some of them twice."""
-    for text in _iter_spellings(library, within):
-        for bounds in _iter_likely_places(quote, text):
-            for is_exact in (True, False):
-                for match in _iter_matches(quote, text, bounds, is_exact=is_exact):
-                    yield _locate(match, within)
+        for match in _iter_quote(quote, text):
+            yield _locate(match, within)
 
 
 def _iter_spellings(library: Library, span: Span) -> Iterator[str]:
@@ -132,21 +134,29 @@ def _iter_spellings(library: Library, span: Span) -> Iterator[str]:
 
 
 def find_in_context(quote: str, library: Library, within: Span) -> FoundQuote | None:
-    """Return where a span has a quote, or None. The span is read with the sections around it.
+    """Return where a span has a quote, or None. The span is read with the sections around it."""
+    return next(iter_in_context(quote, library, within), None)
 
-    The text is read without its page footers, then also without the titles of its pages.
+
+def iter_in_context(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
+    """Yield the places at which a span has a quote, some of them twice.
+
+    The span is read with the sections around it, without page footers, then also without the titles of pages.
     """
     around = library.widen_to_sections(within)
     bounds = (within.start - around.start, within.end - around.start)
     for text in dict.fromkeys((library.clean_text(around), library.join_pages(around))):
-        if (match := find_quote(quote, text, [bounds])) is not None:
-            return _locate(match, around)
-    return None
+        for match in _iter_quote(quote, text, [bounds]):
+            yield _locate(match, around)
 
 
 def _locate(match: QuoteMatch, within: Span) -> FoundQuote:
-    parts = tuple(within.get_part(*part) for part in match.parts)
-    return FoundQuote(span=within.get_part(match.start, match.end), is_exact=match.is_exact, parts=parts)
+    return FoundQuote(
+        span=within.get_part(match.start, match.end),
+        is_exact=match.is_exact,
+        is_whole=match.is_whole,
+        parts=tuple(within.get_part(*part) for part in match.parts),
+    )
 
 
 class _Run(NamedTuple):
@@ -346,7 +356,16 @@ def _make_match(
     """Make a match of runs of words, which are those of the text from `shift` on."""
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
     start, end = _include_marks(quote, text, parts[0][0], parts[-1][1])
-    return QuoteMatch(start, end, is_exact, tuple(parts))
+    edges = (runs[0].first, runs[-1].last + 1)
+    is_whole = all(_is_edge(words, text, shift, row) for row in edges)
+    return QuoteMatch(start, end, is_exact, tuple(parts), is_whole)
+
+
+def _is_edge(words: TextWords, text: str, shift: int, row: int) -> bool:
+    """Return whether a cell, an item or a sentence begins with the word of a row, or ends before it."""
+    if row in (0, len(words)) or words.flags[row] & (BLOCK | CELL):
+        return True
+    return _has_sentence_end(text, shift + words.ends[row - 1], shift + words.starts[row])
 
 
 def _include_marks(quote: str, text: str, start: int, end: int) -> Bounds:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
@@ -174,6 +175,31 @@ def compare_sentences(before: str, now: str) -> list[DiffPart]:
     return _compare(before, read_plain_words(before), now, read_plain_words(now))
 
 
+def measure_similarity(before: str, now: str) -> float:
+    """Return the share of words, from 0 to 1, that two plain sentences have in the same order."""
+    from rapidfuzz import distance  # noqa: PLC0415 - the first screen does not need it
+
+    old, new = (_list_keys(words, 0, len(words)) for words in map(read_plain_words, (before, now)))
+    return distance.Indel.normalized_similarity(old, new)
+
+
+def find_replacing_words(quote: str, before: str, now: str) -> str:
+    """Return the words that stand in a sentence in the place of a quote from the sentence before, or none."""
+    match = find_quote(quote, before)
+    if match is None:
+        return ""
+    old, new = read_plain_words(before), read_plain_words(now)
+    first = bisect_right(old.ends, match.start)
+    after = bisect_left(old.starts, match.end)
+    rows: list[int] = []
+    for kind, start, end, start_now, end_now in _match_words(old, new):
+        low, high = max(start, first), min(end, after)
+        if low < high:
+            shift = start_now - start
+            rows += range(low + shift, high + shift) if kind == "equal" else range(start_now, end_now)
+    return _cut(now, new, rows[0], rows[-1] + 1) if rows else ""
+
+
 def is_same_text(before: str, now: str) -> bool:
     """Return whether two sentences, which are no Markdown, have the same words."""
     return before == now or all(part.is_shared for part in compare_sentences(before, now))
@@ -181,10 +207,7 @@ def is_same_text(before: str, now: str) -> bool:
 
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
-    matcher = SequenceMatcher(
-        None, _list_keys(before, 0, len(before)), _list_keys(after, 0, len(after)), autojunk=False
-    )
-    for kind, start, end, start_after, end_after in matcher.get_opcodes():
+    for kind, start, end, start_after, end_after in _match_words(before, after):
         old = _cut(quote, before, start, end)
         new = _cut(shown, after, start_after, end_after)
         if kind == "equal":
@@ -193,6 +216,12 @@ def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> lis
             parts.append(DiffPart(old, is_in_quote=True, is_in_text=False))
             parts.append(DiffPart(new, is_in_quote=False, is_in_text=True))
     return [part for part in parts if part.words]
+
+
+def _match_words(before: TextWords, after: TextWords) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return the differences of two texts as opcodes of `difflib`, by the rows of their words."""
+    old, new = (_list_keys(words, 0, len(words)) for words in (before, after))
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
 def _cut(text: str, words: TextWords, start: int, end: int) -> str:

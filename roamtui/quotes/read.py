@@ -97,6 +97,8 @@ class Quotation(Struct, frozen=True):
     """Whether the words are a paragraph of a block quote, without quotation marks."""
     sentence: int = 0
     """Index of the sentence that contains the opening mark."""
+    context: str = ""
+    """That sentence."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -126,7 +128,8 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
     quotes_by_sentence = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
         sentence = bisect_right(ends, quote.start)
-        quotes_by_sentence[sentence].append(replace(quote, sentence=sentence))
+        first, last = (0, *ends)[sentence], (*ends, len(answer))[sentence]
+        quotes_by_sentence[sentence].append(replace(quote, sentence=sentence, context=answer[first:last]))
     placed: list[Quotation] = []
     introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before

@@ -8,9 +8,9 @@ the same way as a finished answer.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,10 +20,11 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
-from roamtui.outline.labels import make_path
-from roamtui.quotes.find import FoundQuote, find_in_context, find_quote
+from roamtui.outline.labels import list_titles, make_path
+from roamtui.quotes.find import FoundQuote, find_quote, iter_in_context
 from roamtui.quotes.read import CitationMark, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
+from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
 
 _FROM_WORST_TO_BEST = (
@@ -35,6 +36,8 @@ _FROM_WORST_TO_BEST = (
     QuoteState.NO_QUOTE,
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
+_PLACES_MAX = 100
+"""Maximum number of places of a quote whose sentences are compared."""
 
 
 class JudgedMark(Struct, frozen=True, kw_only=True):
@@ -125,6 +128,8 @@ class QuoteChecker:
         self._read = state.collect_read()
         self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
+        self._places: dict[tuple[str, str], tuple[FoundQuote, ...]] = {}
+        """The places in a section, by the words of a quote and the id."""
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
@@ -139,7 +144,7 @@ class QuoteChecker:
         reading = read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
-            key = quote.text, quote.is_code, *(mark.section_id for mark in quote.marks)
+            key = quote.text, quote.is_code, quote.context, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
             if (citation := self._cited[key]) is not None:
@@ -184,27 +189,39 @@ class QuoteChecker:
         for words in dict.fromkeys((quote.text, strip_marks(quote.text, self._library))):
             make = partial(make_citation, library=self._library, quote=words)
             for mark in quote.marks:
-                if (found := self._find_in_section(words, mark.section_id)) is not None:
+                if (found := self._choose_in_section(words, mark.section_id, quote.context)) is not None:
                     state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
                     return make(mark.section_id, state=state, found=found)
-            if not quote.is_code and (found := self._find_elsewhere(words)) is not None:
+            if not quote.is_code and (found := self._find_elsewhere(words, quote.context)) is not None:
                 return make(quote.marks[0].section_id, state=QuoteState.ELSEWHERE, found=found)
         if quote.is_code:
             return None
         section_id = quote.marks[0].section_id
         return make_citation(section_id, self._library, quote=quote.text, state=QuoteState.NOT_FOUND)
 
-    def _find_elsewhere(self, words: str) -> FoundQuote | None:
+    def _find_elsewhere(self, words: str, context: str) -> FoundQuote | None:
         """Find the words of a quote in any text that the model got."""
-        in_sections = (self._find_in_section(words, section_id) for section_id in self._open_ids)
-        in_excerpts = (self._find_in(words, doc, bounds) for doc, bounds in self._excerpts.items())
+        in_sections = (self._choose_in_section(words, section_id, context) for section_id in self._open_ids)
+        in_excerpts = (
+            self._choose(self._list_in(words, doc, bounds), context) for doc, bounds in self._excerpts.items()
+        )
         return next(filter(None, chain(in_sections, in_excerpts)), None)
 
-    def _find_in_section(self, words: str, section_id: str) -> FoundQuote | None:
-        """Find a quote in the text of a section that the model got, and in its title."""
+    def _choose_in_section(self, words: str, section_id: str, context: str) -> FoundQuote | None:
+        """Choose the place of a quote in a section that the sentence of the answer means."""
+        key = words, section_id
+        if key not in self._places:
+            self._places[key] = self._list_in_section(words, section_id)
+        return self._choose(self._places[key], context)
+
+    def _choose(self, places: Sequence[FoundQuote], context: str) -> FoundQuote | None:
+        return choose_place(places, self._library, context, self._question)
+
+    def _list_in_section(self, words: str, section_id: str) -> tuple[FoundQuote, ...]:
+        """List the places of a quote in the text of a section that the model got, and in its title."""
         library = self._library
         if section_id not in library:
-            return None
+            return ()
         own = library.node(section_id).span
         for span in dict.fromkeys((library.node(section_id).content_span, own)):
             read = [*self._read.get(span.doc, ())]
@@ -213,34 +230,47 @@ class QuoteChecker:
                 # a model that has the id has read the title
                 read.append((own.start, own.end if end < 0 else end))
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
-            if (place := self._find_in(words, span.doc, pieces)) is not None:
-                return place
+            if places := self._list_in(words, span.doc, pieces):
+                return places
         # A sentence may continue on the next page, also if each page is a section.
         pages = library.widen_to_pages(own)
         if pages == own:
-            return None
+            return ()
         read = merge_bounds(self._read.get(own.doc, ()))
         pieces = [(max(start, pages.start), min(end, pages.end)) for start, end in read]
-        place = self._find_in(words, own.doc, pieces)
-        is_in_section = place is not None and place.span.start < own.end and place.span.end > own.start
-        return place if is_in_section else None
+        return tuple(place for place in self._list_in(words, own.doc, pieces) if place.span.overlaps(own))
 
-    def _find_in(self, words: str, doc: str, pieces: Sequence[Bounds]) -> FoundQuote | None:
-        """Find the words of a quote in pieces of a document, each read with the sections around it.
+    def _list_in(self, words: str, doc: str, pieces: Sequence[Bounds]) -> tuple[FoundQuote, ...]:
+        """List the places of a quote in pieces of a document, each read with the sections around it.
 
-        The model reads a version of the text without page footers, and may quote from that. An exact place
-        comes before one where the words are written otherwise.
+        The model reads a version of the text without page footers, and may quote from that.
         """
-        written_otherwise: FoundQuote | None = None
-        for start, end in pieces:
-            if start >= end:
-                continue
-            piece = Span(doc=doc, start=start, end=end)
-            found = find_in_context(words, self._library, piece)
-            if found is not None and found.is_exact:
-                return found
-            written_otherwise = written_otherwise or found
-        return written_otherwise
+        spans = [Span(doc=doc, start=start, end=end) for start, end in pieces if start < end]
+        return tuple(chain.from_iterable(iter_in_context(words, self._library, span) for span in spans))
+
+
+def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str) -> FoundQuote | None:
+    """Choose the place of a quote that a sentence means, or None if there is none.
+
+    An exact place comes before one written otherwise, and a whole cell, item or sentence before a part. Of
+    equal places, the one counts whose sentence and titles share most words with the first of the contexts,
+    then with the next.
+    """
+    ranked: dict[tuple[bool, bool], dict[Span, FoundQuote]] = defaultdict(dict)
+    for place in places:
+        ranked[place.is_exact, place.is_whole].setdefault(place.span, place)
+    best = [*islice(ranked[max(ranked)].values(), _PLACES_MAX)] if ranked else []
+    if len(best) < 2:
+        return next(iter(best), None)
+    matchers = [*map(TermMatcher.for_question, contexts)]
+
+    def count_shared(place: FoundQuote) -> list[int]:
+        around = find_surroundings(library, place.parts, is_exact=False)
+        section_id = library.section_at(place.span.doc, place.span.start) or library.root_id
+        text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
+        return [len({term for *_, term in matcher.locate(text)}) for matcher in matchers]
+
+    return max(best, key=count_shared)
 
 
 def make_citation(

@@ -17,7 +17,8 @@ from roamtui.text import format_page, normalise_line_ends
 SENTENCE_LABEL = "In full:"
 """Stands before what a document says around a quote."""
 _NEAREST_LABEL = "nearest,"
-_DOCUMENT_LINE = re.compile(rf"^[ \t]+(?:{SENTENCE_LABEL}|{_NEAREST_LABEL}) .*$", re.MULTILINE)
+_SAME_LABEL = "these words are"
+_DOCUMENT_LINE = re.compile(rf"^[ \t]+(?:{SENTENCE_LABEL}|{_NEAREST_LABEL}|{_SAME_LABEL}) .*$", re.MULTILINE)
 NO_SECTION = "no such section"
 """Stands in place of the path of a section that the document does not have."""
 PASSAGE_LABEL = "passage"
@@ -61,7 +62,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
         other = _format_file(citation.doc)
         if other not in ("", file) and not other.endswith(section):
             section = f"{section} in {other}"
-        place = f"these words are in {section}, {place}"
+        place = f"{_SAME_LABEL} in {section}, {place}"
     elif not citation.start_line:
         place = ""
     elif state is QuoteState.SAME:
@@ -82,19 +83,21 @@ def _format_section(section_id: str, library: Library) -> str:
 
 
 def describe_nearest(citation: Citation) -> tuple[str, list[DiffPart]]:
-    """Say where the words nearest to a false quote are, and how they differ. Both are empty without any."""
+    """Say where the words nearest to a false quote are, and how they differ. Both may be empty."""
     nearest = citation.nearest
     if nearest is None or citation.quote is None:
         return "", []
+    if nearest.is_same:
+        return f"{_SAME_LABEL} {nearest.place}, which the model has not read", []
     unread = "" if nearest.is_read else " (not read by the model)"
     parts = compare_words(simplify_quote(citation.quote), nearest.text)
-    return f"{_NEAREST_LABEL} {nearest.place}{unread}", shorten_equal_parts(parts)
+    return f"{_NEAREST_LABEL} {nearest.place}{unread}:", shorten_equal_parts(parts)
 
 
 def format_nearest(citation: Citation) -> str:
     """Format where the words nearest to a false quote are, and how they differ, as one line or empty."""
     place, parts = describe_nearest(citation)
-    return sanitise_line(f"{place}: {format_diff_parts(parts)}") if place else ""
+    return sanitise_line(f"{place} {format_diff_parts(parts)}".rstrip())
 
 
 def format_sentence(sentence: str) -> str:

@@ -176,6 +176,44 @@ def test_a_quote_may_span_a_page_footer() -> None:
     assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _EXACT)]
 
 
+_CHARGES = """# Charges
+
+Loans last from 3 to 14 days. A bike costs £9 a day if it is late. £9 a day.
+
+## Deposits
+
+| Class | Deposit | Loan |
+|---|---|---|
+| A | none | 14 days |
+| B | £25 if it is worth more than £150 | 7 days |
+| D | £40 | 14 days |
+| E | £150 | 4 days |
+
+These cost more:
+
+- Skips: £40 for cleaning
+- Ladders: see £60
+- £60
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ('A cargo bike (E) costs "£150" [{Charges}].', "Class E | Deposit £150 | Loan 4 days"),
+        ('Class D may go for "14 days" [{Charges}].', "Class D | Deposit £40 | Loan 14 days"),
+        ('Class A has "14 days" [{Charges}], as "14 days" [{Charges}] says.', "Class A | Deposit none | Loan 14 days"),
+        ('It is "£60" [{Charges}].', "These cost more: £60"),
+        ('Late: "£9 a day" [{Charges}].', ""),
+        ('From "3 to 14 days" [{Charges}].', "Loans last from 3 to 14 days."),
+    ],
+)
+def test_words_are_shown_where_they_are_whole_and_then_where_the_answer_speaks_of(answer: str, sentence: str) -> None:
+    state = _open("Charges", text=_CHARGES)
+    for citation in QuoteChecker(state).cite(_fill(answer, state)):
+        assert (citation.state, citation.sentence) == (_EXACT, sentence)
+
+
 def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
     (true,) = _cite('It costs "2 euros a day" [deadbeef].', state)
     assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _ELSEWHERE, (), False)

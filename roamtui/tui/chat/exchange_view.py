@@ -386,7 +386,7 @@ def _shorten_title(title: str) -> str:
 def _format_nearest(citation: Citation) -> Content:
     """Format the words nearest to a false quote: those of the quote struck through, the document's marked."""
     place, parts = describe_nearest(citation)
-    content = Content.styled(f"{sanitise_line(place)}:" if place else "", "$muted")
+    content = Content.styled(sanitise_line(place), "$muted")
     is_replaced = False
     for part in parts:
         style = "$muted"
