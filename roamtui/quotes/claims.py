@@ -4,6 +4,8 @@ There are two forms. An export has a ``Source: handbook.md`` line and then one l
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
+A quote of the answer above, with a mark such as ``[1 ✓]`` or the id of a listed section, is a claim too.
+
 A person writes a quote with a link to its file, and to its section, in the same sentence::
 
     Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
@@ -11,7 +13,7 @@ A person writes a quote with a link to its file, and to its section, in the same
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from urllib.parse import unquote
 
@@ -22,7 +24,8 @@ from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines
+from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
+from roamtui.quotes.words import read_words
 
 _SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
@@ -30,6 +33,8 @@ _CITATION_LINE = re.compile(
     rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
     re.MULTILINE,
 )
+_LIST_LINE = re.compile(rf"^(?P<number>\d+)\.(?: [✓!✗])? \[(?P<id>{ID})\] [^\n]*", re.MULTILINE)
+_NUMBERED_MARK = re.compile(r"\[(?P<numbers>\d+(?:,\d+)*)(?: [✓!✗])?\]")
 _CELL_LINE = re.compile(
     r"^- \S \*\*.* (?P<quote>\"(?>(?:[^\"\\\n]|\\.)*)\")(?: \((?P<state>[a-z, ]+)\))?"
     r" \(\[(?>(?:[^\[\]\\\n]|\\.)*)\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))\)\)(?: \*.*\*)?[ \t]*$",
@@ -125,6 +130,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
         # a version that kept no sentences has exported a file without any
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
+        claims += _read_answers(text, name, library, claims)
         return tuple(sorted((*claims, *passages), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
@@ -152,6 +158,41 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
             )
         )
     return tuple(claims)
+
+
+def _read_answers(text: str, name: str, library: Library | None, claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the quotes above the lists of an export whose marks name a listed source, beside its `claims`."""
+    lines = [*_LIST_LINE.finditer(text)]
+    listed = {line["id"] for line in lines}
+    prose = _LIST_LINE.sub(lambda match: " " * len(match[0]), text)
+    marks = [mark for mark in find_claimed_marks(prose, library) if listed.issuperset(mark.section_ids)]
+    ids_below: dict[str, str] = {}
+    for match in reversed([*_NUMBERED_MARK.finditer(prose)]):
+        while lines and lines[-1].start() > match.start():
+            line = lines.pop()
+            ids_below[line["number"]] = line["id"]
+        ids = tuple(filter(None, map(ids_below.get, match["numbers"].split(","))))
+        marks += [Mark(*match.span(), ids)] if ids else []
+    marks.sort(key=attrgetter("start"))
+    counted = {(claim.section_id, _read_key(claim.quote)) for claim in claims}
+    for quotation in read_answer(prose, tuple(marks)).quotes:
+        key = _read_key(quotation.text)
+        keys = [(mark.section_id, key) for mark in quotation.marks]
+        if quotation.is_code or not keys or not counted.isdisjoint(keys):
+            continue
+        counted.add(keys[0])
+        yield Claim(
+            quote=quotation.text,
+            place=name,
+            line=_get_line_number(text, quotation.start),
+            section_id=keys[0][0],
+            sentence="",
+        )
+
+
+def _read_key(quote: str) -> bytes:
+    """Return what is equal for a quote in an answer and in the list of its sources."""
+    return read_words(simplify_quote(quote)).exact
 
 
 def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:

@@ -98,6 +98,27 @@ def _write_piped(garden: Path, conversation: str) -> str:
     return f"{written.getvalue()}\nSource: {garden}\n"
 
 
+@pytest.mark.parametrize("is_piped", [False, True])
+def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
+    run: RunCommand, garden: Path, *, is_piped: bool
+) -> None:
+    conversation = _ask(garden)
+    path = garden.with_name("out.md")
+    run("conversations", "export", conversation, "-o", path)
+    if is_piped:
+        path.write_text(_write_piped(garden, conversation), "utf-8")
+    before = run("recheck", path, "--json").json
+    text = path.read_text("utf-8").replace('"24 euros a year" [', '"25 euros a year" [', 1)
+    path.write_text(text.replace('"A late spade" [', '"A late spade costs 50 cents" [', 1), "utf-8")
+    after = run("recheck", path, "--json").json
+    added = [quote for quote in after["quotes"] if quote["then"] is None]
+    assert len(after["quotes"]) == len(before["quotes"]) + 2 == 14
+    assert [(quote["quote"], quote["state"]) for quote in added] == [
+        ("25 euros a year", "changed"),
+        ("A late spade costs 50 cents", "moved"),
+    ]
+
+
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)
