@@ -143,6 +143,17 @@ async def test_questions_wait_dimmed_below_the_box_and_are_asked_one_by_one() ->
         await ui.wait_until(lambda: WAITS not in ui.text)
 
 
+async def test_the_running_answer_stays_in_view_while_more_questions_wait() -> None:
+    replies = [ScriptedReply(text="Line.\n\n" * 30), ScriptedReply(text="Forty.", gate=asyncio.Event())]
+    async with running(make_app(replies)) as ui:
+        await ui.ask("Long?")
+        await ui.send(FIRST, "Waiting for the answer")
+        for number in range(1, 4):
+            await ui.send(f"And oven {number}?", f"{number}. And oven {number}?")
+            await ui.pause()
+            assert "Waiting for the answer" in ui.text
+
+
 @pytest.mark.parametrize("key", ["escape", "ctrl+n"])
 async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since(key: str) -> None:
     async with queueing("And one?", SECOND) as (ui, answer_all):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from textual import events, on
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -147,6 +148,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         region = Region(0, self.find_top(view) + lines.start, 1, len(lines))
         self.scroll_to_region(region, force=True, immediate=True)
 
+    @on(events.Resize)
     def _keep_place_soon(self) -> None:
         self.call_after_refresh(self._keep_place)
 
@@ -159,6 +161,8 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
             start, end = [*top.view.part_starts, len(lines)][top.part : top.part + 2]
             line = start + find_line_again(top.lines, top.line, lines[start:end])
             self.scroll_to(y=self.find_top(top.view) + line, immediate=True)
+        elif self.shown:
+            self.scroll_to(y=self.max_scroll_y, immediate=True)
         self._name_question()
 
     def _name_question(self) -> None:
