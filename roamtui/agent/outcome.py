@@ -82,10 +82,14 @@ def build_outcome(
     is_written = is_complete and not run.citations  # passages are the document's own text
     answer = replace_signs(_choose_reply(state, run) if is_written else run.step.text or run.draft or "")
     own_length = len(answer)
-    citations = run.citations or QuoteChecker(state).cite(answer)
+    checker = QuoteChecker(state)
+    citations = run.citations or checker.cite(answer)
     unsourced: tuple[Bounds, ...] = ()
+    unnamed: tuple[Bounds, ...] = ()
     if is_written and answer and not replies_with_passages(state.exchanges[-1]):
         citations, unsourced = _add_sources(state, run, answer, citations, searcher)
+        if run.brief is None:  # a small model is not asked for ids
+            unnamed = checker.list_unnamed(answer, unsourced)
     if stopped is StopReason.COST:
         error = _TOO_EXPENSIVE
     elif is_complete and not answer:
@@ -107,6 +111,7 @@ def build_outcome(
         answer=answer,
         own_length=None if len(answer) == own_length else own_length,
         unsourced=unsourced,
+        unnamed=unnamed,
         stopped=stopped,
         citations=citations,
         steps=run.steps,

@@ -19,6 +19,7 @@ from roamtui.quotes.wording import (
     format_nearest,
     format_sentence,
     format_source_line,
+    format_unnamed,
     format_verification,
 )
 from roamtui.retrieval.answers import find_statement
@@ -66,9 +67,12 @@ def get_lead(exchange: Exchange) -> str:
 
 
 def format_proof(exchange: Exchange) -> str:
-    """Format where the quotes of an answer are, or how many passages it has. Nothing has judged a passage."""
+    """Format where the quotes of an answer are and which name no section, or how many passages it has.
+
+    Nothing has judged a passage.
+    """
     if not replies_with_passages(exchange):
-        return format_verification(exchange.citations)
+        return " · ".join(filter(None, [format_verification(exchange.citations), format_unnamed(exchange)]))
     count = len(exchange.citations)
     if count == 1:
         return "1 passage · no model has read it"

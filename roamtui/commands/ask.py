@@ -23,7 +23,7 @@ def _add_ask_arguments(parser: CommandParser) -> None:
     parser.add_words("question", "in your own words, as one argument; put -- before one such as --help")
     help_text = "limit the question to this section and its subsections"
     parser.add_argument("--within", metavar="ID", help=help_text)
-    parser.add_flag("--strict", "exit status 1 unless all quotes are in the text")
+    parser.add_flag("--strict", "exit status 1 unless all quotes name a section and are in the text")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the answer and its metadata as JSON")
     form.add_argument("--events", action="store_true", help="print events as JSON lines, the answer last")

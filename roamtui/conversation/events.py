@@ -420,6 +420,8 @@ class QuestionAnswered(Struct, frozen=True, kw_only=True):
     """Number of characters of the answer that the model wrote; None for all."""
     unsourced: tuple[Bounds, ...] = ()
     """The bounds of its sentences that neither have a quote nor are carried by the text."""
+    unnamed: tuple[Bounds, ...] = ()
+    """The bounds of its quotes that name no section, so that they were not looked up."""
     stopped: StopReason
     citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()

@@ -92,6 +92,8 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """Number of characters of the answer that the model wrote; None for all."""
     unsourced: tuple[Bounds, ...] = ()
     """The bounds of its sentences that neither have a quote nor are carried by the text."""
+    unnamed: tuple[Bounds, ...] = ()
+    """The bounds of its quotes that name no section, so that they were not looked up."""
     stopped: StopReason | None = None
     """None until the question ends."""
     citations: tuple[Citation, ...] = ()
@@ -133,9 +135,9 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether it has an answer with quotes, all of which are in text that the model got."""
+        """Whether it has an answer whose quotes all name a section and are in text that the model got."""
         states = {citation.state for citation in self.citations if citation.quote is not None}
-        return self._is_answered and bool(states) and QuoteState.NOT_FOUND not in states
+        return self._is_answered and bool(states) and QuoteState.NOT_FOUND not in states and not self.unnamed
 
     @property
     def cancellation(self) -> QuestionAnswered:
@@ -447,6 +449,7 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
         answer=event.answer,
         own_length=event.own_length,
         unsourced=event.unsourced,
+        unnamed=event.unnamed,
         stopped=event.stopped,
         citations=event.citations,
         error=event.error,

@@ -11,13 +11,11 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.quotes.claims import Claim, find_claimed_marks
-from roamtui.quotes.read import read_answer
+from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import blank_document_lines
 from roamtui.quotes.words import read_words
 from roamtui.text import Bounds
 
-_WORDS_MIN = 3
-"""Fewer words are a name, or words from which the writer keeps a distance."""
 _START = re.compile(r"[ \t>*_]*")
 _PREFIX = re.compile(r"^(?:[ \t]*(?:[-*+]|\d+[.)])[ \t]+)?[ \t>]*>[ \t]?", re.MULTILINE)
 """The marks of a block quote in each of its lines, perhaps in an item of a list."""
@@ -57,7 +55,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
     for start, words, section_id in sorted(found):
         line += text.count("\n", position, start)
         position = start
-        if words not in claims and len(read_words(words)) >= _WORDS_MIN:
+        if words not in claims and len(read_words(words)) >= WORDS_MIN:
             claims[words] = Claim(quote=words, place=name, line=line, section_id=section_id)
     return tuple(claims.values())
 

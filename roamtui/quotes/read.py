@@ -32,6 +32,8 @@ _BLOCK_QUOTE = re.compile(
 """A paragraph or an item of a block quote, without the source below it."""
 _BLOCK_LABEL = re.compile(r"\[!|(?:[—–―]|--)|([*_]{1,2})[^*_\n]{1,40}(?::\1|\1:)")
 """The start of an alert, of a source, or of the model's own words, as in "**Note:** It is free"."""
+WORDS_MIN = 3
+"""Fewer words between quotation marks are a name, or words from which the writer keeps a distance."""
 _CANDIDATES_MAX = 16
 """Maximum number of marks to try for a quote."""
 _MARKS_AFTER_QUOTE = re.compile(

@@ -22,8 +22,9 @@ from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_context
-from roamtui.quotes.read import CitationMark, Quotation, read_answer
+from roamtui.quotes.read import WORDS_MIN, AnswerReading, CitationMark, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
+from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
 
@@ -137,11 +138,7 @@ class QuoteChecker:
         A mark shows the citations of its own quotes. Without a quote, it shows the citations of its section
         in its sentence.
         """
-
-        def is_invented(mark: Mark) -> bool:
-            return not self._has_read(answer[mark.start : mark.end])
-
-        reading = read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
+        reading = self._read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
         for quote in reading.quotes:
             key = quote.text, quote.is_code, quote.context, *(mark.section_id for mark in quote.marks)
@@ -170,6 +167,26 @@ class QuoteChecker:
                 shown[index].add(mark.start)
         numbered = zip(placed, shown, strict=True)
         return tuple(replace(citation, marks=tuple(sorted(starts))) for (citation, _), starts in numbered)
+
+    def list_unnamed(self, answer: str, unsourced: Sequence[Bounds]) -> tuple[Bounds, ...]:
+        """Return the bounds of the quotes that name no section, so that nothing can look them up.
+
+        A few words between quotation marks are a quote only in an `unsourced` sentence. The person's own
+        words are none.
+        """
+        unnamed: list[Bounds] = []
+        for quote in self._read_answer(answer).quotes:
+            is_carried = not any(start <= quote.start < end for start, end in unsourced)
+            is_name = is_carried and len(read_words(quote.text)) < WORDS_MIN
+            if not (quote.is_code or quote.marks or is_name or find_quote(quote.text, self._question)):
+                unnamed.append((quote.start, quote.end))
+        return tuple(unnamed)
+
+    def _read_answer(self, answer: str) -> AnswerReading:
+        def is_invented(mark: Mark) -> bool:
+            return not self._has_read(answer[mark.start : mark.end])
+
+        return read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
 
     def _has_read(self, words: str) -> bool:
         """Return whether exactly these words stand in the text that the model got."""

@@ -1,9 +1,16 @@
 """Outcomes of a question: answered, not found, empty, or after a reminder."""
 
+from contextlib import redirect_stdout
+from html import unescape
+from io import StringIO
+
 import pytest
 
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
 from roamtui.conversation.events import StopReason
+from roamtui.export.html import render_html
+from roamtui.export.markdown import render_markdown
+from roamtui.headless.answer_lines import write_answer
 from tests.agent.asking import answer, expanding, make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -45,3 +52,37 @@ async def test_thoughts_that_repeat_themselves_end_the_question(reply: ScriptedR
     assert (await answer(agent)).answer == "Two euros a day."
     first, brief = model_of(agent).requests
     assert (len(first.tools) > 0, brief.tools) == (True, ())
+
+
+_FEE = '"Late returns cost 2 euros a day" [{Fees}]'
+
+
+@pytest.mark.parametrize(
+    ("written", "unnamed"),
+    [
+        (
+            'The manual also says: "members must pay five hundred pounds at once".',
+            '"members must pay five hundred pounds at once"',
+        ),
+        (
+            "> Members must pay five hundred pounds at once.\n\nSo it says.",
+            "Members must pay five hundred pounds at once.",
+        ),
+        ('Porters demand "500 zlotys" immediately.', '"500 zlotys"'),
+        ('A so-called "late return" costs 2 euros a day.', ""),
+        ('You asked "how much is it?" about `three plain words`.', ""),
+    ],
+)
+async def test_a_quote_that_names_no_section_is_told_beside_the_count(written: str, unnamed: str) -> None:
+    agent = make_agent([expanding("Fees"), saying(f"Late: {_FEE}.\n\n{written}")])
+    await answer(agent)
+    state = agent.conversation.state
+    (exchange,) = state.exchanges
+    told = "1/1 quote found in the text"
+    told += f" · 1 quote not looked up, because it names no section: {unnamed}" if unnamed else ""
+    with redirect_stdout(StringIO()) as piped:
+        write_answer(exchange, state.library, "scripted")
+    pages = (render_markdown(state, ""), unescape(render_html(state, "", state.library)), piped.getvalue())
+    assert all(told in page for page in pages)
+    assert all(("not looked up" in page) is bool(unnamed) for page in pages)
+    assert exchange.is_proven is not bool(unnamed)

@@ -8,7 +8,7 @@ from textual.selection import Selection
 from textual.style import Style
 from typing_extensions import override
 
-from roamtui.agent.presentation import list_passages, list_unread, replies_with_passages
+from roamtui.agent.presentation import format_proof, list_passages, list_unread, replies_with_passages
 from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
@@ -40,7 +40,6 @@ from roamtui.quotes.wording import (
     Source,
     describe_nearest,
     describe_source,
-    format_verification,
     simplify_quote,
 )
 from roamtui.tui.actions import Keymap
@@ -329,12 +328,14 @@ class ExchangeView(ContentView):
         """Draw the sources by number, how the exchange ended, and what opens likely sections."""
         exchange = self.exchange
         lines = list[Content]()
-        if self._sources:
+        if self._sources or exchange.unnamed:
             quoted = [citation for citation in exchange.citations if citation.quote is not None]
-            style = "$success" if all(citation.is_verified for citation in quoted) else "$warning"
-            proof = format_verification(exchange.citations)
+            is_verified = all(citation.is_verified for citation in quoted) and not exchange.unnamed
+            style = "$success" if is_verified else "$warning"
             heading = Content.styled("Sources  ", "bold $muted")
-            lines += wrap(Content.styled(proof, style), width, lead=heading, follow=" " * len(heading))
+            lines += wrap(
+                Content.styled(format_proof(exchange), style), width, lead=heading, follow=" " * len(heading)
+            )
         indent = len(str(len(self._sources))) + 2
         for index, source in enumerate(self._sources):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")

@@ -33,7 +33,7 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_colum
 
 _GROUPS = list(OfferGroup)
 _MISTYPED = "No such file. Change the text, or choose a similar name (↓)."
-_INTRODUCTION = "Ask a document; every quote is looked up."
+_INTRODUCTION = "Ask a document; its quotes are looked up."
 
 
 class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
