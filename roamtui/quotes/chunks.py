@@ -154,8 +154,11 @@ def _read_run(chunk: str, start: int, end: int) -> list[Word]:
         # A single dash divides words, and a row of asterisks is a rule.
         is_word = text == "*" or not all(map(_is_edge, text))
         return [_make_word(fold_word(text.strip(_BRACKETS)), start, end)] if is_word else []
-    low, high = 0, len(text)
-    if not _ACCOUNTED.fullmatch(text):
+    accounted = _ACCOUNTED.search(text) if "(" in text else None
+    if accounted is not None and all(map(_is_edge, text[: accounted.start()] + text[accounted.end() :])):
+        low, high = accounted.span()
+    else:
+        low, high = 0, len(text)
         has_figure = any(map(str.isdigit, text))
         while _is_edge(text[low], has_figure=has_figure) and not _belongs_to_next(text, low):
             low += 1
