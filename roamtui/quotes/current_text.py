@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ from roamtui.quotes.nearest import (
     measure_similarity,
 )
 from roamtui.quotes.surroundings import find_surroundings
-from roamtui.quotes.verdicts import choose_place, make_citation, resolve_citation
+from roamtui.quotes.verdicts import PLACES_MAX, choose_place, make_citation, resolve_citation
 from roamtui.text import Span
 
 _NEAREST_MAX = 30
@@ -103,8 +103,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     is_same = None
     if claim.sentence:
-        is_same = _has_sentence(claim.quote, claim.sentence, found, library)
-        status = status if is_same else ClaimStatus.SENTENCE_CHANGED
+        has_sentence = _has_sentence(claim.quote, claim.sentence, found, library)
+        is_same = has_sentence or (None if place.is_cut else False)
+        status = ClaimStatus.SENTENCE_CHANGED if is_same is False else status
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
     return Finding(
         status=status,
@@ -141,6 +142,8 @@ class _Place(NamedTuple):
     found: FoundQuote
     is_in_section: bool
     """Whether it is in the claimed section."""
+    is_cut: bool = False
+    """Whether there are more places than were compared."""
 
 
 def _find_kept(quote: str, sentence: str | None, library: Library, section_id: str | None) -> _Place | None:
@@ -199,11 +202,12 @@ def _find_anywhere(
         texts.sort(key=lambda span: span.doc != section.doc)
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
         for span in texts if section is None else [section, *texts]:
-            places = [*iter_in_span(words, library, span)]
+            places = [*islice(iter_in_span(words, library, span), PLACES_MAX)]
             kept = next(filter(is_kept, places if sentence else ()), None)
             found = kept or choose_place(places, library, sentence or "")
             if found is not None:
-                return _Place(found, is_in_section=span is section)
+                is_cut = len(places) == PLACES_MAX
+                return _Place(found, is_in_section=span is section, is_cut=is_cut)
     return None
 
 

@@ -37,8 +37,8 @@ _FROM_WORST_TO_BEST = (
     QuoteState.NO_QUOTE,
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
-_PLACES_MAX = 100
-"""Maximum number of places of a quote whose sentences are compared."""
+PLACES_MAX = 1000
+"""Maximum number of places of a quote that are compared. A long text may give each of them several times."""
 
 
 class JudgedMark(Struct, frozen=True, kw_only=True):
@@ -274,9 +274,9 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
     then with the next.
     """
     ranked: dict[tuple[bool, bool], dict[Span, FoundQuote]] = defaultdict(dict)
-    for place in places:
+    for place in islice(places, PLACES_MAX):
         ranked[place.is_exact, place.is_whole].setdefault(place.span, place)
-    best = [*islice(ranked[max(ranked)].values(), _PLACES_MAX)] if ranked else []
+    best = [*ranked[max(ranked)].values()] if ranked else []
     if len(best) < 2:
         return next(iter(best), None)
     matchers = [*map(TermMatcher.for_question, contexts)]

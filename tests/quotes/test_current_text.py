@@ -124,6 +124,14 @@ def test_a_quote_is_looked_up_in_the_sentence_that_was_kept_with_it(
     assert library.text_at(finding.span) == (now or quote)
 
 
+def test_a_sentence_that_too_many_places_hide_is_not_called_changed() -> None:
+    rows = "".join(f"## Section {i}\n\n| Class | Fee |\n|---|---|\n| A{i} | £25 |\n\n" for i in range(3000))
+    library = make_library(f"# Fees\n\n## Rules\n\nNone.\n\n{rows}")
+    claim = Claim(quote="£25", place="", section_id=find(library, "Rules"), sentence="Class A2900 | Fee £25")
+    finding = recheck(claim, library)
+    assert (finding.status, finding.is_sentence_compared) == (ClaimStatus.MOVED, False)
+
+
 def test_words_of_another_section_do_not_stand_for_a_row_that_has_changed() -> None:
     state = expand_by_agent(begin(make_state(_CHARGES)), "Deposits", "Caps")[0]
     answer = f'Class C costs "£100" [{find(state, "Deposits")}].'
