@@ -38,7 +38,7 @@ _PARTS = re.compile(
     r"|(?P<lowered>(?<=\d)[₀-₉]+|[₀-₉]+(?=\d))"
     rf"|(?P<character>{_UNSPACED_LETTER}[{_UNSPACED_MARKS}]*)"
     r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\]|(?<=[^\W\d_])\(\w{1,2}\)(?![\w(]))"
-    r"|(?P<dash>[—―]+|(?<=[^\s\-])--+(?=[^\s\-]))"
+    r"|(?P<dash>[—―]+|(?<=[^\s\-(\[{])--+(?=[^\s\-]))"
 )
 """What divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})

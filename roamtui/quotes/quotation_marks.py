@@ -16,7 +16,9 @@ _IN_PARAGRAPH = "\"'＂”»›"
 """Opening marks of quotations that end with their paragraph, because other signs look alike."""
 _ALL = "".join({*_CLOSING_MARKS, *"".join(_CLOSING_MARKS.values())})
 _CODE_OR_MARK = re.compile(
-    rf"(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)|[{_ALL}]|\n[ \t]*\n", re.DOTALL
+    r"(?<!`)(?P<fence>`{3,})[^`\n]*\n(?:(?:.*?\n)?[ \t]*(?P=fence)`*(?=[ \t]*(?:\n|\Z))|.*\Z)"
+    rf"|(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`)|[{_ALL}]|\n[ \t]*\n",
+    re.DOTALL,
 )
 _UNSPACED = 0x0E00
 """First character of the scripts without spaces, in which a quotation mark may stand between letters."""
@@ -40,7 +42,7 @@ def find_quoted(text: str) -> list[Quoted]:
     opened: list[int] = []
     for match in _CODE_OR_MARK.finditer(text):
         at = match.start()
-        if match["ticks"]:
+        if match["fence"] or match["ticks"]:
             found.append(Quoted(*match.span(), is_code=True))
         elif match[0].startswith("\n"):
             opened = [start for start in opened if text[start] not in _IN_PARAGRAPH]
