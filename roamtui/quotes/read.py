@@ -6,7 +6,7 @@ first. Text after a colon that has no marks, such as list items, takes those of 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -100,7 +100,8 @@ class Quotation(Struct, frozen=True):
     sentence: int = 0
     """Index of the sentence that contains the opening mark."""
     context: str = ""
-    """That sentence."""
+    """What says which of several places is meant: that sentence. Of equal quotes in one sentence, each has
+    the words since the quote before it."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -130,8 +131,7 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
     quotes_by_sentence = defaultdict[int, list[Quotation]](list)
     for quote in quotes:
         sentence = bisect_right(ends, quote.start)
-        first, last = (0, *ends)[sentence], (*ends, len(answer))[sentence]
-        quotes_by_sentence[sentence].append(replace(quote, sentence=sentence, context=answer[first:last]))
+        quotes_by_sentence[sentence].append(replace(quote, sentence=sentence))
     placed: list[Quotation] = []
     introduction: Sequence[CitationMark] = ()  # the marks of the last sentence with a colon
     is_introduced = False  # by the sentence before
@@ -139,12 +139,25 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
         own = marks_by_sentence.get(sentence, [])
         if not (is_introduced or _ITEM.match(masked, start, end)):
             introduction = ()
-        placed += _bind(masked, quotes_by_sentence.get(sentence, ()), own or introduction)
+        in_sentence = _add_contexts(answer, start, end, quotes_by_sentence.get(sentence, ()))
+        placed += _bind(masked, in_sentence, own or introduction)
         is_introduced = _FINAL_COLON.search(masked[start:end].rstrip()) is not None
         if is_introduced:
             introduction = own
     cited = tuple(chain.from_iterable(marks_by_sentence.values()))
     return AnswerReading(quotes=tuple(placed), marks=cited)
+
+
+def _add_contexts(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> list[Quotation]:
+    """Return the quotes of a sentence with their contexts."""
+    counts = Counter(quote.text for quote in quotes)
+    placed: list[Quotation] = []
+    position = start
+    for quote in quotes:
+        context = answer[position : quote.start] if counts[quote.text] > 1 else answer[start:end]
+        placed.append(replace(quote, context=context))
+        position = quote.end
+    return placed
 
 
 def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:

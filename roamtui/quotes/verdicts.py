@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.not_found import is_not_found
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
@@ -172,13 +173,14 @@ class QuoteChecker:
         """Return the bounds of the quotes that name no section, so that nothing can look them up.
 
         A few words between quotation marks are a quote only in an `unsourced` sentence. The person's own
-        words are none.
+        words are none, nor is what was not found.
         """
         unnamed: list[Bounds] = []
         for quote in self._read_answer(answer).quotes:
             is_carried = not any(start <= quote.start < end for start, end in unsourced)
             is_name = is_carried and len(read_words(quote.text)) < WORDS_MIN
-            if not (quote.is_code or quote.marks or is_name or find_quote(quote.text, self._question)):
+            is_asked = is_not_found(quote.context) or find_quote(quote.text, self._question) is not None
+            if not (quote.is_code or quote.marks or is_name or is_asked):
                 unnamed.append((quote.start, quote.end))
         return tuple(unnamed)
 

@@ -70,6 +70,7 @@ _FEE = '"Late returns cost 2 euros a day" [{Fees}]'
         ),
         ('Porters demand "500 zlotys" immediately.', '"500 zlotys"'),
         ('A so-called "late return" costs 2 euros a day.', ""),
+        ('Not found: nothing is said about "paid parking for vans".', ""),
         ('You asked "how much is it?" about `three plain words`.', ""),
     ],
 )
