@@ -70,6 +70,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Empty if the claim names no section."""
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
+    context: str = ""
+    """What tells which of several places is meant; see `Quotation.context`."""
     then: QuoteState | None = None
     """What was found when the model answered, or None if no model has."""
     sentence: str | None = None
@@ -155,6 +157,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
                 source=unquote(source),
                 section_id=section_id,
                 anchor=unquote(anchor),
+                context=quotation.context,
             )
         )
     return tuple(claims)
@@ -186,6 +189,7 @@ def _read_answers(text: str, name: str, library: Library | None, claims: Iterabl
             place=name,
             line=_get_line_number(text, quotation.start),
             section_id=keys[0][0],
+            context=quotation.context,
             sentence="",
         )
 

@@ -93,7 +93,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    place = _find_kept(claim.quote, claim.sentence, library, expected)
+    place = _find_kept(claim.quote, claim.sentence, library, expected, claim.context)
     if place is None:
         return _find_substitute(claim, library, expected, similarity_min)
     found = place.found
@@ -146,12 +146,14 @@ class _Place(NamedTuple):
     """Whether there are more places than were compared."""
 
 
-def _find_kept(quote: str, sentence: str | None, library: Library, section_id: str | None) -> _Place | None:
+def _find_kept(
+    quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
+) -> _Place | None:
     """Find a quote, or return None if it has left the sentence that was kept with it.
 
     The same words in another sentence do not stand for it, as long as the section has that sentence.
     """
-    place = _find_anywhere(quote, sentence, library, section_id)
+    place = _find_anywhere(quote, sentence, library, section_id, context)
     if place is None or not sentence or _has_sentence(quote, sentence, place.found, library):
         return place
     now = None if section_id is None else _find_sentence(sentence, library, section_id)
@@ -188,12 +190,13 @@ def _find_replacing_words(quote: str, sentence: str, library: Library, section_i
 
 
 def _find_anywhere(
-    quote: str, sentence: str | None, library: Library, section_id: str | None
+    quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
 ) -> _Place | None:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
-    that a model copied with it. Of several places, the one counts that has the `sentence`, or most of it.
+    that a model copied with it. Of several places, the one counts that has the `sentence`, or most of it,
+    then the one that the `context` means.
     """
     is_kept = partial(_has_sentence, quote, sentence or "", library=library)
     texts = _list_texts(library)
@@ -204,7 +207,7 @@ def _find_anywhere(
         for span in texts if section is None else [section, *texts]:
             places = [*islice(iter_in_span(words, library, span), PLACES_MAX)]
             kept = next(filter(is_kept, places if sentence else ()), None)
-            found = kept or choose_place(places, library, sentence or "")
+            found = kept or choose_place(places, library, sentence or "", context)
             if found is not None:
                 is_cut = len(places) == PLACES_MAX
                 return _Place(found, is_in_section=span is section, is_cut=is_cut)

@@ -119,6 +119,15 @@ def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
     ]
 
 
+def test_a_quote_of_a_page_is_shown_in_the_row_that_the_page_speaks_of(run: RunCommand, garden: Path) -> None:
+    prices = garden.with_name("prices.md")
+    prices.write_text("# Prices\n\n| Plot | Price |\n|---|---|\n| A | £20 |\n| B | £20 |\n| C | £20 |\n", "utf-8")
+    page = garden.with_name("page.md")
+    page.write_text('Plot B costs "£20" ([Prices](prices.md#prices)).\n', "utf-8")
+    (quote,) = run("recheck", page, "--json").json["quotes"]
+    assert quote["now"]["sentence"] == "Plot B | Price £20"
+
+
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)

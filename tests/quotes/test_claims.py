@@ -1,5 +1,7 @@
 """Quotes with links, in files of Markdown."""
 
+from msgspec.structs import replace
+
 from roamtui.quotes.claims import Claim, read_claims
 
 
@@ -16,7 +18,7 @@ def test_claims_with_links_are_read() -> None:
         Claim(quote="See [the desk](desk.md) first", place="faq.md", line=4, source="rooms at night.md"),
         Claim(quote="Ask [the desk](desk.md).", place="faq.md", line=6, source="rooms.md"),
     )
-    assert read_claims(text, "faq.md") == claims
+    assert tuple(replace(claim, context="") for claim in read_claims(text, "faq.md")) == claims
 
 
 def test_a_quote_with_a_long_link_is_read_in_single_quotation_marks_too() -> None:
