@@ -277,7 +277,8 @@ class _Finder:
                 label = other
             elif not label or label in _FIRST_LABELS:
                 is_open = other is None and text[-1:] not in ".!?;"
-                return above if is_open or text.endswith((":", "—", "–")) else None
+                is_lead = unit.kind.has_sentences and (is_open or text.endswith((":", "—", "–")))
+                return above if is_lead else None
             above = self._step(above, -1)
         return None
 

@@ -188,11 +188,14 @@ Loans last from 3 to 14 days. A bike costs £9 a day if it is late. £9 a day.
 | B | £25 if it is worth more than £150 | 7 days |
 | D | £40 | 14 days |
 | E | £150 | 4 days |
+| G | £2 | none |
+
+- Trailers: see £60
 
 These cost more:
 
 - Skips: £40 for cleaning
-- Ladders: see £60
+- Ladders: ask
 - £60
 """
 
@@ -212,6 +215,12 @@ def test_words_are_shown_where_they_are_whole_and_then_where_the_answer_speaks_o
     state = _open("Charges", text=_CHARGES)
     for citation in QuoteChecker(state).cite(_fill(answer, state)):
         assert (citation.state, citation.sentence) == (_EXACT, sentence)
+
+
+def test_a_row_above_a_list_does_not_lead_it_in() -> None:
+    state = _open("Charges", text=_CHARGES)
+    (citation,) = QuoteChecker(state).cite(_fill('It says "see £60" [{Charges}].', state))
+    assert citation.sentence == "Trailers: see £60"
 
 
 def test_equal_quotes_of_one_sentence_have_their_own_rows() -> None:
