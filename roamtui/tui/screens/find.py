@@ -41,6 +41,7 @@ _EXCERPT_BEFORE, _EXCERPT_AFTER = 30, 200
 """Characters of an excerpt before and after the match."""
 _MARKUP = re.compile(r"^[#>\s*+|-]+|\*\*|__|`|[|]|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^<>]*>", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“”„«»]([^\"“”„«»]+)[\"“”„«»]")
+_SEARCHING = "Searching…"
 _MATCH_STYLE = "bold underline $secondary"
 _MOVES = ", ↑ ↓ to choose, pgup pgdn to scroll the preview, "
 
@@ -180,6 +181,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find(self, query: str) -> None:
         """List the titles that match, then also texts, then the hits of the configured search."""
+        if query:
+            self.show_message(_SEARCHING)
         library = await self._agent.conversation.library_loader.load_all()
         if not self._titles or library is not self.outcome.library:
             runs = library.iter_runs()
@@ -215,7 +218,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         else:
             self.show()
         self._reader.set_class(not outcome.results, "-empty")
-        message = "" if outcome.is_complete else "Searching…"
+        message = "" if outcome.is_complete else _SEARCHING
         if outcome.is_complete and outcome.query and not outcome.results:
             message = write_absence(measure_coverage(outcome.library), "No match")
         self.show_message(message)

@@ -2,6 +2,7 @@
 
 from itertools import groupby
 from pathlib import Path
+from threading import Event
 
 import pytest
 from hypothesis import given
@@ -124,6 +125,22 @@ async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> 
         search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
         await ui.ask("How many loaves fit?", search, "Ninety.")
         assert "Starter ⌕" not in ui.text
+
+
+async def test_while_files_are_read_find_says_so_and_enter_waits_for_the_first_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("# Of a\n\nIt is rye.\n", "utf-8")
+    library, loader = open_sources([str(tmp_path)])
+    assert loader is not None
+    gate = Event()
+    load = loader.load_batch
+    monkeypatch.setattr(loader, "load_batch", lambda *given: (gate.wait(5), load(*given))[1])
+    async with running(make_app(library=library, loader=loader), (160, 30)) as ui:
+        await ui.press_until(FindDialog, "ctrl+f")
+        await ui.press_until("Searching…", *"rye", "enter")
+        gate.set()
+        await ui.wait_until(lambda: ui.read_title in ("a.md", "Of a"))
 
 
 async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None:
