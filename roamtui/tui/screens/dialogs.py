@@ -107,7 +107,10 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
+    """Asks before an action that cannot be undone or sends data to others.
+
+    The safe answer has the focus, unless the person has just typed what the action does.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y", "dismiss(True)", "Yes"),
@@ -117,7 +120,14 @@ class ConfirmDialog(Dialog[bool]):
     ]
 
     def __init__(
-        self, question: str, detail: str, *, yes: str, no: str = "No", is_expected: bool = True
+        self,
+        question: str,
+        detail: str,
+        *,
+        yes: str,
+        no: str = "No",
+        is_expected: bool = True,
+        is_typed: bool = False,
     ) -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document.
 
@@ -125,6 +135,7 @@ class ConfirmDialog(Dialog[bool]):
         """
         super().__init__()
         self._is_expected = is_expected
+        self._is_typed = is_typed
         self._typing_until = 0.0
         """Until this time, a key may belong to a text that the person is typing."""
         self._question = question
@@ -143,7 +154,9 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def on_mount(self, event: events.Mount) -> None:
-        """Accept no answer at first if the person did not expect the question."""
+        """Focus an answer. Accept none at first if the person did not expect the question."""
+        if self._is_typed:
+            self.query(Button).last().focus()
         if not self._is_expected:
             self._typing_until = event.time + TYPING_SECONDS
 

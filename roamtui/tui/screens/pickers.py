@@ -168,7 +168,8 @@ class ModelPicker(PickerDialog):
         """Use a model that replies, if the person agrees. Return whether it is used. `say` shows progress."""
         if offer.provider:
             sent = f"Your questions and opened sections will be sent to {offer.provider}."
-            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
+            is_typed = offer.name not in self._offers
+            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use", is_typed=is_typed)
             if not await self.app.push_screen_wait(dialog):
                 return False
         if offer.needs_test:

@@ -115,7 +115,7 @@ async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_k
     with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
         async with running(app, (100, 30)) as ui:
             await name_model(ui, server.url)
-            await ui.press_until("Make this model the default?", "y")
+            await ui.press_until("Make this model the default?", "enter")  # the person has just typed its name
             assert KEY not in os.environ.values(), "editors and converters get no key that was typed"
             trial = server.requests[0]
             assert trial.headers["authorization"] == f"Bearer {KEY}"
