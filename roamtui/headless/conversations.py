@@ -73,14 +73,15 @@ def print_conversation(
     `moved_to` is where the document is now, if it has moved.
 
     Raises:
-        UsageError: The name of the file does not say a format, or the file is a source.
+        UsageError: The name of the file does not say a format, or says another one, or the file is a source.
         SourceError: The page needs the document, which cannot be read.
     """
-    if output_format is None:
-        suffix = "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
-        if suffix not in _FORMATS:
-            raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
-        output_format = suffix
+    suffix = output_format or "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
+    if suffix not in _FORMATS and output_format is None:
+        raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
+    if suffix in _FORMATS and output_format not in (None, suffix):
+        raise UsageError(f"{output_path} would be {output_format}, as --format says. Change one of the two.")
+    output_format = output_format or suffix
     log = open_store().read(conversation_id)
     if log.problem:
         warn(f"conversation {conversation_id}: {log.problem}")

@@ -30,6 +30,8 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     """
     if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
+    if not plan.docs.is_dir():
+        raise UsageError(f"{plan.docs} is not a folder. Name the folder of the documents with --docs.")
     if output_path is not None:
         check_output_path(output_path)
         if os.path.lexists(output_path):
