@@ -176,12 +176,14 @@ def _is_edge(character: str, *, has_figure: bool = True) -> bool:
 
 
 def _belongs_to_next(text: str, index: int) -> bool:
-    """Return whether a dash or a decimal point belongs to the letters or the number after it."""
+    """Return whether a dash or a decimal point belongs to the letters, the number or the price after it."""
     sign = text[index]
     following = text[index + 1 :]
     if sign in ".,":
         return following[:1].isdigit()
-    return _HYPHENS.sub("-", sign) == "-" and following.lstrip("-")[:1].isalnum()
+    after = following.lstrip("-")
+    is_price = after[1:2].isdigit() and unicodedata.category(after[0]) == "Sc"
+    return _HYPHENS.sub("-", sign) == "-" and (after[:1].isalnum() or is_price)
 
 
 def fold_word(text: str) -> str:
