@@ -73,7 +73,8 @@ async def _serve(tools: list[dict[str, Any]], make_session: Callable[[], McpSess
     await asyncio.wait((opening, answering), return_when=asyncio.FIRST_COMPLETED)
     if opening.done():
         opening.result()
-    await answering
+    if not await answering:
+        await opening
 
 
 def _iter_lines() -> Iterator[bytes]:
@@ -94,9 +95,12 @@ def _iter_lines() -> Iterator[bytes]:
 
 async def _answer_lines(
     tools: list[dict[str, Any]], session: Awaitable[McpSession], lines: asyncio.Queue[bytes]
-) -> None:
+) -> bool:
+    """Answer a client until it disconnects. Return whether it ever wrote a line."""
     calls: dict[str | int, asyncio.Task[None]] = {}
+    is_client = False
     while line := await lines.get():
+        is_client = True
         message = _parse(line)
         if message is None:
             continue
@@ -109,6 +113,7 @@ async def _answer_lines(
             calls[call_id] = asyncio.create_task(_answer(tools, session, message))
             calls[call_id].add_done_callback(partial(_forget, calls, call_id))
     await asyncio.gather(*calls.values(), return_exceptions=True)
+    return is_client
 
 
 def _forget(calls: dict[str | int, asyncio.Task[None]], call_id: str | int, call: asyncio.Task[None]) -> None:

@@ -82,7 +82,7 @@ class PlainChat:
                         runner.run(self._run_command(line) if line.startswith("/") else self._ask(line))
                     except RoamtuiError as error:
                         self._has_failed = True
-                        write_sanitised(f"{error}\n")
+                        write_sanitised(f"{str(error).replace('roamtui outline SOURCE', '/outline')}\n")
                     except KeyboardInterrupt:
                         if not self._is_typed:
                             raise

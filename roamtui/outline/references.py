@@ -16,8 +16,8 @@ from roamtui.plain import sanitise_line, shorten
 _CANDIDATES_MAX = 20_000
 _COMPARED_AT_ONCE = 1_000
 """Texts that are compared without a pause, which takes up to 5 ms."""
-_ID_SCORE_MIN = 62.0
-_TITLE_SCORE_MIN = 55.0
+_SCORE_MIN = 62.0
+"""Minimum similarity of a near name. A short name has up to 60 to any long title with its letters."""
 _SUGGESTED_MAX = 3
 _TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""
@@ -106,8 +106,8 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
             break
     by_id = _rank_similar(wanted.lower(), ids) if looks_like_id(wanted.lower()) else []
     by_title = _rank_similar(wanted, titles)
-    suggested_ids = [ids[index] for index, score in by_id if score >= _ID_SCORE_MIN]
-    suggested_ids += [ids[index] for index, score in by_title if score >= _TITLE_SCORE_MIN]
+    suggested_ids = [ids[index] for index, score in by_id if score >= _SCORE_MIN]
+    suggested_ids += [ids[index] for index, score in by_title if score >= _SCORE_MIN]
     if not only_near:
         suggested_ids += [ids[index] for index, _ in by_id or by_title]
     return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]

@@ -268,12 +268,15 @@ def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> N
         assert (stdout.read(), stderr.read()) == (b"", b"")
 
 
-def test_a_source_that_cannot_be_opened_ends_it_with_a_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [INITIALIZE, b""])
+def test_a_source_that_cannot_be_opened_ends_it_with_a_sentence(tmp_path: Path, sent: bytes) -> None:
     with start_server(tmp_path / "no.md") as (process, stdin, stdout, stderr):
-        stdin.write(INITIALIZE)
+        stdin.write(sent)
         stdin.flush()
+        if not sent:
+            stdin.close()
         assert process.wait(WAIT_SECONDS) == 1
-        assert json.loads(stdout.readline())["id"] == 1
+        assert not sent or json.loads(stdout.readline())["id"] == 1
         assert stderr.read().decode().count("\n") == 1
 
 

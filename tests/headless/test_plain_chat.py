@@ -130,6 +130,7 @@ def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.
 @pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])
 def test_a_wrong_command_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
     assert chat.run("/show nowhere", "/outline", kind=kind) == status
+    assert "`/outline` lists the titles." in chat.out
 
 
 def test_a_question_that_cannot_even_begin_fails_a_script_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

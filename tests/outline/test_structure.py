@@ -63,5 +63,8 @@ def test_a_title_is_named_by_its_first_words_and_never_by_digits_of_an_id() -> N
     assert explain_unresolved(library, "Late") == '2 sections are called "Late …".'
     late = id_of(library, "Late fees"), id_of(library, "Late books")
     assert suggest_ids(library, "Late", only_near=True) == late
+    assert suggest_ids(make_library("# Late fees\n\n# Batteries and storage\n"), "Late fes", only_near=True) == (
+        id_of(make_library("# Late fees\n"), "Late fees"),
+    )
     digits = id_of(library, "Law")[2:6]
     assert suggest_ids(library, digits, only_near=True) == ()
