@@ -23,6 +23,8 @@ from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
+from roamtui.plain import sanitise_text
+from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
@@ -164,7 +166,12 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
 
 
 def _read_answers(text: str, name: str, library: Library | None, claims: Iterable[Claim]) -> Iterator[Claim]:
-    """Yield the quotes above the lists of an export whose marks name a listed source, beside its `claims`."""
+    """Yield the quotes above the lists of an export that its `claims` and its source do not have.
+
+    A person may have changed them there. Their marks name a listed source.
+    """
+    if library is None:
+        return
     lines = [*_LIST_LINE.finditer(text)]
     listed = {line["id"] for line in lines}
     prose = _LIST_LINE.sub(lambda match: " " * len(match[0]), text)
@@ -177,26 +184,32 @@ def _read_answers(text: str, name: str, library: Library | None, claims: Iterabl
         ids = tuple(filter(None, map(ids_below.get, match["numbers"].split(","))))
         marks += [Mark(*match.span(), ids)] if ids else []
     marks.sort(key=attrgetter("start"))
-    counted = {(claim.section_id, _read_key(claim.quote)) for claim in claims}
+    counted = [(claim.section_id, _read_key(claim.quote)) for claim in claims]
     for quotation in read_answer(prose, tuple(marks)).quotes:
         key = _read_key(quotation.text)
-        keys = [(mark.section_id, key) for mark in quotation.marks]
-        if quotation.is_code or not keys or not counted.isdisjoint(keys):
+        cited_ids = [mark.section_id for mark in quotation.marks]
+        if quotation.is_code or not cited_ids:
             continue
-        counted.add(keys[0])
+        if any(section_id in cited_ids and key in other for section_id, other in counted):
+            continue
+        sections = [library.node(section_id) for section_id in cited_ids if section_id in library]
+        # quotation marks and blank lines in a listed quote divide it here
+        if any(find_quote(quotation.text, library.text_at(section.content_span)) for section in sections):
+            continue
+        counted.append((cited_ids[0], key))
         yield Claim(
             quote=quotation.text,
             place=name,
             line=_get_line_number(text, quotation.start),
-            section_id=keys[0][0],
+            section_id=cited_ids[0],
             context=quotation.context,
             sentence="",
         )
 
 
 def _read_key(quote: str) -> bytes:
-    """Return what is equal for a quote in an answer and in the list of its sources."""
-    return read_words(simplify_quote(quote)).exact
+    """Return the words of a quote as keys, which are equal in an answer and in the list of its sources."""
+    return read_words(simplify_quote(sanitise_text(quote))).exact
 
 
 def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:

@@ -157,8 +157,13 @@ def _find_kept(
     if place is None or not sentence or _has_sentence(quote, sentence, place.found, library):
         return place
     now = None if section_id is None else _find_sentence(sentence, library, section_id)
-    if now is None:
+    if now is None or now[0].overlaps(place.found.span):
         return place
+    around = find_surroundings(library, place.found.parts, is_exact=False)
+    if around is not None and measure_similarity(sentence, around.text) >= measure_similarity(
+        sentence, now[1]
+    ):
+        return place  # a quote of several sentences has more around it than one sentence
     found = find_in_context(quote, library, now[0])
     return None if found is None else _Place(found, is_in_section=True)
 

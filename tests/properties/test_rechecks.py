@@ -82,6 +82,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("suffix", ["md", "json", "html"])
 @given(quote=_quotes)
 @example(quote="- item \n2. item")
+@example(quote="60 days \x1b")
+@example(quote="60 days \n- item")
 def test_an_exported_conversation_is_the_same(folder: Path, suffix: str, quote: str) -> None:
     citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
