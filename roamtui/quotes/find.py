@@ -101,6 +101,7 @@ def _iter_matches(
     """Yield the matches of a quote in a part of a text."""
     excerpt = text if bounds == (0, len(text)) else text[bounds[0] : bounds[1]]
     words = read_words(excerpt)
+    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
     for reading in _read_quote(quote):
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
@@ -108,7 +109,8 @@ def _iter_matches(
             is_within = within is None or any(
                 start <= match.start and match.end <= end for start, end in within
             )
-            if has_ellipses and is_within:
+            is_enough = is_long or (is_exact and match.is_whole)
+            if has_ellipses and is_within and is_enough:
                 yield match
 
 
@@ -184,7 +186,7 @@ def _read_quote(quote: str) -> tuple[_Reading, ...]:
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = [part.strip() for part in _ELLIPSIS.split(whole)]
     parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
-    if len(parts) > _PARTS_MAX or sum(map(str.isalnum, quote)) < _LENGTH_MIN:
+    if len(parts) > _PARTS_MAX or not any(map(str.isalnum, quote)):
         return ()
     different: dict[tuple[bytes, ...], _Reading] = {}
     for reading in (*_iter_prose_readings(whole, parts), *_iter_code_readings(parts)):

@@ -284,6 +284,15 @@ async def test_ctrl_c_clears_the_box_last_and_undo_brings_it_back() -> None:
         await ui.press_until(lambda: ui.box.text == "draft", "ctrl+z")
 
 
+async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_another_ones_place() -> None:
+    async with running(make_app(["Forty.", "Ninety."])) as ui:
+        await ui.ask(FIRST)
+        await ui.press_until(lambda: ui.box.text == FIRST, "ctrl+r")
+        await ui.press_until(lambda: not ui.box.text, "ctrl+c")
+        await ui.ask(SECOND)
+        assert questions(ui) == [FIRST, SECOND]
+
+
 @pytest.mark.parametrize("word", [":q!", "quit"])
 async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
     async with running(make_app(["Forty."])) as ui:

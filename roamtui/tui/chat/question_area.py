@@ -294,6 +294,11 @@ class QuestionArea(Container):
             self.box.return_draft()
         return options != AskOptions()
 
+    def discard(self) -> bool:
+        """Clear the box, and ask the next question as a new one. Return whether there was any text."""
+        self.take_options()
+        return self.box.discard()
+
     def step_back(self) -> bool:
         """Cancel how the next question is asked, else take back the last one, else stop the answer.
 
