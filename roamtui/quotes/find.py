@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -26,7 +27,9 @@ from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds, Span
 
 _LENGTH_MIN = 2
-"""Minimum number of letters and digits. A shorter quote proves nothing."""
+"""Minimum number of letters and digits of a quote. A shorter one must be a whole cell, item or sentence."""
+_SHORT_PLACES_MAX = 500
+"""Maximum number of places with which a shorter one is compared: a letter may stand everywhere."""
 _ELLIPSIS = re.compile(
     r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
     r"|(?<!\S)\.(?: \.){2,3}(?!\S)|(?<!\S)\*(?: \*){2}(?!\S)"
@@ -103,7 +106,8 @@ def _iter_matches(
     words = read_words(excerpt)
     is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
     for reading in _read_quote(quote):
-        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
+        found = _find_parts(reading, words, excerpt, is_exact=is_exact)
+        for runs in found if is_long else islice(found, _SHORT_PLACES_MAX):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
             is_within = within is None or any(
