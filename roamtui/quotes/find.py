@@ -28,8 +28,8 @@ from roamtui.text import Bounds, Span
 
 _LENGTH_MIN = 2
 """Minimum number of letters and digits of a quote. A shorter one must be a whole cell, item or sentence."""
-_SHORT_PLACES_MAX = 500
-"""Maximum number of places with which a shorter one is compared: a letter may stand everywhere."""
+_SHORT_PLACES_MAX = 200
+"""Maximum number of parts of a text in which a shorter one is looked for: a letter may stand everywhere."""
 _ELLIPSIS = re.compile(
     r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
     r"|(?<!\S)\.(?: \.){2,3}(?!\S)|(?<!\S)\*(?: \*){2}(?!\S)"
@@ -95,7 +95,12 @@ def _iter_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -
 
 
 def _iter_likely_places(quote: str, text: str) -> Iterator[Bounds]:
-    return list_likely_places(quote, text) if _read_quote(quote) else iter(())
+    places = list_likely_places(quote, text) if _read_quote(quote) else iter(())
+    return places if _is_long(quote) else islice(places, _SHORT_PLACES_MAX)
+
+
+def _is_long(quote: str) -> bool:
+    return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
 def _iter_matches(
@@ -104,16 +109,14 @@ def _iter_matches(
     """Yield the matches of a quote in a part of a text."""
     excerpt = text if bounds == (0, len(text)) else text[bounds[0] : bounds[1]]
     words = read_words(excerpt)
-    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
     for reading in _read_quote(quote):
-        found = _find_parts(reading, words, excerpt, is_exact=is_exact)
-        for runs in found if is_long else islice(found, _SHORT_PLACES_MAX):
+        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
             has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
             is_within = within is None or any(
                 start <= match.start and match.end <= end for start, end in within
             )
-            is_enough = is_long or (is_exact and match.is_whole)
+            is_enough = _is_long(quote) or (is_exact and match.is_whole)
             if has_ellipses and is_within and is_enough:
                 yield match
 
