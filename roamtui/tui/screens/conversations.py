@@ -30,14 +30,7 @@ from roamtui.sources.read import is_path
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import (
-    CHOOSES,
-    LEAVES,
-    ConfirmDialog,
-    ExportDialog,
-    PromptDialog,
-    make_key_hints,
-)
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _FILE_NAME_LENGTH_MAX = 60
@@ -123,7 +116,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             "Where is the document now?",
             "" if is_standard_input(item.source) else item.source,
             detail=f"{display_path(item.source)} is no longer there.",
-            foot=(("enter to open it there", CHOOSES), ", ", ("esc to cancel", LEAVES)),
+            foot=make_foot("enter to open it there", "esc to cancel"),
             check=_check_source,
         )
         typed = await self.app.push_screen_wait(dialog)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -48,15 +48,11 @@ def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
     return KeyHints(*hints, format_key_hint("esc", "close", "screen.leave"))
 
 
-CHOOSES = Style.from_meta({"@click": "screen.choose"})
-LEAVES = Style.from_meta({"@click": "screen.leave"})
-FootPart = str | tuple[str, Style]
-"""Words about the keys of a dialog. A click on those with a style does what their key does."""
-
-
-def make_foot(*parts: FootPart) -> KeyHints:
-    """Say the keys of a dialog in words."""
-    return KeyHints(Content.assemble(*parts))
+def make_foot(enter: str, esc: str, *, before: str = "", between: str = ", ", after: str = "") -> KeyHints:
+    """Say in words what enter and esc do in a dialog, such as "enter to open". A click on them does it."""
+    choosing = Content.styled(enter, Style.from_meta({"@click": "screen.choose"}))
+    leaving = Content.styled(esc, Style.from_meta({"@click": "screen.leave"}))
+    return KeyHints(Content.assemble(before, choosing, between, leaving, after))
 
 
 class TextField(Input):
@@ -191,14 +187,14 @@ class PromptDialog(Dialog[str | None]):
         value: str,
         *,
         detail: str = "",
-        foot: Sequence[FootPart] = (("enter to accept", CHOOSES), ", ", ("esc to cancel", LEAVES)),
+        foot: KeyHints | None = None,
         check: Callable[[str], str] = _check_line,
         on_typed: Callable[[str], object] = str,
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
 
         `check` returns a sentence that says what to type instead of a line, or "" if the line is accepted.
-        `on_typed` is called with each change.
+        `on_typed` is called with each change. `foot` says the keys, unless enter accepts and esc cancels.
         """
         super().__init__()
         self._heading = heading
@@ -206,7 +202,7 @@ class PromptDialog(Dialog[str | None]):
         self._detail = sanitise_text(detail)
         self._check = check
         self._on_typed = on_typed
-        self._foot = foot
+        self._foot = foot or make_foot("enter to accept", "esc to cancel")
 
     @override
     def compose(self) -> ComposeResult:
@@ -216,7 +212,7 @@ class PromptDialog(Dialog[str | None]):
                 yield Static(Content(self._detail), classes="detail")
             yield TextField(self._value, select_on_focus=False, compact=True)
             yield self.message
-            yield make_foot(*self._foot)
+            yield self._foot
 
     def on_mount(self) -> None:
         """Show the end of a long line, where the cursor is."""
@@ -255,7 +251,7 @@ class ExportDialog(PromptDialog):
         default = next(iter(renderers))
         self._endings = " or ".join(", ".join(renderers).rsplit(", ", 1))
         choice = f"The ending chooses the format: {self._endings} · " if len(renderers) > 1 else ""
-        foot = (choice, ("enter to export", CHOOSES), ", ", ("esc to cancel", LEAVES))
+        foot = make_foot("enter to export", "esc to cancel", before=choice)
         super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
 

@@ -24,7 +24,7 @@ from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.reader.lazy_lines import match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screen_words import format_ancestors
-from roamtui.tui.screens.dialogs import CHOOSES, LEAVES, make_foot
+from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
@@ -158,7 +158,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         self._reader = Reader()
         self._reader.can_focus = False
         placeholder = "Find a title, words or a question"
-        foot = make_foot(("enter to read", CHOOSES), _MOVES, ("esc to close", LEAVES))
+        foot = make_foot("enter to read", "esc to close", between=_MOVES)
         super().__init__("", foot, placeholder=placeholder, typed=query, preview=self._reader)
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
         self._titles: list[tuple[int, str]] = []

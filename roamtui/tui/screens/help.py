@@ -10,7 +10,7 @@ from typing_extensions import override
 from roamtui.conversation.citations import QuoteState
 from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_keys
 from roamtui.tui.chat.content_view import wrap
-from roamtui.tui.screens.dialogs import CHOOSES, LEAVES, make_foot
+from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
 from roamtui.tui.tree.visible_lines import OPEN_SIGN, SIGNS
 
@@ -49,8 +49,8 @@ class HelpDialog(ListDialog[str, str | None]):
 
         With `keep`, this closes as soon as nothing matches, and `keep` gets what was typed if nothing is run.
         """
-        leaving = ("esc to clear or close", LEAVES)
-        foot = make_foot(("enter to run", CHOOSES), ", ", leaving, ". To change keys, see the docs.")
+        how_to_change = ". To change keys, see the docs."
+        foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
         self._keep = keep
         self._lead = typed

@@ -27,14 +27,7 @@ from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.screen_words import format_full_path
-from roamtui.tui.screens.dialogs import (
-    CHOOSES,
-    LEAVES,
-    ConfirmDialog,
-    ExportDialog,
-    PromptDialog,
-    make_key_hints,
-)
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _QUOTE_LINES_MAX = 3
@@ -171,7 +164,7 @@ async def _edit(
     comment = comment or note.comment
     quote = shorten(sanitise_line(simplify_quote(citation.quote or "")), _QUOTE_LENGTH_MAX)
     detail = [where, f"“{quote}”" if quote else ""]
-    foot = (("enter to save (comment optional)", CHOOSES), ", ", ("esc to keep a draft", LEAVES))
+    foot = make_foot("enter to save (comment optional)", "esc to keep a draft")
 
     def keep(typed: str) -> None:
         with suppress(OSError):  # the draft is only on the screen

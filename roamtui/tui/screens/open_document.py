@@ -28,7 +28,7 @@ from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screen_words import QUIT_WORDS
-from roamtui.tui.screens.dialogs import CHOOSES, LEAVES, ConfirmDialog, make_foot
+from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
@@ -64,7 +64,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._keys = keys
         complete_key, help_key = map(keys.first_keys.__getitem__, ("start.complete", "global.help"))
         others = f", {complete_key} to complete a path, {help_key} for help, "
-        foot = make_foot(("enter to open", CHOOSES), others, ("esc to clear or close", LEAVES))
+        foot = make_foot("enter to open", "esc to clear or close", between=others)
         placeholder = "A path, a URL, or text to filter the list"
         super().__init__(title or first_title, foot, placeholder=placeholder)
         self.set_class(not title, "-alone")

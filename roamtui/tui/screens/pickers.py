@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections import ChainMap
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import App, ComposeResult
@@ -19,7 +18,7 @@ from roamtui.models.discovery import ModelOffer, inspect_model, inspect_provider
 from roamtui.models.providers import get_recommended_key_variable
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import CHOOSES, LEAVES, ConfirmDialog, Dialog, FootPart, TextField, make_foot
+from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, KeyHints, TextField, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _OTHER_MODEL = "Other model…"
@@ -36,13 +35,19 @@ def _make_choice(name: str, note: str, group: str, sign: str = "") -> PickerItem
 class PickerDialog(ListDialog[str, str | None]):
     """Lets a person choose a value. The result is None if they leave."""
 
-    FOOT: ClassVar[Sequence[FootPart]] = (("enter to choose", CHOOSES), ", ", ("esc to cancel", LEAVES))
-
     def __init__(
-        self, title: str, choices: Sequence[PickerItem[str]], current: str, services: Services
+        self,
+        title: str,
+        choices: Sequence[PickerItem[str]],
+        current: str,
+        services: Services,
+        foot: KeyHints | None = None,
     ) -> None:
-        """Offer `choices`, with the cursor on the value `current`."""
-        super().__init__(title, make_foot(*self.FOOT), current=current)
+        """Offer `choices`, with the cursor on the value `current`.
+
+        `foot` says the keys, unless enter chooses and esc cancels.
+        """
+        super().__init__(title, foot or make_foot("enter to choose", "esc to cancel"), current=current)
         self.choices = choices
         self.services = services
 
@@ -90,12 +95,11 @@ class ThemePicker(PickerDialog):
 class ModelPicker(PickerDialog):
     """Lists models, tests the chosen one, and lets the agent use it. The result is its name, or None."""
 
-    FOOT = (("enter to test and use", CHOOSES), ", ", ("esc to cancel", LEAVES), " · ✓ works")
-
     def __init__(self, context: AppContext) -> None:
         self._agent = context.agent
         self._current = context.agent.model.name
-        super().__init__("Model", (), self._current, context.options.services)
+        foot = make_foot("enter to test and use", "esc to cancel", after=" · ✓ works")
+        super().__init__("Model", (), self._current, context.options.services, foot)
         self._environ = ChainMap(self.services.typed_keys, os.environ)
         self._offers = {offer.name: offer for offer in self.services.list_models()}
         self.choices = self._list_choices()
@@ -240,8 +244,8 @@ class ModelDialog(Dialog[None]):
                 yield Static(Content(label), classes="label")
                 yield field
             yield self.message
-            testing = ("enter to test with one token", CHOOSES)
-            yield make_foot("tab for the next field, ", testing, ", ", ("esc to cancel", LEAVES))
+            fields_hint = "tab for the next field, "
+            yield make_foot("enter to test with one token", "esc to cancel", before=fields_hint)
 
     def on_mount(self) -> None:
         """Focus the key if the name is known."""

@@ -32,14 +32,7 @@ from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
 from roamtui.tui.messages import DocumentRequested, SectionTarget
 from roamtui.tui.screen_words import format_error
-from roamtui.tui.screens.dialogs import (
-    CHOOSES,
-    LEAVES,
-    ConfirmDialog,
-    ExportDialog,
-    PromptDialog,
-    make_key_hints,
-)
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 
 _TYPES = "a type may follow: [yes/no], [number], [date], [red | green] · "
 _TITLE_SHARE = 0.3
@@ -269,7 +262,7 @@ class TableScreen(Screen[None]):
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:
         heading = "Ask a question about each row"
-        foot = (_TYPES, ("enter to ask", CHOOSES), ", ", ("esc to cancel", LEAVES))
+        foot = make_foot("enter to ask", "esc to cancel", before=_TYPES)
         prompt = PromptDialog(
             heading, self._typed, foot=foot, check=_check_question, on_typed=self._keep_typed
         )
