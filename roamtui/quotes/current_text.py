@@ -157,14 +157,16 @@ def _find_kept(
     if place is None or not sentence or _has_sentence(quote, sentence, place.found, library):
         return place
     now = None if section_id is None else _find_sentence(sentence, library, section_id)
-    if now is None or now[0].overlaps(place.found.span):
+    if now is None:
+        return place
+    sentence_now, shown = now
+    if sentence_now.overlaps(place.found.span):
         return place
     around = find_surroundings(library, place.found.parts, is_exact=False)
-    if around is not None and measure_similarity(sentence, around.text) >= measure_similarity(
-        sentence, now[1]
-    ):
+    own = 0.0 if around is None else measure_similarity(sentence, around.text)
+    if around is not None and own >= measure_similarity(sentence, shown):
         return place  # a quote of several sentences has more around it than one sentence
-    found = find_in_context(quote, library, now[0])
+    found = find_in_context(quote, library, sentence_now)
     return None if found is None else _Place(found, is_in_section=True)
 
 
@@ -282,30 +284,29 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    span = None
-    is_read = is_same = False
     cited_id = citation.section_id if citation.section_id in library else None
-    read = state.list_read()
     if cited_id is not None and citation.is_changed and citation.first_sentence:
-        span = _find_replacing_words(citation.quote, citation.first_sentence, library, cited_id)
-        is_read = True
-    if span is None:
-        same = _find_anywhere(citation.quote, None, library, cited_id)
-        is_same = same is not None and not any(map(same.found.span.overlaps, read))
-        span = same.found.span if same is not None and is_same else None
-        is_read = False
-    if span is None:
-        cited = _list_parts(library, citation.section_id, read)
-        found = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
-        found = found or find_nearest(citation.quote, library, read, CITED_SIMILARITY_MIN)
-        is_read = True
-        if found is None or found.similarity < SIMILARITY_MIN:
-            anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
-            is_read = anywhere is None
-            found = anywhere or found
-        if found is None:
-            return None
-        span = found.span
+        replacing = _find_replacing_words(citation.quote, citation.first_sentence, library, cited_id)
+        if replacing is not None:
+            return _make_nearest(replacing, library, cited_id, is_read=True)
+    read = state.list_read()
+    same = _find_anywhere(citation.quote, None, library, cited_id)
+    if same is not None and not any(map(same.found.span.overlaps, read)):
+        return _make_nearest(same.found.span, library, cited_id, is_read=False, is_same=True)
+    cited = _list_parts(library, citation.section_id, read)
+    similar = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
+    similar = similar or find_nearest(citation.quote, library, read, CITED_SIMILARITY_MIN)
+    if similar is None or similar.similarity < SIMILARITY_MIN:
+        anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
+        if anywhere is not None:
+            return _make_nearest(anywhere.span, library, cited_id, is_read=False)
+    return None if similar is None else _make_nearest(similar.span, library, cited_id, is_read=True)
+
+
+def _make_nearest(
+    span: Span, library: Library, cited_id: str | None, *, is_read: bool, is_same: bool = False
+) -> Nearest:
+    """Name the place of some words, with their section unless it is the cited one."""
     section_id = library.section_at(span.doc, span.start) or library.root_id
     place = make_citation(section_id, library, span=span).place
     if is_same or section_id != cited_id:
