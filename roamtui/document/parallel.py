@@ -61,7 +61,7 @@ async def open_in_thread(work: Callable[[], _Result], close: Callable[[_Result],
     """Return what `work` opens in a thread. If the caller is cancelled, `close` it as soon as it is open."""
     import asyncio  # noqa: PLC0415 - much that needs threads does without it
 
-    opening = run_in_thread(partial(copy_context().run, work))
+    opening = run_in_thread(work)
 
     def close_unwanted(opened: Future[_Result]) -> None:
         if not opened.cancelled() and opened.exception() is None:

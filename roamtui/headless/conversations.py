@@ -76,7 +76,9 @@ def print_conversation(
         UsageError: The name of the file does not say a format, or says another one, or the file is a source.
         SourceError: The page needs the document, which cannot be read.
     """
-    suffix = output_format or "md" if output_path is None else output_path.suffix.lower().removeprefix(".")
+    suffix = output_format or "md"
+    if output_path is not None:
+        suffix = output_path.suffix.lower().removeprefix(".")
     if suffix not in _FORMATS and output_format is None:
         raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
     if suffix in _FORMATS and output_format not in (None, suffix):

@@ -109,6 +109,7 @@ def _iter_matches(
     """Yield the matches of a quote in a part of a text."""
     excerpt = text if bounds == (0, len(text)) else text[bounds[0] : bounds[1]]
     words = read_words(excerpt)
+    is_long = _is_long(quote)
     for reading in _read_quote(quote):
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
@@ -116,7 +117,7 @@ def _iter_matches(
             is_within = within is None or any(
                 start <= match.start and match.end <= end for start, end in within
             )
-            is_enough = _is_long(quote) or (is_exact and match.is_whole)
+            is_enough = is_long or (is_exact and match.is_whole)
             if has_ellipses and is_within and is_enough:
                 yield match
 

@@ -167,10 +167,6 @@ def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str
         yield from (match.span() for match in run.finditer(words))
 
 
-def _list_terms(matcher: TermMatcher, text: str) -> set[str]:
-    return {term for *_, term in matcher.locate(text)}
-
-
 def _list_numbers(text: str) -> frozenset[str]:
     return frozenset(map(_fold_number, _NUMBER.findall(text)))
 
@@ -225,7 +221,7 @@ class _Text:
         """Find the few sentences that carry some words, best first; none if no sentences do."""
         matcher = TermMatcher(extract_query_terms(words), TermMatcher.for_question(words).language)
         weights, likely = self._find_likely(matcher)
-        terms_of = {each: _list_terms(matcher, each.text) for each in likely}
+        terms_of = {each: matcher.find_terms(each.text) for each in likely}
         asked = TermMatcher.for_question(question)
         numbers = _list_numbers(words) & self.numbers
         new_words_min = min(_NEW_WORDS_MIN, len(matcher.terms))
@@ -236,7 +232,7 @@ class _Text:
 
         def rank(sentence: _Sentence) -> tuple[int, float, int]:
             gained = sum(weights[term] for term in terms_of[sentence] - found)
-            in_question = len(_list_terms(asked, sentence.text))
+            in_question = len(asked.find_terms(sentence.text))
             return len(numbers & sentence.numbers - proven), gained, in_question
 
         while True:
@@ -258,7 +254,7 @@ class _Text:
 
     def _find_likely(self, matcher: TermMatcher) -> tuple[dict[str, float], list[_Sentence]]:
         """Return the weight of each term, more if it is rare, and the sentences with most of the terms."""
-        terms_of = {each: _list_terms(matcher, each.bare) for each in self._sentences}
+        terms_of = {each: matcher.find_terms(each.bare) for each in self._sentences}
         counts = Counter(term for terms in terms_of.values() for term in terms)
         weights = {term: log(1 + (len(terms_of) + 1) / (counts[term] + 0.5)) for term in matcher.terms}
         likely = sorted(terms_of, key=lambda each: -sum(weights[term] for term in terms_of[each]))

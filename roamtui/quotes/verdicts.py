@@ -173,7 +173,7 @@ class QuoteChecker:
         """Return the bounds of the quotes that name no section, so that nothing can look them up.
 
         A few words between quotation marks are a quote only in an `unsourced` sentence. The person's own
-        words are none, nor is what was not found.
+        words are not quotes, nor are words that the answer says it has not found.
         """
         unnamed: list[Bounds] = []
         for quote in self._read_answer(answer).quotes:
@@ -287,7 +287,7 @@ def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str)
         around = find_surroundings(library, place.parts, is_exact=False)
         section_id = library.section_at(place.span.doc, place.span.start) or library.root_id
         text = " ".join([*list_titles(library, section_id), "" if around is None else around.text])
-        return [len({term for *_, term in matcher.locate(text)}) for matcher in matchers]
+        return [len(matcher.find_terms(text)) for matcher in matchers]
 
     return max(best, key=count_shared)
 

@@ -61,7 +61,7 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
     if runner_up_share > policy.runner_up_share_max or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
-    covered_terms = {term for *_, term in matcher.locate(text)}
+    covered_terms = matcher.find_terms(text)
     is_covered = len(covered_terms) >= policy.covered_share_min * len(matcher.terms)
     return (section_id,) if is_covered else ()
 

@@ -358,10 +358,10 @@ class HybridSearcher:
 
 def _iter_best_chunks(ranking: Ranking, vectors: VectorIndex) -> Iterator[tuple[int, str]]:
     """Yield the chunks of each hit that have no vector and most terms of the query, by their rows."""
-    locate = ranking.matcher.locate
+    find_terms = ranking.matcher.find_terms
     for hit in ranking.hits:
         chunks = vectors.list_missing(hit.section_id)
-        counts = {row: len({term for *_, term in locate(text)}) for row, text in chunks.items()}
+        counts = {row: len(find_terms(text)) for row, text in chunks.items()}
         best = sorted(chunks, key=lambda row: -counts[row])[:_CHUNKS_OF_HIT_MAX]
         yield from ((row, chunks[row]) for row in best)
 
@@ -378,7 +378,7 @@ def compute_meaning_weight(ranking: Ranking) -> float:
     library = ranking.library
     node = library.node(hits[0].section_id)
     text = "\n".join((*node.path, library.text_at(node.own_content_span)[:_READ_LENGTH_MAX]))
-    found = {term for *_, term in ranking.matcher.locate(text)}
+    found = ranking.matcher.find_terms(text)
     lacking = 1 - len(found) / len(ranking.matcher.terms)
     flatness = hits[:_CLARITY_RANK][-1].score / hits[0].score
     return (flatness + lacking) / 2

@@ -88,7 +88,7 @@ def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
     Single letters are left out.
     """
     matcher = TermMatcher.for_question(question)
-    present = {term for text in texts for *_, term in matcher.locate(text)}
+    present = {term for text in texts for term in matcher.find_terms(text)}
     related = frozenset().union(*find_related_words(matcher, texts, present).values())
     words = dict.fromkeys((*matcher.terms, *sorted(related)))
     return TermMatcher((word for word in words if len(word) > 1 or word.isdigit()), matcher.language)

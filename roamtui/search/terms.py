@@ -266,6 +266,10 @@ class TermMatcher:
             places += [(start, end, term) for term in terms]
         return sorted(places)
 
+    def find_terms(self, text: str) -> set[str]:
+        """Return the terms that a text has."""
+        return {term for *_, term in self.locate(text)}
+
     @override
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TermMatcher):
