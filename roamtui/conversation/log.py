@@ -309,7 +309,7 @@ class ConversationStore:
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or only those about one source, the last used one first.
 
-        A log that cannot be read has a summary too, which says so. Without a question, it is no conversation.
+        An unreadable log has a summary that says so. A log without a question is left out.
         """
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):

@@ -214,7 +214,7 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
     """Return whether the conversation still has an exchange, which a rewind or a switch may have removed."""
-    # Compares neither events, of which there may be more by now, nor which of its answers is chosen.
+    # An exchange may have got more events, or another chosen answer, and is still the same one.
     kept = state.exchanges[exchange.number - 1 : exchange.number]
     answers = [(other.question, answer.answer) for other in kept for answer in other.answers]
     return (exchange.question, exchange.answer) in answers

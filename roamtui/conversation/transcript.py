@@ -156,7 +156,7 @@ def shrink_transcript(state: ConversationState, context: PromptContext, needed_t
 
 
 def _iter_shrinking(state: ConversationState, context: PromptContext, room: int) -> Iterator[Events]:
-    """Yield ways to shrink the transcript, each of which leaves less of it; `room` is what it may take."""
+    """Yield ways to shrink the transcript to `room` tokens, the mildest first."""
     yield ()
     number = len(state.exchanges) if state.is_asking else len(state.exchanges) + 1
     sections = state.open_sections.values()

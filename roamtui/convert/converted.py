@@ -39,7 +39,7 @@ class ConversionRequest(Struct, frozen=True, kw_only=True, tag=True):
     memory_bytes_max: ClassVar[int] = 2_000_000_000
     format_name: str
     ocr_languages: tuple[str, ...] = ()
-    """Languages in which OCR reads the scanned pages of a PDF. If there are none, it does not run."""
+    """Languages for the OCR of scanned pages of a PDF. Empty means no OCR."""
     charset: str | None = None
     """Charset that the server of a web page names."""
     base_url: str | None = None

@@ -164,7 +164,7 @@ def _detect_legacy_encoding(data: bytes) -> str | None:
 def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str, ...]]:
     """Decode a page. Return its text, and a note if characters were replaced.
 
-    `charset` is that of its HTTP header, if there is one.
+    `charset` is the one in the HTTP header, or None.
     """
     mark, encoding = next((entry for entry in _BYTE_ORDER_MARKS if data.startswith(entry[0])), (b"", ""))
     if not mark:

@@ -17,7 +17,7 @@ ROWS_MAX = 4
 LENGTH_MAX = 150
 """Maximum length of a title that is not bold, in characters."""
 LARGE_RATIO = 1.12
-"""A row is large if its letters are more than this many times as high as those of the text."""
+"""Minimum letter height of a large row, as a multiple of the letter height of the text."""
 _SIZE_TOLERANCE = 0.06
 """Maximum difference in letter height between two rows of one title, as a share of the height."""
 _LEADING_MAX = 1.5
