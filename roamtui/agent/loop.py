@@ -36,9 +36,9 @@ from roamtui.conversation.events import (
     StopReason,
     UsageRecorded,
 )
-from roamtui.conversation.question_flow import finish_question, has_exchange
-from roamtui.conversation.state import OFFLINE, Exchange
-from roamtui.conversation.update import AskOptions, ExpandSections
+from roamtui.conversation.question_flow import finish_question, has_exchange, prepare_question
+from roamtui.conversation.state import OFFLINE, Exchange, apply_events
+from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.models.base import Model
@@ -120,20 +120,11 @@ class Agent:
                 return None
             conversation.library_loader.forget_refusals()
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
-            earlier: int | None = None
             try:
                 with self.search.meter.charging():
-                    await self._prepare(question, options)  # which may remove exchanges
-                    earlier = len(conversation.state.exchanges)
-                    await self._answer(question, options.within)
-            except BaseException as error:
-                self._has_failed = isinstance(error, Exception)
-                has_begun = earlier is not None and len(conversation.state.exchanges) > earlier
-                if not has_begun:
-                    try:
-                        await conversation.restore()
-                    finally:
-                        conversation.publish(QuestionDropped())
+                    await self._answer(question, options)
+            except Exception:
+                self._has_failed = True
                 raise
             exchange = conversation.state.exchanges[-1]
             self._has_failed = exchange.stopped not in (
@@ -144,60 +135,47 @@ class Agent:
             return exchange
 
     async def _prepare(self, question: str, options: AskOptions) -> None:
-        """Load the library and the model, and do what the options ask for before the question.
+        """Start the model, and load what the question may need.
 
         Raises:
             RoamtuiError: See `ask`.
         """
-        library = await self.conversation.library_loader.load_all()
+        loader = self.conversation.library_loader
+        library = await loader.load_all()
         for section_id in (options.within, *options.open_first):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
         await self.model.start()
         await self._consent.confirm_model(self.model)
-        if options.replaces is not None:
-            await self.conversation.rewind(options.replaces)
-        if options.open_first:
-            await self.conversation.execute(
-                ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
-            )
-        await self._load_pages(question, options.within)
-
-    async def _load_pages(self, question: str, within: str | None) -> None:
-        """Load the pages whose titles or descriptions bear on a question, if not all pages are loaded."""
+        opening = ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
+        if needed := list_nodes_to_load(library, opening):
+            await loader.load(needed, Origin.PERSON)
         state = self.conversation.state
-        if self.search.searcher is not None and has_unread_pages(state.library):
-            self.search.searcher.refresh(state.library)
-            pages = await call_in_thread(find_pages_about, state, self.search.searcher, question, within)
+        searcher = self.search.searcher
+        if searcher is not None and has_unread_pages(state.library):
+            searcher.refresh(state.library)
+            state = apply_events(state, *prepare_question(state, options))
+            pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
             if pages:
-                await self.conversation.library_loader.load(pages, Origin.AGENT)
+                await loader.load(pages, Origin.AGENT)
 
-    async def _answer(self, question: str, within: str | None) -> None:
+    async def _answer(self, question: str, options: AskOptions) -> None:
+        """Begin a question and end it, whatever happens."""
         from roamtui.quotes.current_text import add_nearest  # noqa: PLC0415 - the first screen does not need it
 
         conversation = self.conversation
-        has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
-        has_search = self.search.searcher is not None
-        run = QuestionRun(make_tools(conversation.state.library, has_search=has_search, has_room=has_room))
-        requests = RequestBuilder(run, conversation, self.model, self.search.searcher, self.options)
-        conversation.set_budget(requests.budget)
-        number = len(conversation.state.exchanges) + 1
+        run = QuestionRun(tools={})
         outcome: QuestionAnswered | None = None
         try:
-            await requests.begin(question, within)
-            if requests.model.name == OFFLINE:
-                answer, run.citations, run.stopped = await read_offline(
-                    conversation, self.search.searcher, self.options.policy
-                )
-                run.step = Step(text=answer, uses=())
-                run.steps = len(conversation.state.exchanges[-1].steps)
-            else:
-                run.stopped = await self._run_steps(requests)
-                is_refused = run.stopped is StopReason.COST
-                if run.brief is None and not is_refused and not has_reply(conversation.state, run):
-                    await self._reject_reply(run)
-                    await requests.begin_brief(question, within)
-                    run.stopped = await self._run_steps(requests)
+            await self._prepare(question, options)
+            library = conversation.state.library
+            has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+            has_search = self.search.searcher is not None
+            run.tools = make_tools(library, has_search=has_search, has_room=has_room)
+            requests = RequestBuilder(run, conversation, self.model, self.search.searcher, self.options)
+            conversation.set_budget(requests.budget)
+            await requests.begin(question, options)
+            await self._find_reply(requests)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.search.searcher)
             if run.brief is not None and has_no_source(outcome):
                 searcher = self.search.searcher
@@ -205,15 +183,38 @@ class Agent:
             citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
             outcome = replace(outcome, citations=citations)
         except ModelError as error:
+            if not conversation.state.is_asking:
+                raise
             run.stopped = StopReason.ERROR
             run.error = str(error)
         finally:
-            if conversation.state.is_asking and len(conversation.state.exchanges) == number:
+            if not conversation.state.is_asking:
+                conversation.publish(QuestionDropped())
+            else:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
                 outcome = outcome or build_outcome(conversation.state, run)
                 conversation.fold(self.search.take_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
+
+    async def _find_reply(self, requests: RequestBuilder) -> None:
+        """Fill the run with the last reply of the model, or with passages if there is no model."""
+        run = requests.run
+        conversation = self.conversation
+        if requests.model.name == OFFLINE:
+            answer, run.citations, run.stopped = await read_offline(
+                conversation, self.search.searcher, self.options.policy
+            )
+            run.step = Step(text=answer, uses=())
+            run.steps = len(conversation.state.exchanges[-1].steps)
+            return
+        run.stopped = await self._run_steps(requests)
+        is_refused = run.stopped is StopReason.COST
+        if run.brief is None and not is_refused and not has_reply(conversation.state, run):
+            await self._reject_reply(run)
+            asked = conversation.state.exchanges[-1]
+            await requests.begin_brief(conversation.state, asked.question, asked.within)
+            run.stopped = await self._run_steps(requests)
 
     async def _reject_reply(self, run: QuestionRun) -> None:
         """Record a reply that cannot be used. The model is then asked once more, in one short request."""

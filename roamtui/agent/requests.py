@@ -18,9 +18,10 @@ from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import QuestionAsked
 from roamtui.conversation.log import get_time
-from roamtui.conversation.question_flow import begin_question, estimate_hits_room
-from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.question_flow import begin_question, estimate_hits_room, prepare_question
+from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
 from roamtui.conversation.transcript import PromptContext, shrink_transcript
+from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 from roamtui.outline.coverage import measure_coverage
@@ -71,9 +72,11 @@ class RequestBuilder:
         self._is_brief = False
         """Whether the question is one short request: the model is small, or its reply could not be used."""
 
-    async def begin(self, question: str, within: str | None) -> None:
+    async def begin(self, question: str, options: AskOptions) -> None:
         """Start the question together with the text that search finds for it."""
-        state = self._conversation.state
+        within = options.within
+        preparation = prepare_question(self._conversation.state, options)
+        state = apply_events(self._conversation.state, *preparation)
         asked = QuestionAsked(
             question=question,
             within=within,
@@ -82,13 +85,14 @@ class RequestBuilder:
             is_one_shot=self._conversation.is_one_shot,
         )
         if self.model.small_reason:
-            brief = await self.begin_brief(question, within)
+            brief = await self.begin_brief(state, question, within)
             asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
-            await self._conversation.apply(brief.make_events(state.library, asked))
+            preparation = prepare_question(self._conversation.state, options)
+            await self._conversation.apply((*preparation, *brief.make_events(state.library, asked)))
             return
         retrieved = QuestionContext()
         if self._sends_hits:
-            room = estimate_hits_room(state, question, self._build_prompt_context())
+            room = estimate_hits_room(state, question, self._build_prompt_context(state))
             view = make_view(state, room_tokens=room, policy=self._options.policy)
             earlier = list_history_texts(state.exchanges)
             retrieved = await retrieve_context(self._searcher, view, question, within, earlier)
@@ -97,25 +101,27 @@ class RequestBuilder:
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
         searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
-        context = replace(
-            self._build_prompt_context(opened), search_events=(searched,) if searched.hits else ()
-        )
+        context = self._build_prompt_context(state, opened)
+        context = replace(context, search_events=(searched,) if searched.hits else ())
         asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
-        await self._conversation.apply(begin_question(self._conversation.state, asked, context))
-        if self._list_whole_open():
+        preparation = prepare_question(self._conversation.state, options)
+        state = apply_events(self._conversation.state, *preparation)
+        await self._conversation.apply((*preparation, *begin_question(state, asked, context)))
+        if self._list_whole_open(self._conversation.state):
             self.run.tools = {}
 
-    async def begin_brief(self, question: str, within: str | None) -> BriefContext:
+    async def begin_brief(self, state: ConversationState, question: str, within: str | None) -> BriefContext:
         """Choose the text for one short request, which the next one is."""
         self._is_brief = True
-        brief = await self._choose_brief(question, within, self.budget.messages_max)
+        brief = await self._choose_brief(state, question, within, self.budget.messages_max)
         self.run.brief = brief
         self.run.draft = None
         return brief
 
-    async def _choose_brief(self, question: str, within: str | None, room: int | None) -> BriefContext:
-        state = self._conversation.state
+    async def _choose_brief(
+        self, state: ConversationState, question: str, within: str | None, room: int | None
+    ) -> BriefContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
         return await choose_brief_context(
             earlier, question, within, self._searcher, room_tokens=room, policy=self._options.policy
@@ -132,11 +138,10 @@ class RequestBuilder:
             token_ratio=model.token_ratio,
         )
 
-    def _build_prompt_context(self, opened: tuple[str, ...] = ()) -> PromptContext:
+    def _build_prompt_context(self, state: ConversationState, opened: tuple[str, ...] = ()) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
-        state = self._conversation.state
         budget = self.budget
-        if self._list_whole_open(opened):
+        if self._list_whole_open(state, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             has_clear_hit = self._sends_hits and bool(opened)
@@ -152,9 +157,8 @@ class RequestBuilder:
             instructions=self._options.instructions,
         )
 
-    def _list_whole_open(self, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def _list_whole_open(self, state: ConversationState, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
         """List the top sections of a short document if all are open or about to open."""
-        state = self._conversation.state
         whole = list_whole_document(state.library, self.budget.hits_max) if self._sends_hits else ()
         return whole if {*whole} <= {*state.open_sections, *opened} else ()
 
@@ -163,7 +167,7 @@ class RequestBuilder:
         if self.run.brief is not None:
             return await self._build_brief(self.run.brief, limit)
         conversation = self._conversation
-        context = self._build_prompt_context()
+        context = self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
         if shrunk := shrink_transcript(conversation.state, context):
             await conversation.apply(shrunk)
@@ -174,14 +178,15 @@ class RequestBuilder:
         )
 
     async def _build_brief(self, brief: BriefContext, limit: int | None) -> ModelRequest:
-        asked = self._conversation.state.exchanges[-1]
+        state = self._conversation.state
+        asked = state.exchanges[-1]
         while True:
             request = brief.make_request(self._options.question_note)
             excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
             if excess <= 0 or not brief.text:
                 return request
             room = max(0, estimate_tokens(brief.text) - excess)
-            brief = await self._choose_brief(asked.question, asked.within, room)
+            brief = await self._choose_brief(state, asked.question, asked.within, room)
             self.run.brief = brief
 
     def learn_from_refusal(self, error: ModelError, tokens: int, sent_tokens: int) -> int:

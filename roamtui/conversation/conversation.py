@@ -22,7 +22,6 @@ from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
 from roamtui.conversation.library_sync import identify_document, resume_state
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationLog, ConversationStore
-from roamtui.conversation.question_flow import has_exchange, plan_rewind, restore_rewound
 from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
 from roamtui.conversation.update import (
     Command,
@@ -53,8 +52,8 @@ class _Opened(NamedTuple):
 class Conversation:
     """The current conversation. Every change to it is an event, which is applied, saved and published here.
 
-    Questions, reloads, rewinds and switches to another conversation hold `lock`, so that a question ends in
-    the conversation in which it began. Section commands do not wait for an answer: during a question,
+    Questions, reloads and switches to another conversation hold `lock`, so that a question ends in the
+    conversation in which it began. Section commands do not wait for an answer: during a question,
     sections are only marked for closing.
     """
 
@@ -222,19 +221,6 @@ class Conversation:
     def set_library(self, library: Library) -> None:
         """Replace the library by one with more documents, or with documents that were read again."""
         self.state = replace(self.state, library=library)
-
-    async def rewind(self, exchange: Exchange) -> None:
-        """Remove an exchange and all later ones, if it is still there. The caller holds `lock`.
-
-        The next question keeps it as an earlier answer.
-        """
-        if has_exchange(self.state, exchange):
-            await self.apply(plan_rewind(self.state, exchange.number))
-
-    async def restore(self) -> None:
-        """Undo `rewind` if no question has taken the place of what it removed. The caller holds `lock`."""
-        if events := restore_rewound(self.state):
-            await self.apply(events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""

@@ -124,8 +124,8 @@ class OpenSection(Struct, frozen=True, kw_only=True):
     last_cited: int = 0
     """Number of the last question whose answer cites the section; 0 if no answer does."""
     is_pinned: bool = False
-    closing_by: Origin | None = None
-    """Who wants it to close when the current question ends. The agent does not change a person's mark."""
+    is_closing: bool = False
+    """Whether it closes when the current question ends."""
     deliveries: tuple[Span, ...] = ()
     """Text in the transcript. It is empty until the next question if a person opened the section."""
     tokens: int = 0
@@ -444,15 +444,9 @@ class CitationsChecked(Struct, frozen=True, kw_only=True):
 
 
 class QuestionsRewound(Struct, frozen=True, kw_only=True):
-    """A question and all after it were removed. The next question keeps it as an earlier answer."""
+    """A question and all after it were removed. The next question keeps its answers."""
 
     first: int
-
-
-class QuestionsRestored(Struct, frozen=True, kw_only=True):
-    """What `QuestionsRewound` removed is back, because no other question took its place."""
-
-    count: int
 
 
 class AnswerChosen(Struct, frozen=True, kw_only=True):
@@ -479,6 +473,7 @@ UnpublishedEvent = (
     | DraftRecorded
     | ThoughtsRecorded
     | UsageRecorded
+    | QuestionsRewound
 )
 """The recorded events that subscribers never get."""
 RecordedEvent = (
@@ -499,8 +494,6 @@ RecordedEvent = (
     | ReadingSectionChanged
     | NodesLoaded
     | DocumentReloaded
-    | QuestionsRewound
-    | QuestionsRestored
     | AnswerChosen
 )
 """Events that give the state, in their order, and that the log keeps: whatever is read later is in one."""

@@ -11,7 +11,7 @@ from roamtui.conversation.events import (
     OpenSection,
     Origin,
 )
-from roamtui.conversation.question_flow import finish_question, restore_rewound
+from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_close_events, update
 from roamtui.document.document import hash_text
@@ -25,13 +25,10 @@ from roamtui.sources.source_names import split_sources
 def resume_state(saved: ConversationState, library: Library) -> tuple[ConversationState, Events]:
     """Compute the state of a saved conversation with the current library, and the new events that lead to it.
 
-    A question that was still running when the program ended is cancelled. If it was to be asked again, but
-    was not asked yet, it is there as before.
+    A question that was still running when the program ended is cancelled.
     """
     state = replace(saved, library=library)
-    ended = restore_rewound(state)
-    if state.is_asking:
-        ended = finish_question(state, state.exchanges[-1].cancellation)
+    ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
     state = apply_events(state, *ended)
     if state.content_hash == hash_library(library):
         return state, ended

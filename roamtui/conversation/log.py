@@ -17,22 +17,13 @@ from msgspec.structs import replace
 
 from roamtui.conversation.events import (
     EVENT_NAMES,
-    AnswerChosen,
-    CitationsChecked,
     ConversationRenamed,
     ConversationStarted,
-    DraftRecorded,
-    QuestionAnswered,
     QuestionAsked,
-    QuestionsRestored,
-    QuestionsRewound,
     RecordedEvent,
-    StepRecorded,
-    StepStarted,
     Usage,
 )
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
-from roamtui.conversation.question_flow import restore_rewound
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -44,7 +35,7 @@ _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"4}\n"
 """First line of every log, with the version of its format."""
 _KINDS: dict[str, type[RecordedEvent]] = {EVENT_NAMES[kind]: kind for kind in get_args(RecordedEvent)}
-_DECODE_ERRORS = (ValueError, KeyError, TypeError, RecursionError)
+_DECODE_ERRORS = (ValueError, LookupError, TypeError, RecursionError)
 """Errors that decoding a damaged line may raise."""
 _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 """The name and the time of an event."""
@@ -94,38 +85,9 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
     @property
     def ended_state(self) -> ConversationState:
-        """The state after the program ended: a question without an end counts as cancelled.
-
-        One that was removed to be asked again, and was not, is back.
-        """
-        state = apply_events(self.state, *restore_rewound(self.state))
+        """The state after the program ended: a question without an end counts as cancelled."""
+        state = self.state
         return apply_events(state, state.exchanges[-1].cancellation) if state.is_asking else state
-
-
-def _can_follow(state: ConversationState, event: RecordedEvent) -> bool:
-    """Return whether an event can come next. In a damaged log, events before it may be missing."""
-    is_start = isinstance(event, ConversationStarted)
-    if is_start == bool(state.id):
-        return False  # it comes first, and only once
-    count = len(state.exchanges)
-    can_follow = True
-    match event:
-        case QuestionAsked(number=number):
-            can_follow = number == count + 1
-        case StepStarted() | StepRecorded() | DraftRecorded():
-            can_follow = state.is_asking
-        case QuestionAnswered(number=number):
-            can_follow = state.is_asking and number == count
-        case QuestionsRewound(first=number) | CitationsChecked(number=number):
-            can_follow = 1 <= number <= count
-        case QuestionsRestored(count=restored):
-            can_follow = state.rewound is not None and restored == len(state.rewound.exchanges)
-        case AnswerChosen(number=number, index=index):
-            is_there = 1 <= number <= count and 0 <= index < len(state.exchanges[number - 1].answers)
-            can_follow = is_there and not state.is_asking
-        case _:
-            pass
-    return can_follow
 
 
 def decode_log(content: bytes, name: str) -> DecodedLog:
@@ -144,6 +106,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
     events: list[RecordedEvent] = []
     times: list[str] = []
     size = len(head)
+    whole = 0, state, size
     for line in lines:
         start = _LINE_START.match(line)
         kind = _KINDS.get(start[1].decode("ascii")) if start is not None else None
@@ -151,18 +114,19 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
             break
         try:
             event = msgspec.convert(json.loads(line), kind)
+            state = apply_events(state, event)
         except _DECODE_ERRORS:
             break
-        if not _can_follow(state, event):
-            break
-        state = apply_events(state, event)
         events.append(event)
         times.append(start[2].decode("ascii"))
         size += len(line)
-    if not events:
+        if not state.replaced:  # else the question that replaces them is to come
+            whole = len(events), state, size
+    if not events or not isinstance(events[0], ConversationStarted):
         raise StoreError(f"{name} is damaged and cannot be read.")
+    count, state, size = whole
     return DecodedLog(
-        events=events, state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
+        events=events[:count], state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
     )
 
 

@@ -1,4 +1,4 @@
-"""Start, finish and rewind the questions of a conversation.
+"""Start and finish the questions of a conversation.
 
 Like `update`, these functions have no side effects.
 """
@@ -15,7 +15,6 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsRestored,
     QuestionsRewound,
     SectionsExpanded,
 )
@@ -27,6 +26,7 @@ from roamtui.conversation.transcript import (
     shrink_transcript,
 )
 from roamtui.conversation.update import (
+    AskOptions,
     Events,
     ExpandSections,
     add_file_titles,
@@ -49,6 +49,14 @@ _QUESTION_TOKENS = 100
 """What stands around a question: names of sections, and words that introduce texts."""
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is opened only because an answer quotes it."""
+
+
+def prepare_question(state: ConversationState, options: AskOptions) -> Events:
+    """Remove the exchange that a question replaces, and open sections before it. These must be loaded."""
+    removed = () if options.replaces is None else (QuestionsRewound(first=options.replaces.number),)
+    if not options.open_first:
+        return removed
+    return (*removed, open_without_text(apply_events(state, *removed), options.open_first))
 
 
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
@@ -118,7 +126,7 @@ def _deliver_pending(state: ConversationState, room_tokens: int) -> SectionsExpa
         section.section_id
         for section in state.open_sections.values()
         if section.tokens
-        and not (section.deliveries or section.closing_by)
+        and not (section.deliveries or section.is_closing)
         and section.section_id in state.library
     )
     deliver = ExpandSections(section_ids=pending_ids, origin=Origin.AGENT, room_tokens=room_tokens)
@@ -181,7 +189,7 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
     usage = state.exchanges[-1].usage + state.in_flight
     answered = replace(outcome, number=len(state.exchanges), cited_ids=cited_ids, usage=usage)
     ended = apply_events(opened, answered)
-    marked = [marked_id for marked_id, section in ended.open_sections.items() if section.closing_by]
+    marked = [marked_id for marked_id, section in ended.open_sections.items() if section.is_closing]
     closed = make_close_events(ended, marked, Origin.AGENT, CloseReason.ASKED)
     ended = apply_events(ended, *closed)
     over_budget = make_close_events(ended, select_sections_to_close(ended), Origin.AGENT, CloseReason.BUDGET)
@@ -213,25 +221,8 @@ def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
 
 
 def has_exchange(state: ConversationState, exchange: Exchange) -> bool:
-    """Return whether the conversation still has an exchange, which a rewind or a switch may have removed."""
+    """Return whether the conversation still has an exchange."""
     # An exchange may have got more events, or another chosen answer, and is still the same one.
     kept = state.exchanges[exchange.number - 1 : exchange.number]
     answers = [(other.question, answer.answer) for other in kept for answer in other.answers]
     return (exchange.question, exchange.answer) in answers
-
-
-def plan_rewind(state: ConversationState, number: int) -> Events:
-    """Remove question `number` (1 for the first) and everything after it.
-
-    Sections that were open before it are open again, unless the document no longer has them. The document and
-    the folding of the tree stay as they are.
-    """
-    rewound = QuestionsRewound(first=number)
-    after = apply_events(state, rewound)
-    missing_ids = [open_id for open_id in after.open_sections if open_id not in state.library]
-    return (rewound, *make_close_events(after, missing_ids, Origin.PERSON, CloseReason.GONE))
-
-
-def restore_rewound(state: ConversationState) -> Events:
-    """Undo `plan_rewind`, unless a question has taken the place of what it removed."""
-    return () if state.rewound is None else (QuestionsRestored(count=len(state.rewound.exchanges)),)

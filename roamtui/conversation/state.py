@@ -4,7 +4,6 @@ It imports little, because the first screen of the app has to wait for it.
 """
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from hashlib import blake2b
@@ -32,7 +31,6 @@ from roamtui.conversation.events import (
     Origin,
     QuestionAnswered,
     QuestionAsked,
-    QuestionsRestored,
     QuestionsRewound,
     ReadingSectionChanged,
     RecordedEvent,
@@ -176,8 +174,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     rebuilt: TranscriptRebuilt = field(default_factory=TranscriptRebuilt)
     open_sections: Mapping[str, OpenSection] = field(default_factory=dict)
     """By id, oldest first."""
-    cited: Mapping[str, int] = field(default_factory=dict)
-    """How many citations of all answers name each section that any names."""
+    cited: frozenset[str] = frozenset()
+    """The sections that any answer has cited."""
     unfolded: frozenset[str] = frozenset()
     unfolded_by_answer: frozenset[str] = frozenset()
     """Unfolded nodes that answers unfolded, not the person."""
@@ -205,8 +203,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """What all requests have used. A rewind removes questions, but not what they cost."""
     in_flight: Usage = Usage()
     """Estimate of the request that is being answered. It counts if the program is killed meanwhile."""
-    rewound: "ConversationState | None" = None
-    """The state before the last question was removed, until another question takes its place."""
+    replaced: tuple[Exchange, ...] = ()
+    """The answers to a question that was removed, until another question takes its place."""
 
     @property
     def nonce(self) -> str:
@@ -228,7 +226,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def staying_sections(self) -> Mapping[str, bool]:
         """The open sections that do not close when the current question ends, and whether each is pinned."""
         sections = self.open_sections.values()
-        return {each.section_id: each.is_pinned for each in sections if not each.closing_by}
+        return {each.section_id: each.is_pinned for each in sections if not each.is_closing}
 
     @property
     def open_tokens(self) -> int:
@@ -363,10 +361,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             by_answer = state.unfolded_by_answer.union(unfolded_ids)
             state = replace(state, unfolded=state.unfolded.union(unfolded_ids), unfolded_by_answer=by_answer)
             return replace(state, open_sections={**opened, **_by_id(sections)})
-        case SectionsClosed(section_ids=ids, origin=origin, is_pending=True):
+        case SectionsClosed(section_ids=ids, is_pending=True):
             named = (opened[open_id] for open_id in ids if open_id in opened)
-            closing = (each for each in named if each.closing_by is not Origin.PERSON)
-            marked = _by_id(replace(each, closing_by=origin) for each in closing)
+            marked = _by_id(replace(each, is_closing=True) for each in named)
             return _keep(replace(state, open_sections={**opened, **marked}), event)
         case SectionsClosed(section_ids=ids):
             return _keep(_close(state, ids), event)
@@ -408,9 +405,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             checked = replace(exchanges[number - 1], citations=citations)
             return _replace_exchange(state, checked)
         case QuestionsRewound(first=first):
-            return replace(_rewind(state, first - 1), rewound=replace(state, rewound=None))
-        case QuestionsRestored():
-            return _restore(state)
+            return _rewind(state, first - 1)
         case AnswerChosen(number=number, index=index):
             return _choose_answer(state, number - 1, index)
         case _:
@@ -418,7 +413,6 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
 
 
 def _begin_exchange(state: ConversationState, event: QuestionAsked) -> ConversationState:
-    replaced = state.rewound.exchanges[len(state.exchanges)].answers if state.rewound is not None else ()
     exchange = Exchange(
         number=len(state.exchanges) + 1,
         question=event.question,
@@ -429,11 +423,11 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         model=event.model,
         server=event.server,
         asked_at=event.asked_at,
-        earlier=replaced,
+        earlier=state.replaced,
     )
     return replace(
         state,
-        rewound=None,
+        replaced=(),
         exchanges=(*state.exchanges, exchange),
         open_sections={**state.open_sections, **_by_id(event.sections)},
         is_asking=True,
@@ -456,12 +450,15 @@ def _end_exchange(state: ConversationState, event: QuestionAnswered) -> Conversa
         reading=event.reading,
         digest=state.content_hash,
     )
-    state = _replace_exchange(state, ended)
     opened = state.open_sections
     named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
     cited = _by_id(replace(each, last_cited=event.number) for each in named)
     is_cut = event.stopped is StopReason.CANCELLED  # calls may lack their results
-    return replace(state, open_sections={**opened, **cited}, needs_rebuild=state.needs_rebuild or is_cut)
+    return replace(
+        _replace_exchange(state, ended),
+        open_sections={**opened, **cited},
+        needs_rebuild=state.needs_rebuild or is_cut,
+    )
 
 
 def _keep(state: ConversationState, event: RecordedEvent) -> ConversationState:
@@ -488,19 +485,6 @@ def _close(state: ConversationState, section_ids: Sequence[str]) -> Conversation
     return replace(state, open_sections=remaining, needs_rebuild=state.needs_rebuild or bool(closed))
 
 
-def _restore(state: ConversationState) -> ConversationState:
-    """Undo a rewind. What a person opened, closed or pinned since then stays."""
-    before = state.rewound
-    if before is None:
-        return state
-    rewound = _rewind(before, len(state.exchanges)).open_sections
-    now = state.open_sections
-    kept = {key: section for key, section in before.open_sections.items() if key in now or key not in rewound}
-    changed = {key: section for key, section in now.items() if rewound.get(key) != section}
-    restored = replace(state, exchanges=before.exchanges, cited=before.cited)
-    return replace(restored, open_sections=kept | changed, rewound=None, needs_rebuild=True)
-
-
 def _choose_answer(state: ConversationState, position: int, index: int) -> ConversationState:
     answers = state.exchanges[position].answers
     chosen = replace(answers[index], earlier=answers[:index], later=answers[index + 1 :])
@@ -508,20 +492,11 @@ def _choose_answer(state: ConversationState, position: int, index: int) -> Conve
 
 
 def _replace_exchange(state: ConversationState, exchange: Exchange) -> ConversationState:
-    """Replace the exchange with the same number, and what it cites."""
+    """Replace the exchange with the same number."""
     index = exchange.number - 1
-    before = state.exchanges[index]
     exchanges = (*state.exchanges[:index], exchange, *state.exchanges[index + 1 :])
-    return replace(state, exchanges=exchanges, cited=_count_cited(state, (before,), (exchange,)))
-
-
-def _count_cited(
-    state: ConversationState, removed: Iterable[Exchange], added: Iterable[Exchange] = ()
-) -> Mapping[str, int]:
-    cited = Counter(state.cited)
-    cited.subtract(citation.section_id for exchange in removed for citation in exchange.citations)
-    cited.update(citation.section_id for exchange in added for citation in exchange.citations)
-    return +cited
+    cited = state.cited.union(citation.section_id for citation in exchange.citations)
+    return replace(state, exchanges=exchanges, cited=cited)
 
 
 def _by_id(sections: Iterable[OpenSection]) -> dict[str, OpenSection]:
@@ -540,16 +515,23 @@ def _make_stale(exchange: Exchange) -> Exchange:
 
 
 def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
-    sections = state.exchanges[kept_count].open_before
-    if state.exchanges[kept_count].is_stale:
-        sections = tuple(replace(section, deliveries=()) for section in sections)
+    """Remove exchanges, and close what the agent opened for them."""
+    removed = state.exchanges[kept_count]
+    before = _by_id(removed.open_before)
+    sections: list[OpenSection] = []
+    for section_id, section in state.open_sections.items():
+        is_new = section_id not in before
+        if is_new and section.opened_by is Origin.AGENT and not section.is_pinned:
+            continue
+        earlier = section if is_new else replace(before[section_id], is_pinned=section.is_pinned)
+        sections.append(replace(earlier, deliveries=()) if is_new or removed.is_stale else earlier)
     # If there was no rebuild since the question, the transcript before it is still exactly what the model
     # got.
     was_rebuilt = state.rebuilt.first_with_steps >= kept_count
     return replace(
         state,
         exchanges=state.exchanges[:kept_count],
-        cited=_count_cited(state, state.exchanges[kept_count:]),
+        replaced=removed.answers,
         open_sections=_by_id(sections),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,

@@ -86,7 +86,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     """Id of the section that the question is about, or None for the whole document."""
     replaces: Exchange | None = None
     """The last exchange, which the question replaces and keeps as an earlier answer. If the conversation no
-    longer has it, because the person switched to another one, nothing is asked."""
+    longer has it, nothing is asked."""
     open_first: tuple[str, ...] = ()
     needs_success: bool = False
     """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
@@ -201,8 +201,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
                 deliveries=(*section.deliveries, *block.spans),
                 tokens=block.tokens + (section.tokens if section.deliveries else 0),
                 last_used=number,
-                # The agent is told that it is open, unless the person wants it closed.
-                closing_by=Origin.PERSON if section.closing_by is Origin.PERSON else None,
+                is_closing=False,
             )
     return SectionsExpanded(
         results=tuple(results),
@@ -252,7 +251,7 @@ def open_without_text(
             text = f"{format_node_title(node)} is a folder: open the files in it."
         elif not node.is_loaded:
             text = node.problem or "It is not loaded."
-        elif section_id in sections or (already_open is not None and not already_open.closing_by):
+        elif section_id in sections or (already_open is not None and not already_open.is_closing):
             status = ExpandStatus.ALREADY_OPEN
         else:
             status = ExpandStatus.OPENED
@@ -263,7 +262,7 @@ def open_without_text(
                 tokens=estimate_delivery_tokens(library, section_id, state.options.page_tokens),
                 content_hash=hash_own_text(library, section_id),
             )
-            sections[section_id] = replace(section, last_used=number, closing_by=None)
+            sections[section_id] = replace(section, last_used=number, is_closing=False)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     shown: list[str] = []
     if origin is Origin.AGENT:

@@ -32,7 +32,7 @@ from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.models.base import ModelRequest
 from tests.agent.asking import MANUAL, FakeSearcher
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
-from tests.conversation.conversations import check_messages, find, make_library, rewind
+from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _LIBRARY = make_library(MANUAL)
@@ -152,7 +152,6 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
         case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
     ),
     "reload": lambda case: case.conversation.library_loader.reload(_CHANGED),
-    "rewind": lambda case: rewind(case.conversation, case.exchange),
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
     "open": lambda case: case.conversation.execute(
@@ -203,8 +202,6 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
     template: Template, name: str
 ) -> None:
     outcomes = {await _play(template), await _play(template, name)}
-    if name == "retry":
-        outcomes.add(await _play(template, "rewind"))
     for number in count(1):
         case = template.open()
         was_cancelled = await cancel_at_wait(REQUESTS[name](case), number)
@@ -215,7 +212,7 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
 
 
 @pytest.mark.parametrize("later", [name for name in REQUESTS if name != "start new"])
-@pytest.mark.parametrize("first", ["ask", "reload", "rewind", "switch"])
+@pytest.mark.parametrize("first", ["ask", "reload", "switch"])
 async def test_what_is_requested_while_another_request_waits_happens_after_it(
     template: Template, first: str, later: str
 ) -> None:

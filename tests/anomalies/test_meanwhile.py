@@ -4,19 +4,17 @@ import asyncio
 from itertools import count
 from pathlib import Path
 
-import pytest
-
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Origin, QuestionAnswered, QuestionDropped, QuestionReceived
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.update import AskOptions, ChooseAnswer, CloseSections, ExpandSections
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.library import Library
 from roamtui.quotes.current_text import check_answers_again
-from tests.agent.asking import MANUAL, make_agent, model_of, script
+from tests.agent.asking import MANUAL, make_agent, script
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
-from tests.conversation.conversations import find, make_library
+from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
 
 DAILY, COST = '"Open daily." [{Hours}]', '"Late returns cost 2 euros a day" [{Fees}]'
@@ -61,30 +59,6 @@ async def test_an_answer_can_be_replaced_while_another_one_is_chosen() -> None:
     assert len(exchange.answers) == 3
 
 
-async def test_what_is_opened_and_closed_while_a_question_is_to_be_asked_again_stays_if_it_is_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    agent = make_agent([ScriptedReply(text=DAILY), ScriptedReply(text=DAILY)])
-    conversation = agent.conversation
-    fees, hours = (find(conversation.state.library, title) for title in ("Fees", "Hours"))
-    await conversation.execute(ExpandSections(section_ids=(fees,), origin=Origin.PERSON))
-    await agent.ask("What is it?")
-    before = conversation.state.exchanges
-    load_pages = agent._load_pages
-
-    async def press_keys(*_given: object) -> None:
-        await conversation.execute(CloseSections(section_ids=(fees,), origin=Origin.PERSON))
-        await conversation.execute(ExpandSections(section_ids=(hours,), origin=Origin.PERSON))
-        raise asyncio.CancelledError
-
-    monkeypatch.setattr(agent, "_load_pages", press_keys)
-    with pytest.raises(asyncio.CancelledError):
-        await agent.ask("What is it?", AskOptions(replaces=before[0]))
-    monkeypatch.setattr(agent, "_load_pages", load_pages)
-    assert conversation.state.exchanges == before
-    assert [*conversation.state.open_sections] == [hours]
-
-
 async def test_an_origin_that_was_refused_is_asked_for_again_with_the_next_question() -> None:
     agent = make_agent([ScriptedReply(text=DAILY)] * 4)
     asked: list[ApprovalRequest] = []
@@ -123,21 +97,6 @@ async def test_what_the_next_question_publishes_comes_after_the_end_of_the_one_t
         if not was_cancelled:
             break
     assert number > 1, "it waits at least once"
-
-
-async def test_a_question_that_is_stopped_twice_still_ends_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = make_agent()
-    seen: list[ConversationEvent] = []
-    agent.conversation.subscribe(seen.append)
-
-    async def stop(*_given: object) -> None:
-        raise asyncio.CancelledError
-
-    monkeypatch.setattr(model_of(agent), "start", stop)
-    monkeypatch.setattr(agent.conversation, "restore", stop)
-    with pytest.raises(asyncio.CancelledError):
-        await agent.ask("What is it?")
-    assert isinstance(seen[-1], QuestionDropped)
 
 
 async def test_a_new_version_without_a_source_that_was_added_meanwhile_is_not_taken() -> None:

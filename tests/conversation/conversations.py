@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationStarted,
     ExpandResult,
@@ -27,7 +26,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.library_sync import identify_document, reload_state
 from roamtui.conversation.question_flow import begin_question, finish_question
-from roamtui.conversation.state import ConversationState, Exchange, apply_events, fold_events
+from roamtui.conversation.state import ConversationState, apply_events, fold_events
 from roamtui.conversation.transcript import PromptContext
 from roamtui.conversation.update import CloseSections, Command, Events, ExpandSections, PinSections, update
 from roamtui.document.library import Library
@@ -223,12 +222,6 @@ class Recorder:
 
     def record(self, event: RecordedEvent) -> None:
         self.apply((event,))
-
-
-async def rewind(conversation: Conversation, exchange: Exchange) -> None:
-    """Remove an exchange and all later ones, when it is their turn."""
-    async with conversation.lock:
-        await conversation.rewind(exchange)
 
 
 class FakeApprover:

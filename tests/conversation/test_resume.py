@@ -6,13 +6,13 @@ from roamtui.conversation.events import (
     CloseReason,
     DraftRecorded,
     Origin,
+    QuestionsRewound,
     RecordedEvent,
     SectionsClosed,
     SectionsExpanded,
     StopReason,
 )
 from roamtui.conversation.library_sync import identify_document, resume_state
-from roamtui.conversation.question_flow import plan_rewind
 from roamtui.conversation.state import ConversationState, apply_events, fold_events
 from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection, update
 from tests.conversation.conversations import (
@@ -101,7 +101,7 @@ def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
     resumed, _ = reload(_save(state), changed)
-    back, _ = fold(resumed, plan_rewind(resumed, 2))
+    back, _ = fold(resumed, (QuestionsRewound(first=2),))
     assert tuple(back.open_sections) == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
     for section in asked.open_sections.values():

@@ -23,8 +23,6 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionDropped,
     QuestionReceived,
-    QuestionsRestored,
-    QuestionsRewound,
 )
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
@@ -173,9 +171,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 self._show_received(question)
             case QuestionDropped():
                 self._hide_received()
-            case QuestionAsked():
+            case QuestionAsked() if not state.exchanges[-1].earlier:
                 self._show_exchanges(state.exchanges[-1:])
-            case QuestionsRewound() | QuestionsRestored() | ConversationStarted() | AnswerChosen():
+            case QuestionAsked() | ConversationStarted() | AnswerChosen():
                 self.reload(event.number if isinstance(event, AnswerChosen) else 0)
             case CitationsChecked(number=number):
                 for view in self.shown:
