@@ -56,7 +56,7 @@ _BASE_URL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
 }
 _MODEL_EXAMPLES = "openai/gpt-4.1-mini, or offline"
-_EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2"
+_EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or a folder"
 
 
 class LitellmWorker:

@@ -46,7 +46,7 @@ class RetrievalOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mode: SearchMode = SearchMode.HYBRID
     """Without an embedder, `hybrid` is `keyword`."""
     embedder: str = "auto"
-    """``auto`` for the model that is installed on this machine, or ``provider/model``."""
+    """``auto`` for a model that is installed on this machine, the folder of one, or ``provider/model``."""
     embedder_api_base: str | None = None
     """URL of the embedder's server."""
     index: str | None = None
@@ -170,8 +170,8 @@ class Embedder(Protocol):
     def estimate_cost(self, tokens: int) -> float | None:
         """Return what it costs to embed so many tokens, in dollars, or None if that is unknown."""
 
-    def embed(self, texts: Sequence[str]) -> VectorRows:
-        """Return a row for each text, all of one length.
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
+        """Return a row for each text, all of one length. Some models want another prompt before a query.
 
         Raises:
             RoamtuiError: The embedder failed. The message is for the person.

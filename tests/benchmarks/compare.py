@@ -31,7 +31,7 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.models.local_embedder import find_installed_embedder
+from roamtui.models.local_embedder import LocalEmbedder, find_packaged_model
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.vectors import normalise_rows
 from tests.benchmarks.measuring import measure_install
@@ -80,8 +80,9 @@ def make_plain() -> Way:
 
 def make_vectors() -> Way:
     """Return search by vectors of MiniLM."""
-    embedder = find_installed_embedder()
-    assert embedder is not None
+    files = find_packaged_model()
+    assert files is not None
+    embedder = LocalEmbedder(files)
     vectors = np.zeros((0, 384), dtype=np.float32)
 
     def take(chunks: list[str]) -> float:
@@ -91,7 +92,7 @@ def make_vectors() -> Way:
         return process_time() - start
 
     def rank(question: str) -> list[int]:
-        scores = vectors @ normalise_rows(embedder.embed([question]))[0]
+        scores = vectors @ normalise_rows(embedder.embed([question], is_query=True))[0]
         return [int(row) for row in np.argsort(-scores)[:_CHUNKS_MAX]]
 
     return Way(take, rank)

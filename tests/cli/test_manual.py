@@ -57,8 +57,8 @@ _REASONS = {
 }
 """Why commands do not run here. A path is the test that runs such a command all the same."""
 _NOT_RUN = {command for commands in _REASONS.values() for command in commands}
-_FAILS = ("roamtui ask handbook.md -- --help",)
-"""Commands that end with 1, because the document has no answer."""
+_FAILS = ("roamtui ask handbook.md -- --help", "roamtui doctor --fetch-model")
+"""Commands that end with 1: the document has no answer, and nobody confirms the download."""
 _SERVER_FLAGS = {"--model", "--embedder"}
 
 

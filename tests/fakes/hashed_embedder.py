@@ -45,7 +45,7 @@ class HashedEmbedder:
     def is_multilingual(self) -> bool:
         return False
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:  # noqa: ARG002
         if self._fails_after is not None and len(self.asked) >= self._fails_after:
             raise ModelError("The embedder is away; ask again.")
         self.asked += texts
