@@ -63,7 +63,7 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS="--only tree" for one part)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
-compare: $(VENV)/.developed ## Compare what a question brings with plain search and MiniLM (ARGS=--quick without MiniLM, ARGS="--sets ray-docs")
+compare: $(VENV)/.developed ## Compare what a question brings with plain search (ARGS="--sets ray-docs" for one set)
 	@$(BIN)/python -m tests.benchmarks.compare $(ARGS)
 
 size: $(VENV)/.developed ## Print how many files, lines and functions every folder has, beside its limit

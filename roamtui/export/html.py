@@ -24,7 +24,6 @@ from roamtui.conversation.notices import format_usage, list_endings, make_notice
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.export.facts import gather_facts
-from roamtui.export.json import render_quotes
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -77,7 +76,7 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 <body>
 <header><h1>{escape(title)}</h1><p>{subtitle}</p></header>
 <nav aria-label="Outline">{page.render_outline()}</nav>
-<main data-quotes="{escape(render_quotes(state, source))}">{articles}</main>
+<main>{articles}</main>
 <div class="player" hidden role="region" aria-label="Replay"><button id="play">Play</button>
 <input id="place" type="range" min="0" value="0" aria-label="Place"></div>
 <script type="module">{script}</script>

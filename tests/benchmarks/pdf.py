@@ -24,13 +24,6 @@ from roamtui.document.parse import parse_document
 from tests.real_documents import find_data_dir
 
 _ITEM = re.compile(r"\W*(?:part\s+[iv]+\W+)?items?\s*(\d{1,2})\s?(?:\(?([abc])\)?(?![a-z]))?(?=$|[\W_]|[A-Z])", re.I)
-_STATEMENTS = {
-    "IS": re.compile(r"\b(?:income|operations|earnings)\b", re.I),
-    "BS": re.compile(r"balance sheet|financial (?:position|condition)", re.I),
-    "CF": re.compile(r"cash flow", re.I),
-    "EQ": re.compile(r"equity|shareholders|stockholders|shareowners", re.I),
-}
-_STATEMENT = re.compile(r"statement|balance sheet", re.I)
 _NUMBER = re.compile(r"[\d.,]*\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 _FOOT = re.compile(r"see\s*(?:the\s*)?(?:accompanying\s*)?notes|table of contents|\(continued", re.I)
@@ -103,10 +96,6 @@ def score_filing(path: Path, truth: dict[str, Any], questions: Sequence[Any]) ->
     for item, page in truth.get("items", {}).items():
         score["Items"] += 1
         score["Items found"] += any(each == page and is_item(title, item) for title, each in titles)
-    for name, page in truth.get("statements", {}).items():
-        there = [title for title, each in titles if each == page and _STATEMENT.search(title)]
-        score["statements"] += 1
-        score["statements found"] += any(map(_STATEMENTS[name].search, there))
     for question in questions:
         rows = list(score_evidence(converted, question["evidence"]))
         score["rows"] += len(rows)
@@ -123,7 +112,7 @@ def bench_filings(folder: Path, count: int | None) -> None:
         own = [question for question in questions if question["doc"] == path.name]
         scores["unseen" if number % 2 else "seen"] += score_filing(path, truths.get(path.name, {}), own)
     for name, score in scores.items():
-        found = ", ".join(f"{what} {score[f'{what} found']}/{score[what]}" for what in ("Items", "statements", "rows"))
+        found = ", ".join(f"{what} {score[f'{what} found']}/{score[what]}" for what in ("Items", "rows"))
         speed = 1_000 * score["pages"] / max(1, score["milliseconds"])
         sys.stdout.write(f"{name}: {found}; {speed:.0f} pages a CPU second\n")
 
