@@ -28,13 +28,12 @@ _MAIN_ACTIONS = (
     "section.open",
     "section.close",
     "section.pin",
-    "tree.undo",
     "section.note",
     "global.choose_model",
     "global.find",
     "global.help",
 )
-"""The twelve keys that the README shows, by action id."""
+"""The eleven keys that the README shows, by action id."""
 
 
 def list_pages() -> list[Path]:

@@ -223,12 +223,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
         return self.chosen_title or shorten(sanitise_line(first), _TITLE_LENGTH)
 
     @property
-    def staying_sections(self) -> Mapping[str, bool]:
-        """The open sections that do not close when the current question ends, and whether each is pinned."""
-        sections = self.open_sections.values()
-        return {each.section_id: each.is_pinned for each in sections if not each.is_closing}
-
-    @property
     def open_tokens(self) -> int:
         """Estimated tokens of all open sections."""
         return sum(section.tokens for section in self.open_sections.values())

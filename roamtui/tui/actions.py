@@ -219,7 +219,6 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("fold", "space", "fold", "Fold or unfold the section."),
         _hinted("read", "enter", "read", "Show the section in the reader. The second time, go there."),
         _on_section("unfold_all", "", "unfold all", "Unfold everything below the section."),
-        _row("undo", "u", "undo", "Undo the last opening, closing or pinning, yours or the model's."),
     ),
     Scope.SECTION: (
         _on_section("open", "a", "open", "Open the section: the model gets its text.", is_hinted=True),
@@ -240,12 +239,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "screen.select_quote",
             is_hinted=True,
         ),
-        _hinted(
-            "toggle_steps",
-            "space",
-            "fold",
-            "Fold or unfold the passages, the model's steps, or a long question.",
-        ),
+        _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages or the model's steps."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _on_screen(
             "retry",

@@ -39,7 +39,6 @@ def test_during_a_question_closing_only_marks() -> None:
         command = CloseSections(section_ids=(alpha,), origin=origin)
         after, events = fold(asking, update(asking, command))
         assert tuple(after.open_sections) == (alpha,)
-        assert after.staying_sections == {}
         assert [event.is_pending for event in events if isinstance(event, SectionsClosed)] == [True]
         assert messages(after) == sent
         assert not after.needs_rebuild

@@ -17,7 +17,7 @@ from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import RunningApp, expand, find_id, make_app, running
 
 SIZE = (120, 35)
-_TAG = "Only in Ovens › Deck oven · esc for all"
+_TAG = "Only in Deck oven · esc for all"
 QUESTION = "How many loaves does the stone oven take?"
 
 
@@ -26,30 +26,17 @@ def shown(ui: RunningApp) -> str:
     return "\n".join(line.strip() for line in ui.last.render().plain.splitlines())
 
 
-async def test_undo_goes_back_step_by_step_to_what_was_open_before_the_first_question() -> None:
+async def test_keys_of_the_outline_open_pin_and_close_a_section() -> None:
     async with running(make_app(), SIZE) as ui:
-        ovens, steam = ui.find_id("Ovens"), ui.find_id("Steam")
-        await ui.ask(QUESTION, expand(ovens), "Not found: no.")
-        await ui.go_to(steam)
-        await ui.press_until(lambda: steam in ui.state.open_sections, "tab", "a")
-        await ui.press_until(lambda: steam not in ui.state.open_sections, "x")
-        await ui.press_until("Opened “Steam”", "u")
-        assert [*ui.state.open_sections] == [ovens, steam]
-        await ui.press_until("Closed “Steam”", "u")
-        assert [*ui.state.open_sections] == [ovens]
-        await ui.press_until("Closed “Ovens”", "u")
-        assert not ui.state.open_sections
-        await ui.press_until("Nothing to undo", "u")
+        steam = ui.find_id("Steam")
+        await ui.focus(Scope.TREE).go_to(steam)
         await ui.press_until("Opened “Steam”", "a")
-        await ui.go_to(ovens)
-        await ui.press_until("Opened “Ovens”", "a")
-        await ui.press_until("Pinned “Ovens”", "p")
-        await ui.press_until("Unpinned “Ovens”", "u")
-        await ui.press_until("Pinned “Ovens”", "p")
-        for step in ("Unpinned “Ovens”", "Closed “Ovens”", "Closed “Steam”", "Nothing to undo"):
-            await ui.press_until(step, "u")
-        await ui.press_until("Pinned “Ovens”", "p")
-        await ui.press_until("Closed “Ovens”", "u")
+        assert [*ui.state.open_sections] == [steam]
+        await ui.press_until("Pinned “Steam”", "p")
+        await ui.press_until("Section is pinned. Unpin it first", "x")
+        await ui.press_until("Unpinned “Steam”", "p")
+        await ui.press_until("Closed “Steam”", "x")
+        assert not ui.state.open_sections
 
 
 async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
@@ -161,12 +148,6 @@ async def test_what_is_pasted_in_any_pane_stands_in_the_box_once(pane: Scope) ->
         await ui.rest()
         assert ui.box.text == "/home/a b.pdf\nand more"
         assert ui.main.focused is ui.box
-
-
-async def test_deleting_a_word_in_an_empty_box_says_how_to_close_the_document() -> None:
-    async with running(make_app(), SIZE) as ui:
-        await ui.focus(Scope.INPUT).press_until("to close the document, leave the box first", "x", "ctrl+w", "ctrl+w")
-        assert not ui.box.text
 
 
 async def test_a_letter_that_moves_does_so_at_once_however_often_it_comes() -> None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from textual import events, work
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.agent.presentation import format_sources, list_passages
+from roamtui.agent.presentation import format_sources
 from roamtui.conversation.events import (
     AnswerChosen,
     CitationsChecked,
@@ -27,13 +27,12 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import NoticeSlot, Severity, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
-from roamtui.document.parse import strip_log_indent
 from roamtui.plain import format_count, sanitise_text
 from roamtui.program import locate_programs
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import GO_PREFIX, Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import ContentView, draw_question, wrap
+from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.chat.following import FollowingScroll
 from roamtui.tui.chat.target_selection import TargetSelection
 from roamtui.tui.chat.welcome import WelcomeView
@@ -42,6 +41,7 @@ from roamtui.tui.messages import CommandRequested, SectionTarget, StatusMessage,
 
 if TYPE_CHECKING:
     from roamtui.conversation.conversation import Conversation
+    from roamtui.tui.chat.exchange_view import ExchangeView
 
 EXCHANGES_MAX = 40
 """Maximum number of exchanges shown, the newest ones, because each slows down every change below it."""
@@ -71,7 +71,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self._keys = keys
         self._conversation = conversation
         self._welcome = welcome
-        self._received: ReceivedQuestion | None = None
+        self._received: ExchangeView | None = None
         """The question whose turn has come, until it is part of the conversation."""
 
     def on_key(self, event: events.Key) -> None:
@@ -82,29 +82,26 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             event.stop()
             self.post_message(self.Typed(event))
 
-    def reload(self, number: int = 0) -> None:
-        """Show only the last exchanges of the conversation, and the notices that followed them.
-
-        Stay at the question with this number, if one is given, so that the next key goes on there.
-        """
+    def reload(self) -> None:
+        """Show only the last exchanges of the conversation, and the notices that followed them."""
         self.scroll_home(immediate=True)
         self.forget_place()
         for child in self.messages.children[len(self._always_shown) :]:
             child.remove()
         self.shown = []
         self._show_exchanges(self._conversation.state.exchanges[-EXCHANGES_MAX:])
-        view = next((view for view in self.shown if view.exchange.number == number), None)
-        self.selected.view = view
-        if view not in (None, self.current):
-            self.stop_following()
-            self.call_after_refresh(self.scroll_to_lines, view, range(1))
 
     def _show_exchanges(self, exchanges: Iterable[Exchange]) -> None:
         """Show exchanges at the end, each with the notices that followed it, and only the newest of all."""
         self._hide_received()
         self.selected.clear()
+        library = self._conversation.state.library
         for exchange in exchanges:
-            self._add_exchange(exchange)
+            view = self._make_view(exchange)
+            self.shown.append(view)
+            notices = (notice for event in exchange.events for notice in make_notices(event, library))
+            said = [note for note in notices if note.slot is NoticeSlot.CHAT]
+            self.messages.mount(view, *(NoticeView(note.format(), note.severity) for note in said))
         if len(self.shown) > EXCHANGES_MAX:
             del self.shown[:-EXCHANGES_MAX]
             first = self.messages.children.index(self.shown[0])
@@ -117,21 +114,15 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         if self.shown:
             self.show_newest()
 
-    def _add_exchange(self, exchange: Exchange) -> None:
+    def _make_view(self, exchange: Exchange) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        library = self._conversation.state.library
-        above = self.shown[-1].exchange if self.shown else None
-        view = ExchangeView(exchange, library, self._keys, above)
-        self.shown.append(view)
-        notices = (notice for event in exchange.events for notice in make_notices(event, library))
-        said = (NoticeView(told.format(), told.severity) for told in notices if told.slot is NoticeSlot.CHAT)
-        self.messages.mount(view, *said)
+        return ExchangeView(exchange, self._conversation.state.library, self._keys)
 
     def _show_received(self, question: str) -> None:
         """Show a question at once, although what comes with it is not known yet."""
         self._hide_received()
-        self._received = ReceivedQuestion(question)
+        self._received = self._make_view(Exchange(number=0, question=question))
         self.messages.mount(self._received)
         self._welcome.display = False
         self.follow_end()
@@ -173,9 +164,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 self._hide_received()
             case QuestionAsked() if not state.exchanges[-1].earlier:
                 self._show_exchanges(state.exchanges[-1:])
-            case QuestionAsked() | ConversationStarted() | AnswerChosen():
-                self.reload(event.number if isinstance(event, AnswerChosen) else 0)
-            case CitationsChecked(number=number):
+            case QuestionAsked() | ConversationStarted():
+                self.reload()
+            case CitationsChecked(number=number) | AnswerChosen(number=number):
                 for view in self.shown:
                     if view.exchange.number == number:
                         view.show_progress(state.exchanges[number - 1], state.library)
@@ -189,15 +180,10 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 pass
 
     def _say_below(self, words: str) -> None:
-        """Say what is further down, if anything is, and which key goes there from where the focus is."""
-        if self.scroll_y >= self.max_scroll_y:
-            return
-        key = ""
-        if self.has_focus:
-            key = self._keys.first_keys["move.last"]
-        elif isinstance(self.screen.focused, TextArea):  # the question box
-            key = self._keys.first_keys["input.page_down"]
-        self.post_message(StatusMessage(f"{words} ↓ {key}".rstrip()))
+        """Say what is further down, if anything is, and which key of this pane or the box goes there."""
+        if self.scroll_y < self.max_scroll_y:
+            key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
+            self.post_message(StatusMessage(f"{words} ↓ {key}"))
 
     def action_move(self, step: int) -> None:
         self.selected.step(step)
@@ -221,12 +207,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def action_toggle_steps(self) -> None:
         view = self.selected.get_exchange()
-        is_long = view is not None and view.fold_question()
-        if view is None or not (view.action_fold_passages() or view.fold_steps() or is_long):
+        if view is None or not (view.action_fold_passages() or view.fold_steps()):
             self.post_message(StatusMessage("No steps to show"))
-        elif view.passages is None or is_long:
+        elif view.passages is None:
             self.stop_following()
-            self.call_after_refresh(self.scroll_to_lines, view, range(1) if is_long else view.step_lines)
+            self.call_after_refresh(self.scroll_to_lines, view, view.step_lines)
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:
@@ -238,10 +223,6 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     def action_copy(self) -> None:
         if self.current is not None and (answer := self.current.answer.rstrip()):
-            for passage in reversed(list_passages(self.current.exchange)):
-                quote = passage.quote or ""
-                if (log := strip_log_indent(quote)) != quote:
-                    answer = f"{answer[: passage.start]}```\n{log}\n```{answer[passage.end :]}"
             lines = [answer.strip()]
             if sources := format_sources(self.current.exchange):
                 lines += ["", "Sources:", "", *sources]
@@ -281,18 +262,6 @@ _SIGNS = {
     Severity.WARNING: ("!", "$warning"),
     Severity.ERROR: ("✗", "$error"),
 }
-
-
-class ReceivedQuestion(ContentView):
-    """A question until the model and the search are ready for it. It looks as it will in its exchange."""
-
-    def __init__(self, question: str) -> None:
-        super().__init__()
-        self._question = question
-
-    @override
-    def draw(self, width: int) -> list[Content]:
-        return draw_question(self._question, width)
 
 
 class NoticeView(ContentView):

@@ -1,6 +1,5 @@
 """`ContentView`: a widget that lays out its content for each width and has targets that can be selected."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,13 +11,10 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.markdown.surroundings import Part
-from roamtui.plain import format_count, sanitise_text
+from roamtui.plain import sanitise_text
 from roamtui.tui.messages import TARGET_META, Target, TargetActivated
 
-_NO_LETTERS = re.compile(r"\W+")
-_QUESTION_LINES_MAX = 6
-"""A question with a whole pasted page would push its answer out of view."""
-_QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
+QUESTION_SIGN = Content.styled("❯ ", "bold $secondary")
 _SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -33,10 +29,8 @@ class ContentView(Widget):
         """The targets, in order. `draw` attaches each to its words by its index."""
         self.selected: int | None = None
         """Index of the selected target."""
-        self._target_lines: list[range] | None = None
-        """The lines of each target, once they are asked for."""
-        self.part_starts = [0]
-        """First line of each part that may change independently of the others. It is set by `draw`."""
+        self.answer_start: int | None = None
+        """The empty line before an answer or its passages, or None without an answer."""
 
     def on_unmount(self) -> None:
         """Release the drawn lines, because Textual caches the last thousand widgets, even removed ones."""
@@ -69,20 +63,14 @@ class ContentView(Widget):
     def _get_lines(self, width: int) -> list[Content]:
         if self._drawn is None or self._drawn[0] != width:
             self._drawn = (width, self.draw(max(1, width)))
-            self._target_lines = None
         return self._drawn[1]
 
-    def list_target_lines(self) -> list[range]:
-        """List the lines of each target."""
-        lines = self.lines  # drawing them finds the targets
-        if self._target_lines is None:
-            found: dict[object, range] = {}
-            for number, line in enumerate(lines):
-                for span in line.spans:
-                    found[span.style] = range(found.get(span.style, range(number, number)).start, number + 1)
-            styles = (Style.from_meta({TARGET_META: index}) for index in range(len(self.targets)))
-            self._target_lines = [found.get(style, range(1)) for style in styles]
-        return self._target_lines
+    def find_target_lines(self, index: int) -> range:
+        """Return the lines of a target."""
+        style = Style.from_meta({TARGET_META: index})
+        lines = enumerate(self.lines)
+        numbers = [number for number, line in lines if style in (span.style for span in line.spans)]
+        return range(numbers[0], numbers[-1] + 1) if numbers else range(1)
 
     @override
     def render(self) -> Content:
@@ -117,43 +105,13 @@ def draw_parts(parts: Sequence[Part]) -> Content:
     return content
 
 
-def find_line_again(before: Sequence[Content], line: int, after: Sequence[Content]) -> int:
-    """Return where a line of a part is after it was drawn again, maybe at another width or folded."""
-    left = sum(_count_letters(content) for content in before[: max(0, line)])
-    for number, content in enumerate(after if line > 0 else ()):
-        if left == 0 and number == line:
-            return line
-        left -= _count_letters(content)
-        if left < 0:
-            return number
-    return min(line, max(0, len(after) - 1))
-
-
-def _count_letters(content: Content) -> int:
-    return len(_NO_LETTERS.sub("", content.plain))
-
-
 @lru_cache(maxsize=8)
-def _wrap_question(question: str, width: int) -> Sequence[Content]:
+def draw_question(question: str, width: int) -> Sequence[Content]:
     """Wrap a question. A long one would delay each word of its answer if that were not cached."""
     return draw_band(Content.styled(sanitise_text(question), "bold"), width)
 
 
-def draw_question(question: str, width: int, *, is_whole: bool = False) -> list[Content]:
-    """Draw a question, of a long one only the first lines unless all `is_whole`."""
-    lines = [*_wrap_question(question, width)]
-    if is_long_question(question, width) and not is_whole:
-        more = format_count(len(lines) - _QUESTION_LINES_MAX, "more line")
-        lines[_QUESTION_LINES_MAX:] = draw_band(Content.styled(f"… {more}", "$muted"), width, lead="  ")
-    return lines
-
-
-def is_long_question(question: str, width: int) -> bool:
-    """Return whether a question has more lines than the first ones and one that counts the others."""
-    return len(_wrap_question(question, width)) > _QUESTION_LINES_MAX + 1
-
-
-def draw_band(words: Content, width: int, lead: Content | str = _QUESTION_SIGN) -> list[Content]:
+def draw_band(words: Content, width: int, lead: Content | str = QUESTION_SIGN) -> list[Content]:
     """Wrap words of a question, and draw a band behind them."""
     lines = wrap(words, max(1, width - 2), lead=lead, follow="  ")
     band = [(" " + line).pad_right(max(1, width - 1 - line.cell_length)) for line in lines]

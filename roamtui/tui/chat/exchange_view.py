@@ -48,7 +48,6 @@ from roamtui.tui.chat.content_view import (
     draw_band,
     draw_parts,
     draw_question,
-    is_long_question,
     wrap,
 )
 from roamtui.tui.chat.passage_cards import PassageCards
@@ -88,15 +87,10 @@ class ExchangeView(ContentView):
     The sections that actions name, the links and marks of the answer, and the sources are targets.
     """
 
-    def __init__(
-        self, exchange: Exchange, library: Library, keys: Keymap, above: Exchange | None = None
-    ) -> None:
-        """Show an exchange so far. `above` is the one above it on the screen, if any. Hints name `keys`."""
+    def __init__(self, exchange: Exchange, library: Library, keys: Keymap) -> None:
+        """Show an exchange so far. Hints name `keys`."""
         super().__init__()
         self.exchange = exchange
-        self._above = above
-        self._shows_question = False
-        """Whether a long question is shown whole."""
         self._about = Content("")
         if exchange.within is not None:
             about = f"in {sanitise_line(format_full_path(library, exchange.within))}"
@@ -113,8 +107,6 @@ class ExchangeView(ContentView):
         """Where the sources, or else the passages, lead."""
         self.cited = range(0)
         """The indexes of these among all targets. Digits select them."""
-        self.answer_start: int | None = None
-        """The empty line before the answer or its passages, or None if there is no answer yet."""
         self.step_lines = range(0)
         self._status = _WAITING
         """What happens now: waiting, or the end of the model's thinking. The next event ends it."""
@@ -177,11 +169,12 @@ class ExchangeView(ContentView):
             return
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
         if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
-            self.passages = PassageCards(exchange, library, self._again_key, self._above)
+            self.passages = PassageCards(exchange, library, self._again_key)
             self.citation_targets = self.passages.targets
             cited_ids = (citation.section_id for citation in exchange.citations)
             self.unread = tuple(dict.fromkeys(cited_ids))
         else:
+            self.passages = None
             self.unread = list_unread(exchange, library)
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
             self.citation_targets = tuple(
@@ -199,14 +192,6 @@ class ExchangeView(ContentView):
             self.selected = None
             self.invalidate()
         return is_possible
-
-    def fold_question(self) -> bool:
-        """Show a long question whole, or only its beginning. Return whether it is long."""
-        is_long = is_long_question(self.exchange.question, self.size.width)
-        if is_long:
-            self._shows_question = not self._shows_question
-            self.invalidate()
-        return is_long
 
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
@@ -247,12 +232,10 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        lines = draw_question(self.exchange.question, width, is_whole=self._shows_question)
+        lines = [*draw_question(self.exchange.question, width)]
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
-        self.part_starts = [0]
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):
-            self.part_starts.append(len(lines))
             if part is answer:
                 self.answer_start = len(lines) if answer else None
             lines += [Content(), *(" " + line for line in part)] if part else []

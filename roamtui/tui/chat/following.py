@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events, on
@@ -10,10 +9,11 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
 from textual.widget import Widget
+from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.plain import sanitise_line
-from roamtui.tui.chat.content_view import ContentView, draw_band, find_line_again
+from roamtui.tui.chat.content_view import QUESTION_SIGN, ContentView
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -23,33 +23,14 @@ _QUESTION_SHARE = 0.5
 
 
 class _Top(NamedTuple):
-    """A place in the log: a line of a part of a view, and all lines from the start of that part."""
+    """The line of a view at the top of the log, counted from the start of its answer if it is in that."""
 
     view: ContentView
-    part: int
-    lines: list[Content]
+    is_in_answer: bool
     line: int
-
-
-class QuestionLine(ContentView):
-    """A line that names a question above the view, or an empty line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._question = ""
-
-    def show(self, question: str) -> None:
-        """Show a question, or nothing if it is empty."""
-        if question != self._question:
-            self._question = question
-            self.invalidate()
-
-    @override
-    def draw(self, width: int) -> list[Content]:
-        if not self._question:
-            return [Content()]
-        words = Content.styled(sanitise_line(self._question), "bold")
-        return draw_band(words.truncate(max(1, width - 4), ellipsis=True), width)
+    width: int
+    line_count: int
+    """The lines of the view from that start on, at this width."""
 
 
 class FollowingScroll(VerticalScroll, inherit_bindings=False):
@@ -62,7 +43,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
     def __init__(self, *widgets: Widget) -> None:
         self.messages = Vertical(*widgets, id="messages")
         super().__init__(self.messages)
-        self.question_line = QuestionLine()
+        self.question_line = Static(id="question-line")
         """Names the question at the top if it is out of view. It stands above this widget."""
         self.shown: list[ExchangeView] = []
         """The exchanges, oldest first."""
@@ -133,10 +114,10 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         for view in self.messages.query_children(ContentView):
             line = round(self.scroll_y) - self.find_top(view)
             if view.display and line < view.size.height:
-                lines = view.lines
-                part = max(0, bisect_right(view.part_starts, line) - 1)
-                start = view.part_starts[part]
-                self._top = _Top(view, part, lines[start:], line - start)
+                is_in_answer = view.answer_start is not None and line >= view.answer_start
+                start = _find_start(view, is_in_answer=is_in_answer)
+                line_count = view.size.height - start
+                self._top = _Top(view, is_in_answer, line - start, view.size.width, line_count)
                 break
 
     def find_top(self, view: ContentView) -> int:
@@ -156,11 +137,11 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         if self._keeps_newest_in_view:
             self.show_newest()
         elif self._top is not None:
-            top = self._top
-            lines = top.view.lines
-            start, end = [*top.view.part_starts, len(lines)][top.part : top.part + 2]
-            line = start + find_line_again(top.lines, top.line, lines[start:end])
-            self.scroll_to(y=self.find_top(top.view) + line, immediate=True)
+            view, is_in_answer, line, width, line_count = self._top
+            start = _find_start(view, is_in_answer=is_in_answer)
+            if view.size.width != width:  # about the same words
+                line = line * (len(view.lines) - start) // max(1, line_count)
+            self.scroll_to(y=self.find_top(view) + start + line, immediate=True)
         elif self.shown:
             self.scroll_to(y=self.max_scroll_y, immediate=True)
         self._name_question()
@@ -171,10 +152,10 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         top = round(self.scroll_y)
         for view in self.shown:
             line = top - self.find_top(view)
-            is_after_question = bisect_right(view.part_starts, line) > 1  # not so if it is not drawn yet
-            if is_after_question and line < view.size.height:
-                question = view.exchange.question
-        self.question_line.show(question)
+            if 0 < view.step_lines.start <= line + 1 <= view.size.height:
+                question = sanitise_line(view.exchange.question)
+        self.question_line.update(QUESTION_SIGN + Content.styled(question, "bold") if question else "")
+        self.question_line.set_class(bool(question), "-named")
 
     def action_page(self, direction: int) -> None:
         if direction > 0:
@@ -187,3 +168,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
 
     def action_last(self) -> None:
         self.follow_end()
+
+
+def _find_start(view: ContentView, *, is_in_answer: bool) -> int:
+    return view.answer_start or 0 if is_in_answer else 0

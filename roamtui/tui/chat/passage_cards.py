@@ -50,14 +50,7 @@ class _Card(Struct, frozen=True, kw_only=True):
     statement: Statement = Statement()
     """The words of the passage that are likeliest to answer, if they stand out."""
     blocks: Sequence[Block] = ()
-    """The whole passage. It folds if there is a statement, or if it has just been shown."""
-    is_repeated: bool = False
-    """Whether the answer above shows the passage, and the question has no words that stand out in it."""
-
-    @property
-    def can_fold(self) -> bool:
-        """Whether the passage is shown only once it is unfolded."""
-        return bool(self.statement.words) or self.is_repeated
+    """The whole passage. If there is a statement, it is shown once the card is unfolded."""
 
 
 class PassageCards:
@@ -67,8 +60,8 @@ class PassageCards:
     which names the document lacks.
     """
 
-    def __init__(self, exchange: Exchange, library: Library, again_key: str, above: Exchange | None) -> None:
-        """Show passages, if any. `again_key` asks a model. `above` is the exchange above."""
+    def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
+        """Show passages, if any. `again_key` asks a model."""
         self._again_key = again_key
         self._lead = get_lead(exchange)
         self._proof = format_proof(exchange) or "no model has looked"
@@ -76,16 +69,15 @@ class PassageCards:
         """Indexes of the cards whose whole passages are shown."""
         passages = list_passages(exchange)
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
-        shown = list_passages(above) if above is not None else ()
         self._cards = [
-            _make_card([*citations], exchange.question, library, shown)
+            _make_card([*citations], exchange.question, library)
             for _, citations in groupby(passages, key=lambda passage: passage.section_id)
         ]
         self.targets = tuple(card.target for card in self._cards)
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
-        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].can_fold}
+        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -102,8 +94,8 @@ class PassageCards:
             title = Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted"))
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
-            if card.can_fold and index not in self._unfolded:
-                shown = wrap(Content(card.statement.shown), room) if card.statement.words else []
+            if card.statement.words and index not in self._unfolded:
+                shown = wrap(Content(card.statement.shown), room)
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
@@ -118,9 +110,8 @@ class PassageCards:
                 first_letter -= len(line) + 1
                 end_letter -= len(line) + 1
                 lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
-            if card.can_fold:
-                words = "▸ whole passage" if card.statement.words else "▸ stands above"
-                fold = Content.styled("▾ fold" if index in self._unfolded else words, "$muted")
+            if card.statement.words:
+                fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
 
@@ -130,13 +121,7 @@ class PassageCards:
         return Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask)
 
 
-def _name_texts(passages: Sequence[Citation]) -> set[tuple[str, str | None]]:
-    return {(passage.section_id, passage.quote) for passage in passages}
-
-
-def _make_card(
-    passages: Sequence[Citation], question: str, library: Library, above: Sequence[Citation]
-) -> _Card:
+def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
     citation = passages[0]
     section_id = citation.section_id
     source = describe_source(citation, library)
@@ -156,7 +141,6 @@ def _make_card(
         target=SectionTarget(shown.section_id, shown, words),
         statement=statement,
         blocks=blocks,
-        is_repeated=not words and _name_texts(passages) <= _name_texts(above),
     )
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
-from rich.cells import cell_len
 from textual import events, on
 from textual.containers import Container, Horizontal
 from textual.content import Content
@@ -24,19 +23,18 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.update import AskOptions
-from roamtui.outline.labels import PATH_STEP
+from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import StatusMessage
-from roamtui.tui.screen_words import QUIT_WORDS, list_full_path
 
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
 
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
-_FRAME_WIDTH = 6
-"""Cells of the question box's border that a title cannot use."""
+_TITLE_LENGTH = 40
+"""Maximum length of a section's title in the border of the question box."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
 _WAITING_LINES_MAX = 4
@@ -135,14 +133,6 @@ class QuestionBox(TextArea):
         else:
             self._recall(self._history_index + 1)
 
-    @override
-    def action_delete_word_left(self) -> None:
-        """Delete a word. In an empty box, where one word more may have been meant, nothing is closed."""
-        if self.text:
-            super().action_delete_word_left()
-        else:
-            self.post_message(StatusMessage("Nothing to delete · to close the document, leave the box first"))
-
     def return_draft(self) -> None:
         """Show what was typed before a question took its place."""
         self._recall(len(self._history))
@@ -204,8 +194,6 @@ class QuestionArea(Container):
         self._draft_timer: Timer | None = None
         self._sent: tuple[_SentQuestion, ...] = ()
         """The questions that are not part of the conversation yet, oldest first."""
-        self._offered = ""
-        """The last text that looked like a command to quit, if nothing was sent since."""
         self._received: Worker[None] | None = None
         """Answers the question whose turn has come, which the conversation shows."""
 
@@ -254,32 +242,25 @@ class QuestionArea(Container):
         """Set how the next question will be asked. Return the previous options."""
         previous = self._options
         self._options = options
-        self.show_options()
+        self._show_options()
         return previous
 
-    @on(events.Resize)
-    def show_options(self) -> None:
+    def _show_options(self) -> None:
         """Say on the border of the box how the next question will be asked."""
         options = self._options
+        library = self._conversation.state.library
         label = ""
-        start = "Only in "
-        back_key = self._keys.first_keys["global.back"]
-        end = f" · {back_key} for all"
+        end = "for all"
         if options.replaces is not None or options.open_first:
             label = "Asks again"
+            end = "to cancel"
             if options.open_first:
                 label += f" with {format_count(len(options.open_first), 'more section')}"
-            start = f"{label}, only in "
-            end = f" · {back_key} to cancel"
-            label += end
-        library = self._conversation.state.library
         if options.within is not None and options.within in library:
-            titles = list_full_path(library, options.within)
-            room = self._frame.size.width - _FRAME_WIDTH - cell_len(start + end)
-            while len(titles) > 1 and cell_len(PATH_STEP.join(titles)) > room:
-                titles = titles[1:]
-            label = f"{start}{PATH_STEP.join(titles)}{end}"
-        self._frame.border_title = Content(label)
+            title = format_node_title(library.node(options.within), length_max=_TITLE_LENGTH)
+            label = f"{label}, only in {title}" if label else f"Only in {title}"
+        back_key = self._keys.first_keys["global.back"]
+        self._frame.border_title = Content(f"{label} · {back_key} {end}" if label else "")
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. Text that is selected there begins it as a quote."""
@@ -348,16 +329,7 @@ class QuestionArea(Container):
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
-        """Ask a question from the box once all earlier ones have been answered.
-
-        If it looks like a command to quit, first say how to quit.
-        """
-        if event.question in QUIT_WORDS and event.question != self._offered:
-            self._offered = event.question
-            quit_key = self._keys.first_keys["global.quit"]
-            self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
-            return
-        self._offered = ""
+        """Ask a question from the box once all earlier ones have been answered."""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)

@@ -19,8 +19,6 @@ class TargetSelection:
         self._log = log
         self.view: ContentView | None = None
         """The view with the selected target, or where the next one is looked for first."""
-        self._is_scroll_due = False
-        """Whether the selected target is about to be scrolled into view."""
 
     @property
     def target(self) -> Target | None:
@@ -45,13 +43,11 @@ class TargetSelection:
         self.view = view
         view.select_target(index)
         self._log.stop_following()
-        self._is_scroll_due = True
         self._log.call_after_refresh(self._scroll_to, view, index)
         self._log.post_message(TargetSelected(view.targets[index]))
 
     def _scroll_to(self, view: ContentView, index: int) -> None:
-        self._is_scroll_due = False
-        self._log.scroll_to_lines(view, view.list_target_lines()[index])
+        self._log.scroll_to_lines(view, view.find_target_lines(index))
 
     def select_citation(self, *numbers: int) -> bool:
         """Select the first citation with one of `numbers` in an answer. Return whether there is one."""
@@ -76,35 +72,18 @@ class TargetSelection:
     def step(self, step: int) -> None:
         """Select the next target (1) or the previous one (-1) of all.
 
-        If the selected one is out of view, select the first or last one in view, else the nearest that way.
+        If none is selected, begin with the first source of the last exchange, or with the last target.
         """
-        places = self._list_places()
-        if not places:
+        views = [view for view in self._log.query(ContentView) if view.display]
+        targets = [(view, index) for view in views for index in range(len(view.targets))]
+        if not targets:
             return
-        targets = [*places]
-        selected = (self.view, self.view.selected if self.view is not None else None)
         current = self._log.current
-        start = None  # the first source of the last exchange
-        if current is not None and current.cited:
-            start = (current, current.cited[0])
-        top = round(self._log.scroll_y)
-        bottom = top + self._log.size.height
-        in_view = [target for target, lines in places.items() if lines.start < bottom and lines.stop > top]
-        if selected in in_view or (selected in places and self._is_scroll_due):
-            position = targets.index(selected) + step
-        elif step > 0 and selected not in targets and start in in_view:
-            position = targets.index(start)
+        position = len(targets) - 1
+        if self.view is not None and (self.view, self.view.selected) in targets:
+            position = targets.index((self.view, self.view.selected or 0)) + step
         elif step > 0:
-            position = sum(lines.start < top for lines in places.values())
-        else:
-            position = sum(lines.start < bottom for lines in places.values()) - 1
+            position = 0
+            if current is not None and current.cited:
+                position = targets.index((current, current.cited[0]))
         self.select(*targets[max(0, min(position, len(targets) - 1))])
-
-    def _list_places(self) -> dict[tuple[ContentView, int], range]:
-        """List all targets that can be selected, each by its view and its index there, with its lines."""
-        places = {}
-        for view in self._log.query(ContentView):
-            top = self._log.find_top(view)
-            for index, lines in enumerate(view.list_target_lines() if view.display else ()):
-                places[view, index] = range(top + lines.start, top + lines.stop)
-        return places

@@ -1,10 +1,10 @@
 """`OutlineTree`: the outline of a library, drawn from the state of a conversation.
 
-It owns the cursor, the scroll position and what can be undone. The conversation owns which nodes are unfolded
-and open, so keys and clicks only post messages.
+It owns the cursor and the scroll position. The conversation owns which nodes are unfolded and open, so keys
+and clicks only post messages.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, is_
@@ -29,8 +29,6 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.update import CloseSections, Command, ExpandSections, PinSections
-from roamtui.document.library import Node
 from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
@@ -75,10 +73,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """The nodes that the last search found."""
         self._pending_id: str | None = None
         """The node to go to once its ancestors are unfolded."""
-        self._undoable: list[Mapping[str, bool]] = []
-        """The sections that were open before each change of them, and whether each was pinned."""
-        self._undone: Mapping[str, bool] | None = None
-        """Those that stay open when the last undo is carried out, which is no change to undo."""
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -102,7 +96,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         signs = self._signs.get(node.id, "")
         signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"
-        title = self._read_title(node)
+        title = strip_anchor(sanitise_line(node.document.get_telling_title(node.row)[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
@@ -113,13 +107,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         page = self.lines.format_page(line)
         page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
         room = max(0, room - len(page))
-        # If a title beside it would be cut to the same words, its end tells them apart.
-        beside = [self.lines.id_at(other) for other in (line - 1, line + 1)]
-        others = [self._read_title(self.lines.library.node(other)) for other in beside if other is not None]
-        is_twin = any(other != title and other[: room - 1] == title[: room - 1] for other in others)
-        ending = title[-(room // 3) :] if is_twin and _TITLE_WIDTH_MIN < room < cell_len(title) else ""
-        shown = Content.styled(title, style).truncate(room - cell_len(ending), ellipsis=True)
-        shown += Content.styled(ending, style)
+        shown = Content.styled(title, style).truncate(room, ellipsis=True)
         if not any(map(str.isalpha, title)):  # a number such as "2.1" says nothing
             opening = extract_opening_words(self.lines.library, node.id, length_max=width)
             shown = (shown + Content.styled(f" {opening}", "$muted")).truncate(room, ellipsis=True)
@@ -128,24 +116,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
         return head + Content.styled(page, "$muted")
 
-    @staticmethod
-    def _read_title(node: Node) -> str:
-        return strip_anchor(sanitise_line(node.document.get_telling_title(node.row)[:_TITLE_LENGTH_MAX]))
-
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""
         shown = self._state
         self._state = state
-        if all(map(is_, _get_drawn(shown), _get_drawn(state))):
-            return  # most events of an answer change none of this
-        before, after = shown.staying_sections, state.staying_sections
-        if state.id != shown.id:
-            self._undoable.clear()
-        elif after != before:
-            if after != self._undone:
-                self._undoable.append(before)
-            self._undone = None
-        self._lay_out()
+        if not all(map(is_, _get_drawn(shown), _get_drawn(state))):  # most events of an answer change nothing
+            self._lay_out()
 
     def _lay_out(self) -> None:
         state = self._state
@@ -177,27 +153,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
                 self.mark(())
             case _:
                 pass
-
-    def action_undo(self) -> None:
-        self.post_message(CommandRequested(self._make_undo_command))
-
-    def _make_undo_command(self, state: ConversationState) -> Command | str:
-        now = state.staying_sections
-        while self._undoable:
-            before = self._undoable.pop()
-            opened = tuple(node_id for node_id in now if node_id not in before)
-            closed = tuple(node_id for node_id in before if node_id not in now and node_id in state.library)
-            if opened:
-                self._undone = {node_id: now[node_id] for node_id in now if node_id in before}
-                return CloseSections(section_ids=opened, origin=Origin.PERSON)
-            if closed:
-                self._undone = {**now, **dict.fromkeys(closed, False)}
-                return ExpandSections(section_ids=closed, origin=Origin.PERSON)
-            for node_id, is_pinned in now.items():
-                if before[node_id] != is_pinned:
-                    self._undone = {**now, node_id: not is_pinned}
-                    return PinSections(section_ids=(node_id,), is_pinned=not is_pinned)
-        return "Nothing to undo"
 
     def mark(self, section_ids: Iterable[str]) -> None:
         """Mark the nodes that a search found, instead of earlier ones."""

@@ -112,14 +112,6 @@ def test_a_title_that_is_only_a_number_is_followed_by_the_first_words_of_its_tex
     assert lines == ["├ · 2.1 The rent is due on Mo…", "└ ▸ 2.2"]
 
 
-def test_titles_that_would_be_cut_to_the_same_words_keep_their_ends() -> None:
-    titles = ("Amendments to the Constitution of 1848", "Amendments to the Constitution of 1874", "Revisions of 1891")
-    state = make_state(make_library("".join(f"# {title}\n\nText.\n\n" for title in titles)))
-    lines = [_text(state, line, width=26).rstrip() for line in range(3)]
-    assert lines == ["· Amendments to t… of 1848", "· Amendments to t… of 1874", "· Revisions of 1891"]
-    assert _text(state, 0, width=60).rstrip() == f"· {titles[0]}"
-
-
 @given(st.lists(st.text(alphabet="ab 日本é́", max_size=30), min_size=1, max_size=20), st.data(), st.integers(1, 60))
 def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.DataObject, width: int) -> None:
     rows = [
