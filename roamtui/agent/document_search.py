@@ -30,7 +30,7 @@ class DocumentSearch:
         """
         if self.searcher is None or not query.strip():
             return ()
-        self.searcher.refresh(await self._conversation.library_loader.load_all())
+        self.searcher.refresh(await self._conversation.load_all())
         try:
             with self.meter.charging():
                 hits = await call_in_thread(self.searcher.search, query, limit=limit)

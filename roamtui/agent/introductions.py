@@ -1,10 +1,8 @@
-"""Texts that introduce a document: summaries by a model for the search index, and first questions."""
+"""Summaries of documents, which a model writes for the search index, and first questions of the examples."""
 
 import json
 import os
-import re
 from collections.abc import Container
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,11 +13,9 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model
 from roamtui.models.reply import complete_once
 from roamtui.models.usage import UsageMeter
-from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
 from roamtui.plain import sanitise_line, shorten
-from roamtui.search.terms import extract_query_terms
 from roamtui.text import estimate_tokens
 
 SUMMARY_PROMPT = """\
@@ -32,13 +28,6 @@ _START_TOKENS = 20_000
 """Maximum number of tokens at the start of a long document that the model reads, beside its outline."""
 _SUMMARY_LENGTH_MAX = 600
 """Maximum number of characters in a summary."""
-_QUESTIONS_MAX = 3
-_WALKED_SECTIONS_MAX = 20_000
-_TITLE_LENGTH_MAX = 60
-_TERMS_MIN = 2
-"""Minimum number of words to search for. "What's next?" asks for nothing outside its section."""
-_BEFORE_WORDS = re.compile(r"\A[\W\d_]+")
-"""The number or the sign before the words of a title."""
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
@@ -89,14 +78,10 @@ async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> s
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest up to three questions: those written for a bundled example, or titles that are questions."""
+    """Suggest first questions about a bundled example; none about another document."""
     source = Path(library.source).absolute()
     folder = get_resource_dir("examples")
-    if source.parent == folder:
-        written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
-        return tuple(written.get(source.name, ()))
-    sections = (each for each in islice(library.walk(), _WALKED_SECTIONS_MAX) if has_own_text(library, each))
-    titles = (_BEFORE_WORDS.sub("", format_node_title(library.node(section_id))) for section_id in sections)
-    asked = (title for title in titles if title.endswith("?") and len(title) <= _TITLE_LENGTH_MAX)
-    questions = [title for title in dict.fromkeys(asked) if len(extract_query_terms(title)) >= _TERMS_MIN]
-    return tuple(questions[:: len(questions) // _QUESTIONS_MAX or 1][:_QUESTIONS_MAX])
+    if source.parent != folder:
+        return ()
+    written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
+    return tuple(written.get(source.name, ()))

@@ -88,8 +88,6 @@ class Agent:
         self.search = DocumentSearch(conversation, searcher)
         if spending.usd_max is not None:
             self.search.meter.may_spend = self._consent.may_spend
-        self._has_failed = False
-        """Whether the last question failed, or reached a limit. One that was stopped has not failed."""
 
     def use_model(self, model: Model) -> None:
         """Answer with a model that the person chose for this conversation."""
@@ -103,7 +101,8 @@ class Agent:
         says so.
 
         Returns:
-            The exchange, or None if `options` did not allow the question any more.
+            The exchange, or None if the person has switched to another conversation since, or the exchange
+            to replace is gone.
 
         Raises:
             UnknownSectionError: There is no section that `options` names. Nothing has changed.
@@ -112,27 +111,15 @@ class Agent:
         conversation = self.conversation
         asked_in = conversation.switch_count
         async with conversation.lock:
-            if options.needs_success and (self._has_failed or conversation.switch_count != asked_in):
-                return None
-            self._has_failed = False
             replaced = options.replaces
-            if replaced is not None and not has_exchange(conversation.state, replaced):
+            is_there = replaced is None or has_exchange(conversation.state, replaced)
+            if conversation.switch_count != asked_in or not is_there:
                 return None
-            conversation.library_loader.forget_refusals()
+            conversation.forget_refusals()
             conversation.publish(QuestionReceived(question=question, starts_model=not self.model.is_started))
-            try:
-                with self.search.meter.charging():
-                    await self._answer(question, options)
-            except Exception:
-                self._has_failed = True
-                raise
-            exchange = conversation.state.exchanges[-1]
-            self._has_failed = exchange.stopped not in (
-                StopReason.ANSWERED,
-                StopReason.NEAREST,
-                StopReason.NOT_FOUND,
-            )
-            return exchange
+            with self.search.meter.charging():
+                await self._answer(question, options)
+            return conversation.state.exchanges[-1]
 
     async def _prepare(self, question: str, options: AskOptions) -> None:
         """Start the model, and load what the question may need.
@@ -140,8 +127,8 @@ class Agent:
         Raises:
             RoamtuiError: See `ask`.
         """
-        loader = self.conversation.library_loader
-        library = await loader.load_all()
+        conversation = self.conversation
+        library = await conversation.load_all()
         for section_id in (options.within, *options.open_first):
             if section_id is not None and section_id not in library:
                 raise UnknownSectionError(section_id)
@@ -149,15 +136,15 @@ class Agent:
         await self._consent.confirm_model(self.model)
         opening = ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
         if needed := list_nodes_to_load(library, opening):
-            await loader.load(needed, Origin.PERSON)
-        state = self.conversation.state
+            await conversation.load(needed, Origin.PERSON)
+        state = conversation.state
         searcher = self.search.searcher
         if searcher is not None and has_unread_pages(state.library):
             searcher.refresh(state.library)
             state = apply_events(state, *prepare_question(state, options))
             pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
             if pages:
-                await loader.load(pages, Origin.AGENT)
+                await conversation.load(pages, Origin.AGENT)
 
     async def _answer(self, question: str, options: AskOptions) -> None:
         """Begin a question and end it, whatever happens."""

@@ -1,9 +1,7 @@
 """Receive one reply of a model: publish what arrives, save it piece by piece, and collect its calls."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from time import monotonic
+from contextlib import aclosing
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -23,7 +21,6 @@ from roamtui.models.base import (
     ARGUMENTS_LENGTH_MAX,
     CallUnreadable,
     Model,
-    ModelEvent,
     ModelRequest,
     ReplyFinished,
     RetryPending,
@@ -45,24 +42,13 @@ _SAVE_SECONDS = 1.0
 """What has been shown for so long is on disk, also if the program is killed."""
 
 
-async def _iter_with_pauses(stream: AsyncGenerator[ModelEvent]) -> AsyncGenerator[ModelEvent | None]:
-    """Yield the events of a stream, and None whenever nothing has arrived for `_SAVE_SECONDS`."""
+async def _save_drafts(conversation: Conversation, run: QuestionRun) -> None:
+    """Save what arrives once a second."""
     while True:
-        arriving = asyncio.ensure_future(anext(stream, None))
-        try:
-            while not arriving.done():
-                await asyncio.wait((arriving,), timeout=_SAVE_SECONDS)
-                if not arriving.done():
-                    yield None
-        finally:
-            arriving.cancel()
-            while not arriving.done():  # else the stream cannot be closed
-                with suppress(asyncio.CancelledError):
-                    await asyncio.wait((arriving,))
-        event = arriving.result()
-        if event is None:
-            return
-        yield event
+        await asyncio.sleep(_SAVE_SECONDS)
+        start = len(conversation.state.exchanges[-1].answer)
+        if len(run.step.text) > start:
+            await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
 
 
 async def receive_reply(  # noqa: PLR0912 - one case an event
@@ -76,47 +62,42 @@ async def receive_reply(  # noqa: PLR0912 - one case an event
     thoughts = ""
     run.broken_call = ""
     call_ids = {call.id for message in request.messages for call in message.tool_calls}
-    saved_at = monotonic()
-    async with (
-        aclosing(read_reply(model, request, meter)) as stream,
-        aclosing(_iter_with_pauses(stream)) as events,
-    ):
-        async for event in events:
-            start = len(conversation.state.exchanges[-1].answer)
-            if len(run.step.text) > start and monotonic() >= saved_at + _SAVE_SECONDS:
-                await conversation.apply((DraftRecorded(start=start, text=run.step.text[start:]),))
-                saved_at = monotonic()
-            match event:
-                case None:
-                    pass
-                case TextDelta(text):
-                    run.step = replace(run.step, text=run.step.text + text)
-                    conversation.publish(AnswerStreamed(text=text))
-                case ThinkingDelta(text, replaces_text):
-                    thoughts += text
-                    if replaces_text:
-                        run.step = replace(run.step, text="")
-                        await conversation.apply((DraftRecorded(start=0, text=""),))
-                    conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
-                case CallUnreadable(text):
-                    run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
-                case ToolCallReceived(call):
-                    call_id = make_unique_id(call.id, call_ids)
-                    call_ids.add(call_id)
-                    # some servers leave a prefix or suffix, as in functions.expand_sections
-                    name = next((name for name in run.tools if name in call.name), call.name)
-                    arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
-                    call = replace(call, id=call_id, name=name, arguments=arguments)
-                    use = ToolUse(call=call, result=CALL_NOT_RUN)
-                    run.step = replace(run.step, uses=(*run.step.uses, use))
-                case UsageReported():
-                    pass  # `meter` counts it
-                case RetryPending(reason, wait_seconds):
-                    conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
-                case ReplyFinished(reason):
-                    run.reason = reason
-                case _:
-                    assert_never(event)
+    saving = asyncio.create_task(_save_drafts(conversation, run))
+    try:
+        async with aclosing(read_reply(model, request, meter)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(text):
+                        run.step = replace(run.step, text=run.step.text + text)
+                        conversation.publish(AnswerStreamed(text=text))
+                    case ThinkingDelta(text, replaces_text):
+                        thoughts += text
+                        if replaces_text:
+                            run.step = replace(run.step, text="")
+                            await conversation.apply((DraftRecorded(start=0, text=""),))
+                        conversation.publish(ThinkingStreamed(text=text, replaces_answer=replaces_text))
+                    case CallUnreadable(text):
+                        run.broken_call = text[:_BROKEN_CALL_LENGTH_MAX]
+                    case ToolCallReceived(call):
+                        call_id = make_unique_id(call.id, call_ids)
+                        call_ids.add(call_id)
+                        # some servers leave a prefix or suffix, as in functions.expand_sections
+                        name = next((name for name in run.tools if name in call.name), call.name)
+                        arguments = call.arguments[:ARGUMENTS_LENGTH_MAX]
+                        call = replace(call, id=call_id, name=name, arguments=arguments)
+                        use = ToolUse(call=call, result=CALL_NOT_RUN)
+                        run.step = replace(run.step, uses=(*run.step.uses, use))
+                    case UsageReported():
+                        pass  # `meter` counts it
+                    case RetryPending(reason, wait_seconds):
+                        conversation.apply_unsaved(RetryScheduled(reason=reason, wait_seconds=wait_seconds))
+                    case ReplyFinished(reason):
+                        run.reason = reason
+                    case _:
+                        assert_never(event)
+    finally:
+        saving.cancel()
+        await asyncio.wait((saving,))
     if run.reason == "repeated":
         run.step = replace(run.step, text=cut_repetition(run.step.text))
     if thoughts.strip():

@@ -12,14 +12,21 @@ from roamtui.conversation.budget import OpenSectionOptions, RequestBudget
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
+    LoadingStarted,
     Origin,
     RecordedEvent,
     SectionsExpanded,
     UnpublishedEvent,
     WarningRaised,
 )
-from roamtui.conversation.library_loader import Approver, LibraryLoader, deny
-from roamtui.conversation.library_sync import identify_document, resume_state
+from roamtui.conversation.library_loader import (
+    Approver,
+    deny,
+    graft_documents,
+    load_nodes,
+    make_fetch_request,
+)
+from roamtui.conversation.library_sync import identify_document, reload_state, resume_state
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
@@ -31,11 +38,11 @@ from roamtui.conversation.update import (
     list_nodes_to_load,
     update,
 )
-from roamtui.document.added_sources import SourceOpener
-from roamtui.document.library import Library
-from roamtui.document.loader import Loader
-from roamtui.document.parallel import open_in_thread
-from roamtui.errors import StoreError
+from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
+from roamtui.document.library import Library, LibrarySource, make_short_name
+from roamtui.document.loader import Loader, load_pages
+from roamtui.document.parallel import call_in_thread, open_in_thread
+from roamtui.errors import StoreError, UsageError
 
 Subscriber = Callable[[ConversationEvent], None]
 
@@ -87,7 +94,12 @@ class Conversation:
         started = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.state = replace(started, exchanges=earlier)
         self.store = store
-        self.library_loader = LibraryLoader(self, source_loader, open_source)
+        self.source_loader = source_loader
+        self._open_source = open_source
+        self._loading: asyncio.Future[None] | None = None
+        """The loading of all files."""
+        self._refused: set[str] = set()
+        """Web origins that the person refused during the current question."""
         self.lock = asyncio.Lock()
         self.approver: Approver = deny
         """Asked before a request that costs much, or that goes to an origin that the person did not type."""
@@ -105,7 +117,7 @@ class Conversation:
         """Held while events are written and published, so that both happen in order."""
         self._subscribers: list[Subscriber] = []
         if saved_id:
-            self._log, self.state, self.library_loader.source_loader, self._warning = self._resume(saved_id)
+            self._log, self.state, self.source_loader, self._warning = self._resume(saved_id)
         else:
             self._log = _start_log(self.state, store)
 
@@ -200,7 +212,7 @@ class Conversation:
         executed_in = self.switch_count
         if needed := list_nodes_to_load(self.state.library, command):
             origin = command.origin if isinstance(command, ExpandSections) else Origin.PERSON
-            await self.library_loader.load(needed, origin)
+            await self.load(needed, origin)
         # the person switched meanwhile
         if isinstance(command, ReadSection) or self.switch_count != executed_in:
             return ()
@@ -218,9 +230,92 @@ class Conversation:
             options = replace(options, budget_tokens=budget.open_max)
         self.state = replace(self.state, options=options)
 
-    def set_library(self, library: Library) -> None:
-        """Replace the library by one with more documents, or with documents that were read again."""
-        self.state = replace(self.state, library=library)
+    def forget_refusals(self) -> None:
+        """Let a new question ask for web origins that the person refused before."""
+        self._refused.clear()
+
+    async def load_all(self) -> Library:
+        """Load all files that are not loaded, and publish the progress. A caller that stops does not stop it.
+
+        Return the whole library.
+        """
+        for _ in range(2):  # the library may change while its files are loaded
+            if node_ids := self.state.library.unloaded_files:
+                if self._loading is None or self._loading.done():
+                    self._loading = asyncio.ensure_future(self.load(node_ids, Origin.AGENT))
+                await asyncio.shield(self._loading)
+        return self.state.library
+
+    async def load(self, node_ids: tuple[str, ...], origin: Origin) -> None:
+        """Load files or pages for a person or an agent, and publish what was loaded."""
+        loaded_in = self.switch_count
+        if self.source_loader is None:
+            return
+        self.publish(LoadingStarted(count=len(node_ids)))
+        approve = partial(self._approve, origin)
+        documents, approved = await load_nodes(self.source_loader, self.state, node_ids, approve)
+        if self.switch_count == loaded_in:
+            new_origins = approved - self.state.approved_origins
+            library, event = graft_documents(self.state.library, documents, new_origins)
+            self.state = replace(self.state, library=library)
+            if event.pages or event.problems or event.approved_origins:
+                self.fold((event,))
+            self.publish(event)
+
+    async def _approve(self, origin: Origin, web_origin: str, urls: tuple[str, ...]) -> bool:
+        """Ask the person about a web origin. One that was refused stays so during the question."""
+        if origin is Origin.AGENT and web_origin in self._refused:
+            return False
+        is_approved = await self.approver(make_fetch_request(web_origin, urls))
+        if not is_approved:
+            self._refused.add(web_origin)
+        return is_approved
+
+    async def reload(self, library: Library) -> bool:
+        """Continue with a new version of the document, after the current question has ended.
+
+        Open sections are looked up in it by their ids, then by their texts.
+
+        Returns:
+            False if sources were added or taken out since `library` was read. Then nothing has changed.
+        """
+        async with self.lock:
+            if library.sources != self.state.library.sources:
+                return False
+            await self._change_library(library, self.source_loader)
+            return True
+
+    async def add_source(self, name: str) -> LibrarySource:
+        """Add a source, after the current question has ended. The next question sees it.
+
+        Raises:
+            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
+        """
+        open_source = self._open_source
+        assert open_source is not None, "without it no source can be added"
+        part, loader = await call_in_thread(open_source, name)
+        async with self.lock:
+            library = self.state.library
+            current = list_sources_of(library)
+            if part.source in {source.name for source in current}:
+                raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
+            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
+            restored = await call_in_thread(
+                restore_sources, library, self.source_loader, (*current, source), lambda _: (part, loader)
+            )
+            await self._change_library(*restored)
+        return source
+
+    async def _change_library(self, library: Library, loader: Loader | None) -> None:
+        while True:  # a section command may change the state meanwhile, or load a page
+            state = self.state
+            loaded = await asyncio.to_thread(load_pages, library, loader, state.pages, state.approved_origins)
+            events = await asyncio.to_thread(reload_state, state, loaded)
+            if self.state is state:
+                break
+        self.state = replace(self.state, library=loaded)
+        self.source_loader = loader
+        await self.apply(events)
 
     async def start_new(self) -> None:
         """Switch to a new conversation about the same document."""
@@ -228,7 +323,7 @@ class Conversation:
 
     def _start(self) -> _Opened:
         state = start_conversation(self.state.library, self.state.options)
-        return _Opened(_start_log(state, self.store), state, self.library_loader.source_loader)
+        return _Opened(_start_log(state, self.store), state, self.source_loader)
 
     async def open(self, conversation_id: str) -> None:
         """Switch to a saved conversation about the same document.
@@ -243,7 +338,7 @@ class Conversation:
     async def _switch(self, make: Callable[[], _Opened]) -> None:
         """Continue with the conversation that `make` returns. It is called in a thread."""
         async with self.lock:
-            await self.library_loader.load_all()
+            await self.load_all()
             async with self._saving:
                 await self._save()
             opened = await open_in_thread(make, lambda unwanted: unwanted.log.close())
@@ -252,7 +347,7 @@ class Conversation:
                 opened.log.close()
                 raise StoreError(self.save_failure)
             self._log.close()
-            self._log, self.state, self.library_loader.source_loader, warning = opened
+            self._log, self.state, self.source_loader, warning = opened
             self._identified = None
             self.switch_count += 1
             self.publish(self._log.events[0])
@@ -267,7 +362,11 @@ class Conversation:
         assert store is not None, "without a store there is no saved conversation"
         log, state, warning = store.open(path.stem if is_cell else conversation_id)
         saved = replace(state, library=self.state.library, options=self.state.options)
-        library, source_loader = self.library_loader.restore(saved)
+        library = self.state.library
+        source_loader = self.source_loader
+        if saved.sources != library.sources and self._open_source is not None:
+            library, source_loader = restore_sources(library, source_loader, saved.sources, self._open_source)
+        library = load_pages(library, source_loader, saved.pages, saved.approved_origins)
         state, events = resume_state(saved, library)
         log.events += events
         # later answers need not have the form of a cell

@@ -88,9 +88,6 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     """The last exchange, which the question replaces and keeps as an earlier answer. If the conversation no
     longer has it, nothing is asked."""
     open_first: tuple[str, ...] = ()
-    needs_success: bool = False
-    """Whether nothing is asked if the question before it failed or reached a limit, or if the person has
-    switched to another conversation since."""
 
 
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence
-from roamtui.table.cells import Cell, CellState
+from roamtui.table.cells import Cell
 from roamtui.table.store import Row, Table
 
 _JSON_FIELDS = ("value", "state", "note", "conversation")
@@ -62,7 +62,7 @@ def render_csv(table: Table, path: Path) -> str:
             place = ""
             if cell.proof is not None:
                 quote = cell.proof.quote or ""
-                quote_state = PASSAGE_LABEL if cell.state is CellState.PASSAGE else cell.proof.label
+                quote_state = PASSAGE_LABEL if cell.is_passage else cell.proof.label
                 sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             proof = quote, quote_state, sentence, place
@@ -124,7 +124,7 @@ def _render_proof(cell: Cell, source: str) -> str:
     value = "" if is_quote else f"{_escape_markdown(cell.value)} — "
     place = _escape_markdown(PLAIN_PATH_STEP.join(filter(None, [*proof.path[-1:], proof.place])))
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
-    label = PASSAGE_LABEL if cell.state is CellState.PASSAGE else proof.label
+    label = PASSAGE_LABEL if cell.is_passage else proof.label
     sign = "" if proof.is_verified and label != PASSAGE_LABEL else f" ({label})"
     return f"{value}{format_quote(proof.quote or '')}{sign} ([{place}]({target})){note}"
 

@@ -53,10 +53,8 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
         write_notice("Each cell is the best passage of a document. For answers, choose a model with --model.")
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
     write_notice(f"{format_progress(run)}{kept}. The table is in {table.folder}")
-    if run.unread_note:
-        warn(run.unread_note)
-    if run.stop_reason:
-        warn(f"{run.stop_note} Run the command again to continue.")
-    elif run.unanswered_note:
-        warn(run.unanswered_note)
+    if run.problems:
+        is_open = run.stop_reason or run.unanswered
+        advice = ("To continue, run the same command again.",) if is_open else ()
+        warn(" ".join((*run.problems, *advice)))
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))

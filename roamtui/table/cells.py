@@ -39,7 +39,7 @@ class CellState(StrEnum):
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
     NEAREST = "nearest"
-    """There are only nearest passages, which are not said to answer."""
+    """The value is from the nearest passage, if there is one, which is not said to answer."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -89,6 +89,11 @@ class Cell(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     @property
+    def is_passage(self) -> bool:
+        """Whether its value comes from a passage that no model has read."""
+        return self.state in (CellState.PASSAGE, CellState.NEAREST)
+
+    @property
     def text(self) -> str:
         """The value, or for a cell without one, the state in words."""
         return self.value or self.state.label
@@ -115,20 +120,22 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         digest=exchange.digest,
         reading=exchange.reading,
     )
+    passages = list_passages(exchange)
+    citations: tuple[Citation, ...] = passages[:1]
+    value = ""
+    if passages:
+        quote = passages[0].quote or ""
+        value = find_statement(exchange.question, [quote]).shown or read_visible_line(quote)
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
         reason = UNCERTAIN if is_nearest else exchange.answer.partition("\n\n")[0]
         gaps = coverage.gaps if coverage.gaps not in reason else ""
         state = CellState.NEAREST if is_nearest else CellState.NOT_FOUND
-        return replace(cell, state=state, note=sanitise_line(f"{reason} {gaps}"))
+        note = sanitise_line(f"{reason} {gaps}")
+        return replace(cell, state=state, note=note, value=value, citations=citations)
     if exchange.error or exchange.stopped not in (StopReason.ANSWERED, StopReason.STEP_LIMIT):
         return replace(cell, state=CellState.FAILED, note=exchange.error or "The question was stopped.")
-    passages = list_passages(exchange)
-    if passages:
-        citations: tuple[Citation, ...] = passages[:1]
-        quote = passages[0].quote or ""
-        value = find_statement(exchange.question, [quote]).shown or read_visible_line(quote)
-    else:
+    if not passages:
         citations = exchange.citations
         value = _parse_value(exchange)
     if not value:

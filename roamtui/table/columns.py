@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -17,12 +16,10 @@ from roamtui.plain import sanitise_line, shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
-_NUMBER = re.compile(
-    r"(?:[^\W\d]{1,4}[\s.]?|[$€£¥₹]\s?)?(?:[-+\N{MINUS SIGN}]?\d[\d.,'\N{NO-BREAK SPACE} ]*)"
-    r"(?:\s*[^\s\d]+(?:\s+[^\s\d]+){0,4})?"
-)
-"""A currency, a number, and a unit of up to five words."""
-_DATE = re.compile(r"\d{4}(?:-\d{2}){0,2}")
+_NUMBER = re.compile(r"\D{0,5}\d[\d.,' \N{NO-BREAK SPACE}]*\D{0,40}")
+"""A currency, a number, and a unit."""
+_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
+"""YYYY-MM-DD, in which the day and the month may be missing."""
 _FORM_HINT = (
     "Write a block [[questions]] for each question, "
     'for example with question = "When does it end?" and type = "date".'
@@ -87,18 +84,9 @@ class Column(Struct, frozen=True, kw_only=True):
             case ColumnType.NUMBER:
                 return _NUMBER.fullmatch(value) is not None
             case ColumnType.DATE:
-                return _is_date(value)
+                return _DATE.fullmatch(value) is not None
             case ColumnType.TEXT:
                 return bool(value)
-
-
-def _is_date(value: str) -> bool:
-    """Check a date of the form YYYY-MM-DD, in which the day and the month may be missing."""
-    if _DATE.fullmatch(value):
-        with suppress(ValueError):
-            date.fromisoformat(value + {4: "-01-01", 7: "-01", 10: ""}[len(value)])
-            return True
-    return False
 
 
 class _QuestionsFile(msgspec.Struct):

@@ -47,7 +47,7 @@ class TablePlan(Struct, frozen=True, kw_only=True):
     agent_options: AgentOptions = field(default_factory=AgentOptions)
     """The spending limit holds for the whole run."""
     jobs: int = 1
-    """Number of cells at a time."""
+    """Number of documents at a time."""
 
 
 class TableRun(Struct, kw_only=True):
@@ -85,26 +85,20 @@ class TableRun(Struct, kw_only=True):
         return self.done - self.asked
 
     @property
-    def stop_note(self) -> str:
-        """Why the run ended early, and how many cells are left; empty if it did not end early."""
-        left = f" {format_count(self.pending, 'cell')} left to fill." if self.pending else ""
-        return f"Stopped. {self.stop_reason}{left}" if self.stop_reason else ""
-
-    @property
-    def unread_note(self) -> str:
-        """A warning about documents that could not be read; empty if there are none."""
-        count = format_count(len(self.unread), "document")
-        rest = len(self.unread) - _UNREAD_SHOWN_MAX
-        reasons = " ".join([*self.unread[:_UNREAD_SHOWN_MAX], *([f"And {rest:,} more."] if rest > 0 else [])])
-        return f"{count} could not be read. Earlier answers stay. {reasons}" if self.unread else ""
-
-    @property
-    def unanswered_note(self) -> str:
-        """A warning about the questions that failed, with the last reason; empty if there are none."""
-        if not self.unanswered:
-            return ""
-        questions = format_count(len(self.unanswered), "question")
-        return f"{questions} failed: {self.unanswered[-1]} To ask again, run the same command."
+    def problems(self) -> tuple[str, ...]:
+        """Why the run ended early, what could not be read, and what was not answered, in sentences."""
+        problems: list[str] = []
+        if self.stop_reason:
+            left = f" {format_count(self.pending, 'cell')} left to fill." if self.pending else ""
+            problems.append(f"Stopped. {self.stop_reason}{left}")
+        if self.unread:
+            count = format_count(len(self.unread), "document")
+            reasons = " ".join(self.unread[:_UNREAD_SHOWN_MAX])
+            problems.append(f"{count} could not be read. Earlier answers stay. {reasons}")
+        if self.unanswered:
+            questions = format_count(len(self.unanswered), "question")
+            problems.append(f"{questions} failed: {self.unanswered[-1]}")
+        return tuple(problems)
 
 
 OnProgress = Callable[[TableRun, Cell | None], None]
@@ -153,17 +147,6 @@ async def fill_table(
     return run
 
 
-class _OpenedRow(Struct, kw_only=True):
-    source: str
-    library: Library
-    loader: Loader | None
-    prompt_id: str
-    """Start of the ids of its conversations. The start of their prompts, which providers cache, depends on
-    it."""
-    searcher: Searcher | None = None
-    """Shared by its conversations. With a loader, each loads pages of its own, and needs its own index."""
-
-
 class _Filler:
     def __init__(
         self,
@@ -180,7 +163,6 @@ class _Filler:
         self._write_cell = write_cell
         self._run = run
         self._on_progress = on_progress
-        self._slots = asyncio.Semaphore(plan.jobs)
         self._conversations = ConversationStore(table.conversations)
         self._spending = SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True)
         options = plan.agent_options
@@ -226,58 +208,52 @@ class _Filler:
         return library, loader
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
-        """Ask about one row: the first question alone, so that the provider caches the text."""
+        """Ask about one document, one question after the other, so that the provider caches the text."""
         cells = [(column, self._table.get_cell(row, column)) for column in self._columns]
         missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
         self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
+        # The start of the prompts, which providers cache, depends on the start of the id of a conversation.
         prompt_id = make_conversation_id()
-        opened = _OpenedRow(source=row.source, library=library, loader=loader, prompt_id=prompt_id)
-        for column in missing[:1]:
-            await self._fill_cell(opened, column)
-        async with asyncio.TaskGroup() as group:
-            for column in missing[1:]:
-                group.create_task(self._fill_cell(opened, column))
-
-    async def _fill_cell(self, row: _OpenedRow, column: Column) -> None:
-        async with self._slots:
+        searcher: Searcher | None = None
+        for column in missing:
             if self._run.stop_reason:
                 return
-            cell = self._make_failed(row.source, column, row.library.content_hash)
+            cell = self._make_failed(row.source, column, library.content_hash)
+            new_id = prompt_id + os.urandom(3).hex()
+            conversation = Conversation(
+                library, store=self._conversations, source_loader=loader, new_id=new_id
+            )
             try:
-                await self._ask(row, column, cell)
+                searcher = searcher or await asyncio.to_thread(self._plan.make_searcher, library)
+                answered = await self._ask(conversation, searcher, column, cell)
             except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
-                self._finish_cell(replace(cell, note=_format_failure(error)))
+                answered = replace(cell, note=_format_failure(error))
+            if answered is not None:
+                self._finish_cell(answered)
 
-    async def _ask(self, row: _OpenedRow, column: Column, cell: Cell) -> None:
-        searcher = row.searcher
-        if searcher is None:
-            searcher = await asyncio.to_thread(self._plan.make_searcher, row.library)
-        if row.loader is None:
-            row.searcher = searcher
-        conversation_id = row.prompt_id + os.urandom(3).hex()
-        conversation = Conversation(
-            row.library, store=self._conversations, source_loader=row.loader, new_id=conversation_id
-        )
+    async def _ask(
+        self, conversation: Conversation, searcher: Searcher | None, column: Column, cell: Cell
+    ) -> Cell | None:
+        """Ask one question, and return its cell, or None if it would cost too much."""
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(self._options, question_note=note)
-        plan = self._plan
-        agent = Agent(conversation, plan.model, searcher, options, self._spending)
+        agent = Agent(conversation, self._plan.model, searcher, options, self._spending)
         try:
             exchange = await agent.ask(column.question)
         finally:
             conversation.close()
             spent = conversation.state.spent
-            self._spending.settle(conversation_id, spent)
+            self._spending.settle(conversation.state.id, spent)
             self._run.usage += spent
         assert exchange is not None
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
             limit = self._spending.usd_max
             self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
-            return
+            return None
         cell = replace(cell, conversation=conversation.state.id, usage=spent)
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
-        self._finish_cell(complete_cell(cell, exchange, column, coverage))
+        return complete_cell(cell, exchange, column, coverage)
 
     def _finish_cell(self, cell: Cell) -> None:
         run = self._run

@@ -130,7 +130,7 @@ class AppContext(Struct, frozen=True, kw_only=True):
     def close(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""
         failure = self.conversation.close()
-        source_loader = self.conversation.library_loader.source_loader
+        source_loader = self.conversation.source_loader
         if source_loader is not None:  # a closed screen is part of a cycle that is never collected
             source_loader.close()
         return failure

@@ -100,7 +100,7 @@ class Reloader:
                 )
                 library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
                 is_same = _is_same(library, before)
-                if is_same or await self._conversation.library_loader.reload(library):
+                if is_same or await self._conversation.reload(library):
                     break
             self.loaded = stamps
         words = "No changes" if is_same else f"Reloaded: {format_count(library.section_count, 'section')}"

@@ -66,44 +66,20 @@ async def test_an_answer_that_is_stopped_or_fails_keeps_its_verdicts(error: Mode
     assert [mark.label for mark in make_proof(exchange.answer, exchange.citations, ()).marks] == ["[1 ✓]", "[2 ✗]"]
 
 
-async def test_a_question_that_waits_is_asked_unless_the_one_before_failed(store: ConversationStore) -> None:
-    agent = make_agent(store=store)
+async def test_a_question_that_waits_is_asked_unless_the_person_switches_meanwhile() -> None:
+    agent = make_agent()
     conversation = agent.conversation
     async with starting(agent) as gate:
-        tasks = await run_in_order(
-            agent.ask("First?"),
-            agent.ask("Second?", AskOptions(needs_success=True)),
-            conversation.start_new(),
-            agent.ask("Third?", AskOptions(needs_success=True)),
-        )
-        gate.set()
-        first, second, _, third = await asyncio.gather(*tasks)
-        assert (bool(first), bool(second), third) == (True, True, None)
-    assert questions(conversation) == []
-    async with starting(agent) as gate:
-        stopped, waiting = await run_in_order(agent.ask("First?"), agent.ask("Second?", AskOptions(needs_success=True)))
+        stopped, waiting = await run_in_order(agent.ask("First?"), agent.ask("Second?"))
         stopped.cancel()
         gate.set()
         assert await waiting
-    model_of(agent).replace_script(
-        [ScriptedReply(text="", error=ModelError("The key was refused.")), saying("Two euros.")]
-    )
-    assert await agent.ask("Third?")
-    assert await agent.ask("Fourth?", AskOptions(needs_success=True)) is None
-    assert await agent.ask("Fifth?")
-    assert questions(conversation) == ["Second?", "Third?", "Fifth?"]
-
-
-async def test_a_question_that_waits_is_not_asked_after_a_defect() -> None:
-    agent = make_agent()
-
-    def fail(_: ModelRequest) -> ScriptedReply:
-        raise ZeroDivisionError
-
-    model_of(agent).replace_script([fail, saying("Two euros.")])
-    with pytest.raises(ZeroDivisionError):
-        await agent.ask("First?")
-    assert await agent.ask("Second?", AskOptions(needs_success=True)) is None
+    assert questions(conversation) == ["Second?"]
+    async with starting(agent) as gate:
+        tasks = await run_in_order(agent.ask("Third?"), conversation.start_new(), agent.ask("Fourth?"))
+        gate.set()
+        assert [bool(exchange) for exchange in await asyncio.gather(*tasks)] == [True, False, False]
+    assert questions(conversation) == []
 
 
 @pytest.mark.parametrize("options", [AskOptions(within="ffffffff"), AskOptions(open_first=("ffffffff",))])

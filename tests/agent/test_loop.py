@@ -182,7 +182,7 @@ async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch:
     agent.conversation.subscribe(note)
     await ask(agent)
     assert agent.conversation.state.exchanges[-1].steps[0].text == looks
-    assert max(lost) == 16, "the last piece"
+    assert max(lost) < 100 < len(looks), "the last pieces"
 
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))

@@ -68,7 +68,7 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "Zeppelin rides" not in read_prompt(model)
     assert "list_documents" not in list_tools(model)
 
-    await agent.conversation.library_loader.add_source(str(sources / "tariff.md"))
+    await agent.conversation.add_source(str(sources / "tariff.md"))
     await agent.ask("What does a Zeppelin ride cost?")
 
     assert "tariff.md" in read_prompt(model)
@@ -76,7 +76,7 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     assert "list_documents" in list_tools(model)
     (sources / "new").mkdir()
     (sources / "new" / "tariff.md").write_text("# Tariff\n")
-    added = await agent.conversation.library_loader.add_source(str(sources / "new" / "tariff.md"))
+    added = await agent.conversation.add_source(str(sources / "new" / "tariff.md"))
     assert added.key == "tariff.md (2)"
 
 
@@ -87,8 +87,8 @@ async def test_pages_of_an_added_site_open_and_come_back_when_resumed(sources: P
     }
     with FakeSite(pages) as site:
         agent, _ = make(sources)
-        await agent.conversation.library_loader.add_source(str(sources / "acts"))
-        source = await agent.conversation.library_loader.add_source(site.url("/llms.txt"))
+        await agent.conversation.add_source(str(sources / "acts"))
+        source = await agent.conversation.add_source(site.url("/llms.txt"))
         link = find(agent.conversation.state, "Fees")
         await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
         assert tuple(agent.conversation.state.open_sections) == (link,)

@@ -151,7 +151,7 @@ REQUESTS: dict[str, Callable[[Case], Coroutine[object, None, object]]] = {
     "retry": lambda case: case.agent.ask(
         case.exchange.question, AskOptions(replaces=case.exchange, open_first=(_FEES,))
     ),
-    "reload": lambda case: case.conversation.library_loader.reload(_CHANGED),
+    "reload": lambda case: case.conversation.reload(_CHANGED),
     "switch": lambda case: case.conversation.open(case.other_id),
     "start new": lambda case: case.conversation.start_new(),
     "open": lambda case: case.conversation.execute(
@@ -216,7 +216,9 @@ async def test_a_request_that_is_cancelled_anywhere_leaves_a_conversation_that_g
 async def test_what_is_requested_while_another_request_waits_happens_after_it(
     template: Template, first: str, later: str
 ) -> None:
-    outcome = await _play(template, first, later)
+    outcomes = {await _play(template, first, later)}
+    if (first, later) == ("switch", "ask"):  # a question is not asked in another conversation
+        outcomes.add(await _play(template, first))
     for number in count(1):
         case = template.open()
         begun: list[asyncio.Task[object]] = []
@@ -228,7 +230,7 @@ async def test_what_is_requested_while_another_request_waits_happens_after_it(
         await asyncio.gather(*begun)
         if not begun:
             break
-        assert await case.check() == outcome
+        assert await case.check() in outcomes
     assert number > 1, "it waits at least once"
 
 

@@ -4,6 +4,8 @@ import asyncio
 from itertools import count
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Origin, QuestionAnswered, QuestionDropped, QuestionReceived
@@ -32,7 +34,8 @@ async def test_verdicts_are_those_of_the_answer_that_is_chosen_while_they_are_lo
     for number in count(1):
         agent = await _answer_twice()
         conversation = agent.conversation
-        conversation.set_library(make_library(MANUAL.replace("daily", "on Sundays").replace("2 euros", "3 euros")))
+        changed = make_library(MANUAL.replace("daily", "on Sundays").replace("2 euros", "3 euros"))
+        conversation.state = replace(conversation.state, library=changed)
         chosen: list[asyncio.Task[object]] = []
 
         def choose(conversation: Conversation = conversation, chosen: list[asyncio.Task[object]] = chosen) -> None:
@@ -68,7 +71,7 @@ async def test_an_origin_that_was_refused_is_asked_for_again_with_the_next_quest
         return False
 
     agent.conversation.approver = refuse
-    loader = agent.conversation.library_loader
+    loader = agent.conversation
     for _ in range(2):
         await agent.ask("What is it?")
         for _ in range(2):
@@ -103,6 +106,6 @@ async def test_a_new_version_without_a_source_that_was_added_meanwhile_is_not_ta
     conversation = Conversation(make_library(MANUAL))
     old = conversation.state.library
     added = Library(source=old.source, root=old.root, sources=("manual.md", "more.md"))  # type: ignore[arg-type]
-    conversation.set_library(added)
-    assert not await conversation.library_loader.reload(make_library(f"{MANUAL}\nMore.\n"))
+    conversation.state = replace(conversation.state, library=added)
+    assert not await conversation.reload(make_library(f"{MANUAL}\nMore.\n"))
     assert conversation.state.library is added

@@ -198,7 +198,7 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     library = open_library((str(garden),))
     conversation = Conversation(library, store=open_store(), open_source=Bootstrap().open_added)
     agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None)
-    asyncio.run(conversation.library_loader.add_source(str(other)))
+    asyncio.run(conversation.add_source(str(other)))
     script(agent, expanding("Plots", "Other"), *[saying('"A pond is deep" [{Other}], "ten metres" [{Plots}].')] * 2)
     asyncio.run(ask(agent))
     name = conversation.state.id

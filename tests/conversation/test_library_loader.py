@@ -72,10 +72,10 @@ async def test_a_caller_that_stops_does_not_stop_the_loading_of_all_files(folder
     assert files is not None
     loader = CountingLoader(files)
     conversation = Conversation(library, source_loader=loader)
-    stopped = asyncio.create_task(conversation.library_loader.load_all())
+    stopped = asyncio.create_task(conversation.load_all())
     await asyncio.sleep(0)
     stopped.cancel()
-    await conversation.library_loader.load_all()
+    await conversation.load_all()
     assert loader.loaded == ["a.md", "b.md", "c.md"]
     assert loader.threads.isdisjoint({threading.get_ident()})
 

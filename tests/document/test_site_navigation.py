@@ -171,7 +171,7 @@ async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, i
         site.forget()
         conversation = Conversation(library, source_loader=loader)
         for _ in range(2):
-            library = await conversation.library_loader.load_all()
+            library = await conversation.load_all()
         assert {path for path in site.counts.paths if path in paths} == (set(paths) if is_read else set())
         assert site.counts.paths.count(paths[0]) == is_read
         assert any("/p0.html" in note for note in library.notes) is is_read

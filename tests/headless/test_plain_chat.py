@@ -137,7 +137,7 @@ def test_a_question_that_cannot_even_begin_fails_a_script_too(chat: Chat, monkey
     async def refuse() -> None:
         raise RoamtuiError("The folder is away.")
 
-    monkeypatch.setattr(chat.conversation.library_loader, "load_all", refuse)
+    monkeypatch.setattr(chat.conversation, "load_all", refuse)
     assert chat.run("Hm?") == 1
     assert "\nThe folder is away.\n" in chat.out
 

@@ -68,7 +68,7 @@ async def _play(folder: Path, first: str, changes: list[tuple[str, int]]) -> Non
         try:
             match change:
                 case "add":
-                    await conversation.library_loader.add_source(str(folder / _SOURCES[number]))
+                    await conversation.add_source(str(folder / _SOURCES[number]))
                 case "open":
                     ids = [node_id for found in before_ids.values() for node_id, _ in found]
                     chosen = (ids[number % len(ids)],)

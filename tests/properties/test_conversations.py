@@ -243,7 +243,7 @@ class Conversations(RuleBasedStateMachine):
         if is_resumed:
             self._resume()
         else:
-            self.runner.run(self.conversation.library_loader.reload(make_library(self.text)))
+            self.runner.run(self.conversation.reload(make_library(self.text)))
         self.sent = ()
 
     @precondition(lambda self: any(exchange.earlier or exchange.later for exchange in self.state.exchanges))

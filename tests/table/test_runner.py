@@ -127,9 +127,7 @@ async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: P
     failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
     run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
     assert list_states(table) == [["failed"], ["found"]]
-    assert run.unanswered_note == (
-        "1 question failed: The provider is gone; ask again. To ask again, run the same command."
-    )
+    assert run.problems == ("1 question failed: The provider is gone; ask again.",)
     cell = table.list_cells(table.rows[0])[0]
     assert cell is not None
     assert cell.note == "The provider is gone; ask again."
@@ -179,7 +177,7 @@ async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(leases: P
     (leases / "anna.md").unlink()
     run, table = await fill(table, answering_model())
     assert list_states(table) == [["found", "failed"], ["found", "partly"]]
-    assert run.unread_note.startswith("1 document could not be read. Earlier answers stay. anna.md: ")
+    assert run.problems[0].startswith("1 document could not be read. Earlier answers stay. anna.md: ")
     assert (run.kept, run.done) == (2, 4)
 
 
@@ -273,6 +271,7 @@ async def test_a_cell_without_a_model_judges_passages_as_an_answer_does(folder: 
     _, table = await fill(define(folder, handbook, *questions), NoModel())
     assert stopped[:2] == [StopReason.ANSWERED] * 2
     nearest = [state == "nearest" for state in list_states(table)[0]]
+    assert all(value for value, is_nearest in zip(list_values(table)[0], nearest, strict=True) if is_nearest)
     assert nearest == [reason is StopReason.NEAREST for reason in stopped]
     assert list_states(table)[0][:2] == ["passage"] * 2
 

@@ -242,7 +242,7 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
     ) as ui:
         await ui.ask("How much?")
         changed = build_library(RawText(text=text.replace("## Pump 17", "## Fan"), source="bakery.md", name="bakery"))
-        await ui.conversation.library_loader.reload(changed)
+        await ui.conversation.reload(changed)
         await ui.press_until("Asks again with 1 more section · esc to cancel", "ctrl+r")
         await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
     failure = ScriptedReply(error=ModelError("Your key has no credit left."))

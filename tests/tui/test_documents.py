@@ -253,7 +253,7 @@ async def test_a_resumed_conversation_without_an_added_source_takes_it_from_head
         await ui.ask("What is the notice period?")
         first = ui.state.id
         await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
-        await session.library_loader.add_source("acts/lease.md")
+        await session.add_source("acts/lease.md")
         await ui.ask("What is the term?")
         await ui.read("Term")
         assert "lease" in ui.rows[0]
@@ -290,7 +290,7 @@ async def test_closing_a_document_closes_the_connections_of_its_site(
     async with running(RoamApp(options, make_app(folder).main_screen.app_context)) as ui:
         ui.app.action_open_document(DocumentRequested(site.origin))
         await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
-        loader = ui.conversation.library_loader.source_loader
+        loader = ui.conversation.source_loader
         monkeypatch.setattr(loader, "close", lambda: closed.append(site.origin))
         await ui.main.action_run("global.close_document")
         assert closed == [site.origin]

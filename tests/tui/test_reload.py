@@ -247,7 +247,7 @@ async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
         await ui.wait_until(lambda: ui.main.is_mounted)
         write(file, CHANGED)
         await ui.press_until("No changes", "f5")
-        await ui.conversation.library_loader.load_all()
+        await ui.conversation.load_all()
         [document] = [document for document in ui.state.library.documents if document.key == "bakery.md"]
         assert document.text == CHANGED
 
@@ -262,7 +262,7 @@ async def test_a_source_that_is_added_while_the_document_is_read_again_stays(fil
 
     def read_slowly(before: Library, changed: frozenset[str]) -> Library:
         if not before.sources:
-            asyncio.run_coroutine_threadsafe(conversation.library_loader.add_source(str(other)), loop).result()
+            asyncio.run_coroutine_threadsafe(conversation.add_source(str(other)), loop).result()
         return Bootstrap().reload(before, changed, sources=names)
 
     agent = Agent(conversation, ScriptedModel())

@@ -333,7 +333,7 @@ class QuestionArea(Container):
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
-        options = replace(self.take_options(), needs_success=self.is_asking)
+        options = self.take_options()
         worker = self._ask(event.question, options)
         self._sent += (_SentQuestion(question=event.question, options=options, worker=worker),)
         self.keep_draft()
@@ -367,7 +367,7 @@ class QuestionArea(Container):
         self.box.return_question(sent.question)
         replaced = sent.options.replaces
         is_there = replaced is not None and has_exchange(self._conversation.state, replaced)
-        options = replace(sent.options, replaces=replaced if is_there else None, needs_success=False)
+        options = replace(sent.options, replaces=replaced if is_there else None)
         self._set_options(self._leave_out_gone(options))
 
     def _leave_out_gone(self, options: AskOptions) -> AskOptions:

@@ -115,7 +115,7 @@ class FoundMatches:
 
     async def _find_again(self) -> Library:
         """Return the whole library. If it has changed since the search, find the matches in it."""
-        library = await self._conversation.library_loader.load_all()
+        library = await self._conversation.load_all()
         if self.outcome.library is not library:
             matches = await find_text(library, self.outcome.phrase)
             self.outcome = replace(self.outcome, library=library).with_matches(matches)
@@ -183,7 +183,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """List the titles that match, then also texts, then the hits of the configured search."""
         if query:
             self.show_message(_SEARCHING)
-        library = await self._agent.conversation.library_loader.load_all()
+        library = await self._agent.conversation.load_all()
         if not self._titles or library is not self.outcome.library:
             runs = library.iter_runs()
             texts = [title for document, first, end in runs for title in document.columns.titles[first:end]]

@@ -411,7 +411,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
             before = self.conversation.state.library.section_count
             try:
-                source = await self.conversation.library_loader.add_source(chosen.source)
+                source = await self.conversation.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
             library = self.conversation.state.library

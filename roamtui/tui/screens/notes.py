@@ -53,7 +53,7 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     @on(events.Mount)
     @work(group="loading", exit_on_error=False)
     async def _load(self) -> None:
-        self._library = await self._agent.conversation.library_loader.load_all()
+        self._library = await self._agent.conversation.load_all()
         notes = await asyncio.to_thread(self._store.read)
         self._located = await asyncio.to_thread(locate_notes, notes, self._library)
         self.show()

@@ -204,7 +204,7 @@ class TableScreen(Screen[None]):
         lines = [Content.styled(shorten(sanitise_line(column.question), width), "bold")]
         if cell is not None:
             proof = cell.proof
-            has_verdict = cell.state is not CellState.PASSAGE
+            has_verdict = not cell.is_passage
             quote = proof.quote if proof is not None and has_verdict else None
             room = max(1, (height - 2) // (2 if quote else 1)) * width * 9 // 10  # lines end between words
             value = sanitise_line(cell.text) if cell.value else sanitise_line(cell.note or cell.state.label)
@@ -307,8 +307,8 @@ class TableScreen(Screen[None]):
         async with self._filling:
             self._show_message("")
             run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
-        if note := run.stop_note or run.unread_note:
-            self._show_message(note)
+        if run.problems:
+            self._show_message(run.problems[0])
 
     async def _confirm(self, run: TableRun) -> bool:
         question = f"Ask {self._plan.model.name}?"

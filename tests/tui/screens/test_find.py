@@ -91,7 +91,7 @@ async def test_a_match_that_a_reload_took_away_is_not_walked_to() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as ui:
         await find(ui, "rye", "escape", "/")
         await ui.press_until(lambda: ui.read_title, "enter")
-        await ui.conversation.library_loader.reload(make_library(RYE.replace("rye", "oat").replace("Rye", "Oat")))
+        await ui.conversation.reload(make_library(RYE.replace("rye", "oat").replace("Rye", "Oat")))
         await ui.press("n")
         await ui.rest()
         assert not list_marked(ui.reader, HighlightKind.CURRENT_MATCH)
@@ -101,7 +101,7 @@ async def test_a_match_that_a_reload_took_away_is_not_walked_to() -> None:
 async def test_a_reload_before_a_result_is_chosen_moves_its_highlight() -> None:
     async with running(make_searching_app(), (120, 30)) as ui:
         await find(ui, "eight minutes")
-        await ui.conversation.library_loader.reload(make_library("Before.\n\n" + TEXT))
+        await ui.conversation.reload(make_library("Before.\n\n" + TEXT))
         await ui.press_until(lambda: ui.app.screen is ui.main, "enter")
         await ui.wait_until(lambda: ui.reader.highlights.current_match is not None)
         start = ui.reader.highlights.current_match
