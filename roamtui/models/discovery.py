@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, closing
-from time import monotonic
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from roamtui.conversation.state import OFFLINE
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.base import Model, ModelRequest, RetryPending, format_window
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, parse_models
+from roamtui.models.local_servers import LOCAL_SERVERS, OLLAMA_URL, LocalServer, is_loopback, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS, get_key_variable
 from roamtui.models.registry import is_model_name, make_model
@@ -76,8 +75,6 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
     """Each with its context window, if the list names it."""
     problem: str = ""
     """Why none of its models can be used, in a few words; empty if there are models."""
-    is_late: bool = False
-    """Whether something listens there that did not answer in time."""
 
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
@@ -177,8 +174,6 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         origin = origin_of(server_url)
     except SourceError:
         return ServerStatus(url="?", problem=f"the URL is not valid; write it like this: {OLLAMA_URL}")
-    started = monotonic()
-    is_late = False
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: dict[str, int | None] = {}
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
@@ -187,19 +182,16 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
             reply = json.loads(page.body)
             names = sorted(str(entry["id"]) for entry in reply["data"] or ())
-            models = {name: parse_models(reply, name).window_tokens for name in names}
+            models = {name: read_openai(reply, None, None, name=name).window_tokens for name in names}
         except CertificateError as error:
-            problem = f"the certificate of this server is not valid ({error.problem})"
-        except (SourceError, ValueError, KeyError, TypeError, RecursionError) as error:
-            problem = "the server at this URL does not list its models"
-            is_late = monotonic() >= started + seconds
-            if is_late:
-                problem = f"the server at this URL did not answer within {seconds:g} seconds"
-            elif isinstance(error, UnreachableError):
-                problem = "no server is running at this URL"
+            problem = str(error)
+        except UnreachableError:
+            problem = "no server is running at this URL"
+        except (SourceError, ValueError, KeyError, TypeError, RecursionError):
+            problem = "the server at this URL did not list its models"
         else:
             problem = "" if models else "the server at this URL has no models yet"
-    return ServerStatus(url=url, models=models, problem=problem, is_late=is_late)
+    return ServerStatus(url=url, models=models, problem=problem)
 
 
 def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
@@ -238,15 +230,11 @@ def discover_models(
         if "embed" not in served and is_model_name(served)
     )
     found = ", ".join(server.title for server, status in statuses if status.models)
-    late = ", ".join(server.title for server, status in statuses if status.is_late)
-    words = [f"Found {found}"] if found else []
-    if late:
-        words.append(f"{late} did not answer in time · open this list again to ask again")
     tried = ", ".join(server.title for server in places)
+    words = f"Found {found}" if found else f"No model server found ({tried})"
     own_problems = [
         f"{status.url}: {status.problem}"
         for server, status in statuses
-        if status.problem and not status.is_late and server not in urls
+        if status.problem and server not in urls
     ]
-    words = words or [f"No model server found ({tried})"]
-    return offers, " · ".join((*words, *own_problems))
+    return offers, " · ".join((words, *own_problems))

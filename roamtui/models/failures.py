@@ -7,15 +7,16 @@ messages count only where no class or status says that a request is too long.
 import math
 import re
 import ssl
-from collections.abc import Container, Mapping, Sequence
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
-from roamtui.models.local_servers import find_server
-from roamtui.models.providers import get_recommended_key_variable
 from roamtui.models.redaction import redact_secrets
 from roamtui.models.worker_protocol import ModelFailure, ResolvedModel
 from roamtui.plain import sanitise_line, shorten
-from roamtui.web.page import parse_retry_after
 
 _JSON_MESSAGE = re.compile(
     r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')"""
@@ -28,23 +29,15 @@ _OVERFLOW = re.compile(
     r"|reduce the length|(model|prompt|input|max) length|model token limit|`inputs` (tokens|must)",
     re.IGNORECASE,
 )
-_RETRY_IN = re.compile(r"(?:retry|try again) in (?P<seconds>\d+(?:\.\d+)?)s\b")
 _WINDOW_SIZE = re.compile(
-    r"(?:n_ctx\W+|max_seq_len\W+|(?:context|model) (?:length|size|window)(?: is| of)?(?: only)?\W+"
-    r"|prompt length is |[<>]=?\s*|cannot exceed "
-    r"|\bexceeds? (?=[^(\"]{0,60}(?:token|context))[^\d(\"]{0,60}"
-    r"|tokens allowed\W+|less than |model with |max (?:size|input tokens)\W+|(?:limit|model)(?: is|:) )"
-    r"(?P<size>\d{4,9})\b(?! \+)",
+    r"(?:max|limit|context|n_ctx|model|exceed|allowed|[<>]=?)\D{0,24}(?<!by )(?<!\w:)\b(\d{4,9})\b(?! \+)",
     re.IGNORECASE,
 )
-"""The size of the window in what servers say of a request that is too long."""
-_REQUEST_SIZE = re.compile(
-    r"(?:n_prompt_tokens\W+|resulted in |too long: |request has |requested[^(]{0,40}\(|token count(?: of)?\W+"
-    r"|(?:request|input) \(|given: |received |contains |passed )(?P<size>\d{3,9})\b",
-    re.IGNORECASE,
-)
+"""The size of the window in what servers say of a request that is too long. It follows a word for a limit."""
+_RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<!\w:)\b\d{4,9}\b")
+"""A number that is no port."""
 _DETAIL_LENGTH_MAX = 200
-_HOST_LENGTH_MAX = 100
 
 
 class UnfinishedReplyError(Exception):
@@ -56,55 +49,68 @@ _CHECK_CERTIFICATE = (
     "Check --api-base. If you trust the authority of this certificate, name its file in the environment "
     "variable SSL_CERT_FILE."
 )
+
+
+class _Cause(NamedTuple):
+    """What a failure means that has no reason from the server."""
+
+    kinds: tuple[str, ...]
+    """Names of classes of exceptions, of which one is among the causes or above it."""
+    reason: str
+    advice: str
+    is_transient: bool
+    may_cost: bool
+
+
 _CAUSES = (
-    (
-        "ImportError",
-        "{who} needs a Python package that is not installed ({detail})",
-        "Install it in the same environment as roamtui, or choose another model with --model.",
-        False,
-        False,
-    ),
-    (
+    _Cause(
         # StopAsyncIteration: from litellm 1.109, instead of our own error
         (
-            "UnfinishedReplyError StopAsyncIteration ReadError RemoteProtocolError ClientPayloadError "
-            "ConnectionResetError"
+            *("UnfinishedReplyError", "StopAsyncIteration", "ReadError", "RemoteProtocolError"),
+            *("ClientPayloadError", "ConnectionResetError"),
         ),
-        "{who} stopped in the middle of its reply",
-        "Ask again. If this happens again, check --api-base.",
-        True,
-        True,
+        "{who} sent no complete reply",
+        "Ask again. If this happens again, check --api-base, and that the server streams its replies.",
+        is_transient=True,
+        may_cost=True,
     ),
-    (
-        "ConnectTimeout ConnectError ConnectionTimeoutError SSLError ConnectionError gaierror",
+    _Cause(
+        (
+            "ConnectTimeout",
+            "ConnectError",
+            "ConnectionTimeoutError",
+            "SSLError",
+            "ConnectionError",
+            "gaierror",
+        ),
         "{where} cannot be reached",
         "Start the server there, or check the network and --api-base.",
-        False,
-        False,
+        is_transient=False,
+        may_cost=False,
     ),
-    ("TimeoutError ReadTimeout WriteTimeout", "{who} timed out", _ASK_AGAIN, False, True),
-    (
-        "AttributeError JSONDecodeError KeyError TypeError UnicodeDecodeError ValidationError",
+    _Cause(
+        ("TimeoutError", "ReadTimeout", "WriteTimeout"),
+        "{who} timed out",
+        _ASK_AGAIN,
+        is_transient=False,
+        may_cost=True,
+    ),
+    _Cause(
+        (
+            *("AttributeError", "JSONDecodeError", "KeyError", "TypeError"),
+            *("UnicodeDecodeError", "ValidationError"),
+        ),
         "{who} sent a reply that cannot be read",
         _ASK_AGAIN,
-        False,
-        True,
+        is_transient=False,
+        may_cost=True,
     ),
 )
-"""Names of the classes of causes, with the reason, the advice, whether the failure is transient, and whether
-the provider may charge for the request.
-
-The first row with a matching cause counts, unless the server sent a status or a reason.
-"""
+"""The first with a matching cause counts, unless the server sent a status or a reason."""
 
 
-def to_failure(
-    error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str], start: bytes = b""
-) -> ModelFailure:
-    """Translate an exception of a request to the model `resolved` into words for a person.
-
-    `start` is how the reply begins, if nothing could be read from it.
-    """
+def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
+    """Translate an exception of a request to the model `resolved` into words for a person."""
     chain: list[BaseException] = []  # the error and its causes, nearest first
     pending: list[object] = [error]
     while pending:
@@ -116,9 +122,9 @@ def to_failure(
     for cause in chain:
         match cause:
             case RedirectRefusedError():
-                source, target = (shorten(sanitise_line(host), _HOST_LENGTH_MAX) for host in cause.hosts)
-                reason = f"{source} redirects requests to {target}, and roamtui does not follow redirects"
-                advice = f"If you trust {target}, set --api-base to its URL."
+                target = _clean(cause.target, environ)
+                reason = f"{where} redirects requests to {target}, and roamtui does not follow redirects"
+                advice = "If you trust that server, set --api-base to its URL."
                 return ModelFailure(reason=reason, advice=advice)
             case ReplyTooLargeError():
                 reason = f"{resolved.title} sent a reply that is too large"
@@ -133,43 +139,20 @@ def to_failure(
     bodies = (getattr(cause, "body", None) for cause in chain)
     text = " ".join(map(str, (*chain, *filter(None, bodies))))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
-    if not is_explained and (failure := _explain_start(start, chain, resolved, environ)):
-        return failure
-    causes = () if is_explained else _CAUSES
-    for names, reason, advice, is_transient, may_cost in causes:
-        if not kinds.isdisjoint(names.split()):
-            words = {"who": resolved.title, "where": where, "detail": _clean(str(chain[-1]), environ)}
+    for known in () if is_explained else _CAUSES:
+        if not kinds.isdisjoint(known.kinds):
             return ModelFailure(
-                reason=reason.format_map(words),
-                advice=advice,
-                is_transient=is_transient,
-                may_cost=may_cost,
+                reason=known.reason.format(who=resolved.title, where=where),
+                advice=known.advice,
+                is_transient=known.is_transient,
+                may_cost=known.may_cost,
             )
     return _explain_status(chain, kinds, text, resolved, environ)
 
 
-def _explain_start(
-    start: bytes, chain: Sequence[BaseException], resolved: ResolvedModel, environ: Mapping[str, str]
-) -> ModelFailure | None:
-    """Explain a reply that is no stream, or return None if it may be one."""
-    who = resolved.title
-    text = start.decode("utf-8", "replace").strip()
-    if text.startswith("<"):
-        reason = f"{who} sent a web page instead of a model's reply"
-        advice = "Check --api-base, and whether your network asks you to log in."
-        return ModelFailure(reason=reason, advice=advice)
-    is_unfinished = any(isinstance(error, UnfinishedReplyError | StopAsyncIteration) for error in chain)
-    if not (is_unfinished and text.startswith("{")):
-        return None
-    if message := _clean(_find_json_message(text), environ).rstrip("."):
-        return ModelFailure(reason=f"The request to {who} failed: {message}", advice=_ASK_AGAIN)
-    reason = f"{who} sent its whole reply at once instead of streaming it"
-    return ModelFailure(reason=reason, advice=f"Turn on streaming at the server. {_ASK_AGAIN}")
-
-
 def _explain_status(
     chain: Sequence[BaseException],
-    kinds: Container[str],
+    kinds: Collection[str],
     text: str,
     resolved: ResolvedModel,
     environ: Mapping[str, str],
@@ -180,23 +163,12 @@ def _explain_status(
     model = _clean(resolved.model.partition("/")[2] or resolved.model, environ)
     is_too_long = status == 413 or "ContextWindowExceededError" in kinds
     if is_too_long or (status in (400, 422, 429, 500, None) and _OVERFLOW.search(text) is not None):
-        window = _find_size(_WINDOW_SIZE, text)
-        size = f" of {window:,} tokens" if window else ""
-        return ModelFailure(
-            reason=f'The request exceeds the context window{size} of "{model}"',
-            advice=_advise_on_window(resolved),
-            is_overflow=True,
-            window_tokens=window,
-            request_tokens=_find_size(_REQUEST_SIZE, text),
-        )
+        return _explain_overflow(model, text, resolved)
     said = _find_words(chain, text, environ)
     is_transient = False
     wait = None
     advice = "Choose another model with --model."
-    if status == 402:
-        reason = f"Your key for {who} has no credit left"
-        advice = "Add credit, or choose another model with --model."
-    elif status in (401, 403) or "AuthenticationError" in kinds:
+    if status in (401, 403) or "AuthenticationError" in kinds:
         key = f"the key in {resolved.key_variable}" if resolved.key_variable else "your key"
         reason = f'{who} does not accept {key} for "{model}" ({status or 401}{said})'
         advice = "Check the key, or choose another model with --model."
@@ -209,39 +181,32 @@ def _explain_status(
         problem = "is receiving too many requests" if status == 429 else "is unavailable"
         reason = f"{who} {problem} ({status}{said})"
         is_transient = True
-        wait = _get_retry_after(chain, text)
+        wait = _get_retry_after(chain)
         minutes = math.ceil((wait or 0) / 60)
         when = f"Wait {minutes} minutes" if minutes > 1 else "Wait a minute"
         advice = f"{when} and ask again, or choose another model with --model."
-    elif "tool_use_failed" in text:
-        reason = f'{who} could not read a tool call of "{model}"'
-        is_transient = True
-        advice = _ASK_AGAIN
     else:
-        if status is not None and resolved.key_variable is None and find_server(resolved.provider) is None:
-            variable = get_recommended_key_variable(resolved.model)
-            advice = f"If {who} needs a key, set {variable}, or choose another model with --model."
+        is_transient = "tool_use_failed" in text  # Groq could not read what the model wrote
         failed = f"The request to {who} failed"
         reason = f"{failed if status is None else f'{who} refused the request ({status})'}{said}"
     return ModelFailure(reason=reason, advice=advice, is_transient=is_transient, wait_seconds=wait)
 
 
-def _find_size(pattern: re.Pattern[str], text: str) -> int | None:
-    match = pattern.search(text)
-    return int(match["size"]) if match else None
-
-
-def _advise_on_window(resolved: ResolvedModel) -> str:
-    """Say how to set a larger window at the server, or in the settings if roamtui does not know it."""
-    server = find_server(resolved.provider)
-    if server is not None:
-        owner, setting = server.title, server.window_setting
-    elif resolved.api_base is not None:
-        owner, setting = "the server", "llama.cpp: --ctx-size"
-    else:
-        return "Set window_tokens in config.toml to the size of its context window, or choose another model."
-    larger = f"Give {owner} a larger window ({setting})"
-    return f"{larger}, or set window_tokens in config.toml to its present size."
+def _explain_overflow(model: str, text: str, resolved: ResolvedModel) -> ModelFailure:
+    named = None if _RATE.search(text) else _WINDOW_SIZE.search(text)
+    window = int(named[1]) if named else None
+    request = max(map(int, _NUMBER.findall(text)), default=0)
+    size = f" of {window:,} tokens" if window else ""
+    larger = "Choose another model"
+    if resolved.api_base is not None:
+        larger = "Give the server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH)"
+    return ModelFailure(
+        reason=f'The request exceeds the context window{size} of "{model}"',
+        advice=f"{larger}, or set window_tokens in config.toml to the size of the window.",
+        is_overflow=True,
+        window_tokens=window,
+        request_tokens=request if window and request > window else None,
+    )
 
 
 def _find_words(chain: Sequence[BaseException], text: str, environ: Mapping[str, str]) -> str:
@@ -279,13 +244,17 @@ def _find_json_message(text: str) -> str:
     return (match[1] or match[2]) if match else ""
 
 
-def _get_retry_after(chain: Sequence[BaseException], text: str) -> float | None:
-    for error in chain:
-        headers = getattr(getattr(error, "response", None), "headers", None)
-        if headers is not None and (value := headers.get("retry-after")):
-            return parse_retry_after(value)
-    named = _RETRY_IN.search(text)
-    return float(named["seconds"]) if named else None
+def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
+    """Return the seconds until what a Retry-After header names: a date, or a number of seconds; else None."""
+    responses = (getattr(error, "response", None) for error in chain)
+    headers = (getattr(response, "headers", None) or {} for response in responses)
+    named = next(filter(None, (header.get("retry-after") for header in headers)), "")
+    seconds = math.nan
+    with suppress(ValueError):
+        seconds = parsedate_to_datetime(named).timestamp() - time.time()
+    with suppress(ValueError):
+        seconds = float(named)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _clean(text: str, environ: Mapping[str, str]) -> str:

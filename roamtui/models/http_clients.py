@@ -12,13 +12,12 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 _REPLY_BYTES_MAX = 32_000_000
 """After decompression. A reply of 64,000 tokens, each in an event of its own, has 20 MB."""
 _PIECE_BYTES_MAX = 1_000_000
 """Maximum bytes between two pieces of a streamed text. Clients take time by the square of these bytes."""
-_START_BYTES_MAX = 2_000
 
 
 class ReplyTooLargeError(Exception):
@@ -32,13 +31,9 @@ class ReceivedReply:
         self._is_stream = is_stream
         self._size = 0
         self._piece_start = 0
-        self.start = b""
-        """First bytes of the reply."""
 
     def add(self, data: bytes) -> None:
         """Count what has arrived."""
-        if len(self.start) < _START_BYTES_MAX:
-            self.start += data[:_START_BYTES_MAX]
         self._size += len(data)
         is_piece_large = self._is_stream and self._size - self._piece_start > _PIECE_BYTES_MAX
         if is_piece_large or self._size > _REPLY_BYTES_MAX:
@@ -57,22 +52,9 @@ class RedirectRefusedError(Exception):
     """A server redirected a request, which was not followed."""
 
     def __init__(self, url: str, location: str) -> None:
-        self.url = url
         self.target = urljoin(url, location)
         """URL to which the server redirected it."""
-        super().__init__(url, location)
-
-    @property
-    def hosts(self) -> tuple[str, str]:
-        """Names of both servers, without a login, and as short as they can be while they differ."""
-        source = urlsplit(self.url)
-        target = urlsplit(self.target)
-        host, other_host = (parts.netloc.rpartition("@")[2] for parts in (source, target))
-        if host != other_host:
-            return host, other_host
-        if source.scheme != target.scheme:
-            return f"{source.scheme}://{host}", f"{target.scheme}://{other_host}"
-        return host, f"{other_host}{target.path}"
+        super().__init__(self.target)
 
 
 def restrict_clients() -> None:

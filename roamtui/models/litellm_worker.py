@@ -129,7 +129,6 @@ class LitellmWorker:
             advice = "Set this variable, or choose another model with --model."
             yield ModelFailure(reason=reason, advice=advice)
         else:
-            has_begun = False
             try:
                 if job.operation == "embed":
                     yield await compute_vectors(litellm, job, resolved)
@@ -137,10 +136,9 @@ class LitellmWorker:
                 completion = stream_completion(litellm, job, resolved, received)
                 async with aclosing(completion), aclosing(mask_keys(completion, self._keys)) as events:
                     async for event in events:
-                        has_begun = True
                         yield event
             except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-                yield to_failure(error, resolved, self._environ, b"" if has_begun else received.start)
+                yield to_failure(error, resolved, self._environ)
 
     async def _ask_about(self, resolved: ResolvedModel, options: ModelOptions) -> ResolvedModel:
         """Add what the server says about a model, unless it is the provider's own server."""
@@ -181,16 +179,16 @@ def _keep_marks_of_thoughts() -> None:
     except (ImportError, AttributeError):  # this part of litellm is not public
         return
 
-    def parse_unchanged(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
-        message: Any = chunk.get("message")
-        text = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(text, str) or "think>" not in text:
-            return parse(iterator, chunk)
-        parsed = parse(iterator, {**chunk, "message": {**message, "content": "think"}})
-        parsed.choices[0].delta.content = text
+    def parse_with_marks(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
+        parsed = parse(iterator, chunk)
+        text = chunk["message"].get("content")
+        if isinstance(text, str) and "think>" in text:
+            iterator.started_reasoning_content = False
+            parsed.choices[0].delta.content = text
+            parsed.choices[0].delta.reasoning_content = None
         return parsed
 
-    replies.chunk_parser = parse_unchanged
+    replies.chunk_parser = parse_with_marks
 
 
 def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> ResolvedModel | None:  # noqa: ANN401
@@ -241,7 +239,6 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
         window_tokens=job.options.window_tokens
         or (OLLAMA_WINDOW_TOKENS if is_ollama else info.get("max_input_tokens")),
         window_note="set by window_tokens" if job.options.window_tokens else "",
-        output_tokens=info.get("max_output_tokens"),
         can_call_tools=can_call_tools,
         prices=(0.0, 0.0) if server else _read_prices(info),
     )

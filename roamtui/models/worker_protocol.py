@@ -76,8 +76,6 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """Whether nothing and nobody says the size of the window."""
     problem: str = ""
     """Why its server could not be reached, if it has one of its own, and what to do, in sentences."""
-    output_tokens: int | None = None
-    """Maximum length of a reply, or None if unknown."""
     can_call_tools: bool | None = None
     """None if unknown."""
     parameters: int | None = None

@@ -124,7 +124,6 @@ class CertificateError(UnreachableError):
 
     def __init__(self, host: str, problem: str) -> None:
         super().__init__(f"{host} has no valid certificate ({problem}). Check the address.")
-        self.problem = problem
 
 
 class BlockedAddressError(FetchError):

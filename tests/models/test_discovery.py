@@ -28,14 +28,14 @@ def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
         pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
-            assert probe_server(server.origin).problem == "the server at this URL does not list its models"
+            assert probe_server(server.origin).problem == "the server at this URL did not list its models"
         assert target.counts.paths == []
 
 
 def test_a_server_whose_certificate_is_not_trusted_is_not_said_to_be_off() -> None:
     with HostileServer("site.pem") as server:
         problem = probe_server(server.origin, 60).problem
-    assert problem.startswith("the certificate of this server is not valid (")
+    assert "has no valid certificate (" in problem
 
 
 @pytest.mark.parametrize("address", read_rows("models/discovery", "invalid_urls"))

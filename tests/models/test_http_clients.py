@@ -49,7 +49,7 @@ for send in (
     try:
         send()
     except RedirectRefusedError as error:
-        print(*error.hosts)
+        print(error.target)
 """
 
 
@@ -89,11 +89,8 @@ async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str
 
 
 def write_refusal(server: RedirectingSite, target: FakeSite) -> str:
-    other = target.address.replace("127.0.0.1", "localhost")
-    return (
-        f"{server.address} redirects requests to {other}, and roamtui does not follow redirects. "
-        f"If you trust {other}, set --api-base to its URL."
-    )
+    other = target.origin.replace("127.0.0.1", "localhost")
+    return f"{server.address} redirects requests to {other}/"
 
 
 @pytest.mark.parametrize("name", read_rows("models/redirects", "models"))
@@ -103,7 +100,8 @@ async def test_no_model_is_asked_on_another_server(
     model = LitellmModel(name, api_base=server.origin, options=OPTIONS, worker=keyed_worker)
     with pytest.raises(ModelError) as caught:
         await collect(model)
-    assert str(caught.value) == write_refusal(server, target)
+    assert str(caught.value).startswith(write_refusal(server, target))
+    assert str(caught.value).endswith("If you trust that server, set --api-base to its URL.")
     assert server.counts.paths
     assert target.counts.paths == []
 
@@ -126,27 +124,10 @@ async def test_no_text_is_embedded_by_another_server(
     job = Job(operation="embed", model=name, api_base=server.origin, options=ModelOptions(), texts=("A bakery.",))
     with pytest.raises(ModelError) as caught:
         await keyed_worker.run_to_result(job, EmbeddingBatch)
-    assert str(caught.value) == write_refusal(server, target)
+    assert str(caught.value).startswith(write_refusal(server, target))
+    assert str(caught.value).endswith("If you trust that server, set --api-base to its URL.")
     assert server.counts.paths
     assert target.counts.paths == []
-
-
-@pytest.mark.parametrize(
-    ("location", "named"),
-    [
-        ("https://{address}", "http://{address} redirects requests to https://{address}, "),
-        ("/new", "{address} redirects requests to {address}/new/v1/chat/completions, "),
-        ("http://a\x7fb.example", "{address} redirects requests to a␡b.example, "),
-    ],
-)
-async def test_the_sentence_says_what_differs(
-    keyed_worker: WorkerProcess, server: RedirectingSite, location: str, named: str
-) -> None:
-    server.target = location.format(address=server.address)
-    model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
-    with pytest.raises(ModelError) as caught:
-        await collect(model)
-    assert str(caught.value).startswith(named.format(address=server.address))
 
 
 async def test_no_http_client_follows(server: RedirectingSite, target: FakeSite) -> None:
@@ -155,8 +136,7 @@ async def test_no_http_client_follows(server: RedirectingSite, target: FakeSite)
     result = await asyncio.to_thread(
         subprocess.run, command, capture_output=True, text=True, check=True, cwd=folder, timeout=180
     )
-    hosts = f"{server.address} {target.address.replace('127.0.0.1', 'localhost')}\n"
-    assert result.stdout == 4 * hosts
+    assert result.stdout == 4 * f"{server.target}/\n"
     assert target.counts.paths == []
 
 

@@ -13,7 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, format_window
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import LOCAL_SERVERS, complete_url, parse_models, parse_ollama
+from roamtui.models.local_servers import LOCAL_SERVERS, complete_url, read_ollama, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
@@ -93,7 +93,7 @@ async def test_a_model_is_small_by_its_parameters_or_by_its_window_if_nothing_el
 )
 async def test_a_number_of_parameters_is_believed_if_it_can_be_true(said: object, parameters: int | None) -> None:
     reply = {"data": [{"id": "tiny", "meta": {"n_params": said, "n_ctx": 8_192}}]}
-    assert parse_models(reply, "tiny").parameters == parameters
+    assert read_openai(reply, None, None, name="tiny").parameters == parameters
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_a_number_of_parameters_is_believed_if_it_can_be_true(said: object
 )
 async def test_ollama_says_the_number_of_parameters_in_words(said: object, parameters: int | None) -> None:
     shown = {"details": {"parameter_size": said}}
-    assert parse_ollama(None, shown, "tiny").parameters == parameters
+    assert read_ollama(None, shown, "tiny").parameters == parameters
 
 
 @pytest.mark.parametrize(

@@ -112,19 +112,14 @@ async def test_a_reply_that_ends_inside_a_key_shows_little_of_it(
 
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("dialect", SERVERS)
-async def test_a_key_in_a_call_is_masked_even_if_json_escapes_it(worker: WorkerProcess, dialect: str) -> None:
-    escaped = "".join(f"\\u{ord(character):04x}" for character in OPENAI_KEY)
-    calls = (
-        ("search_sections", json.dumps({"query": f"find {OPENAI_KEY}"})),
-        ("search_sections", f'{{"query": "find {escaped}"}}'),
-        ("search_sections", '{"query": "a \\"plain\\" one"}'),
-    )
+async def test_a_key_in_a_call_is_masked(worker: WorkerProcess, dialect: str) -> None:
+    calls = (("search_sections", json.dumps({"query": f"find {OPENAI_KEY}"})),)
     name, server_type = SERVERS[dialect]
     with server_type(FakeReply(calls=calls, chunk_size=5)) as server:
         model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
         events = await collect(model)
     queries = [json.loads(call.arguments)["query"] for call in list_calls(events)]
-    assert queries == [f"find {MASK}", f"find {MASK}", 'a "plain" one']
+    assert queries == [f"find {MASK}"]
 
 
 async def _reply(*events: ModelEvent) -> AsyncGenerator[ModelEvent, None]:

@@ -99,7 +99,6 @@ _PIECES = st.sampled_from(
         *("\n", "\n\n", " ", "    ", "[", "]", "{", "}", ",", "[e75a6cd0]", "READ: ", "d6bd67e2", '{"name": '),
         *("<tool_call>", "</tool_call>", "[TOOL_CALLS]", CALL, ARGUMENTS),
         *("expand_sections", "<function=", "</function>"),
-        *("<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<|start|>assistant", " to=expand_sections"),
     ]
 )
 
