@@ -34,7 +34,6 @@ _MODEL = "openai/smollm2-135m"
 _OUTPUT_TOKENS = 60
 """Enough to see that answers stream. SmolLM2 seldom stops by itself."""
 _HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
-_BOOKS = {"oci-runtime-spec.md": "How is a container started?", "vue-guide.md": "How do I write a computed property?"}
 _FOLLOW_UPS = ("And what does it cost to be late?", "Who can borrow?", "When is it open?", "Compare all fees.")
 _FAULTY = re.compile(r"Traceback|exceeds the context window|[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -81,22 +80,6 @@ def test_a_question_and_its_follow_ups_end_with_an_answer_or_a_sentence(api_base
     answers = [_run(api_base, environ, "ask", str(_HANDBOOK), "How long can I keep a book?", "--json")]
     answers += [_run(api_base, environ, "ask", str(_HANDBOOK), each, "--json", "--continue") for each in _FOLLOW_UPS]
     assert sum(bool(json.loads(answer)["answer"]) for answer in filter(None, answers)) >= len(answers) - 1
-
-
-@pytest.mark.parametrize("book", _BOOKS)
-def test_a_question_to_a_book_ends_too(book: str, api_base: str, environ: dict[str, str], data_dir: Path) -> None:
-    path = str(data_dir / "books" / book)
-    _run(api_base, environ, "ask", path, _BOOKS[book], "--json")
-    _run(api_base, environ, "ask", path, "And what else?", "--json", "--continue")
-
-
-def test_a_table_is_filled(api_base: str, environ: dict[str, str], tmp_path: Path) -> None:
-    pages = [str(PROJECT_DIR / "examples" / "pages" / name) for name in ("fees.md", "visiting.md")]
-    questions = ["-q", "When is it open?", "-q", "What does a day late cost?"]
-    output = tmp_path / "table.json"
-    _run(api_base, environ, "table", *pages, *questions, "-o", str(output))
-    table = json.loads(output.read_text("utf-8"))
-    assert [len(row["cells"]) for row in table["rows"]] == [2, 2]
 
 
 def test_ctrl_c_stops_ask(api_base: str, environ: dict[str, str]) -> None:
