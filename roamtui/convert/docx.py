@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from html import escape, unescape
+from html import escape
 from itertools import groupby, zip_longest
 from typing import Any
 
@@ -25,8 +24,6 @@ from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.numbering import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
-from roamtui.convert.word_chunks import convert_chunk
-from roamtui.convert.word_fields import write_field
 from roamtui.convert.xml_elements import (
     choose_alternative,
     get_attribute,
@@ -35,7 +32,7 @@ from roamtui.convert.xml_elements import (
     list_paragraphs,
     read_number,
 )
-from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
+from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
 
@@ -54,6 +51,13 @@ _TAGS_BY_STYLE = {
 _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
+_TYPED_FIELDS = frozenset({"EQ", "QUOTE", "MACROBUTTON"})
+"""Fields that Word draws from their own words."""
+_UNSEEN_FIELDS = frozenset(
+    {"", "XE", "TC", "TA", "RD", "SET", "ADVANCE", "PRIVATE", "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN"}
+)
+"""Fields that only mark a place or a value, and the fields of forms, which may be empty."""
+_FRACTION = re.compile(r"\\f\s*\(([^(),;]*)[,;]([^(),;]*)\)")
 _INITIALS = frozenset({"drop", "margin"})
 _COLUMNS_MAX = 50
 _FIRST_ROW_BIT = 0x20
@@ -61,7 +65,6 @@ _NAME_LENGTH_MAX = 60
 _UNKNOWN_NUMBERS = "Word writes the numbers of some lists in another way than 1, 2, 3"
 _LEVELS_MAX = 9
 """A list of Word has at most nine levels."""
-_MAIN = "word/document.xml"
 _Piece = tuple[tuple[str, ...], str]
 """The names of the HTML elements around a part of a line, and its HTML."""
 
@@ -69,7 +72,7 @@ _Piece = tuple[tuple[str, ...], str]
 def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
-    main = package.find_main_part(_MAIN)
+    main = package.find_main_part("word/document.xml")
     bodies = package.parse(main).findall("{*}body")
     if not bodies:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
@@ -99,10 +102,8 @@ class _Cell(Struct):
 class _HtmlWriter:
     """Writes the elements of a document as HTML."""
 
-    def __init__(self, package: ZipPackage, main: str, around: "_HtmlWriter | None" = None) -> None:
-        """Prepare for a document, or for one that is in another one, `around` it."""
+    def __init__(self, package: ZipPackage, main: str) -> None:
         self._package = package
-        self._is_inner = around is not None
         self._relations = package.read_relations(main)
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
@@ -118,8 +119,8 @@ class _HtmlWriter:
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
         """Text boxes in the paragraph that is being written, which follow it."""
-        self.notes: list[str] = around.notes if around else []
-        self.losses: dict[str, dict[str, None]] = around.losses if around else {}
+        self.notes: list[str] = []
+        self.losses: dict[str, dict[str, None]] = {}
         """Names of what cannot be shown, by the start of the sentence that says so."""
 
     def write_blocks(self, parent: Any) -> str:
@@ -130,9 +131,11 @@ class _HtmlWriter:
         elements = [*_iter_children(parent, "p", "tbl", "altChunk")]
         start = ""
         for element, following in zip_longest(elements, elements[1:]):
-            if get_local_name(element) != "p":
-                is_table = get_local_name(element) == "tbl"
-                blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
+            if get_local_name(element) == "altChunk":
+                self._note_loss("left out", "a document that is inserted into this one")
+                continue
+            if get_local_name(element) == "tbl":
+                blocks.append(self._write_table(element))
                 continue
             style = self._styles.read_paragraph(element)
             content = start + _join_pieces(self._write_line(element, style.looks))
@@ -257,19 +260,23 @@ class _HtmlWriter:
 
     def _place_in_fields(self, text: str) -> str:
         """Return a text that is visible, or "" for one that belongs to the instruction of a field."""
-        for field in reversed(self._fields):
-            if not field.is_in_result:
-                field.instruction += unescape(text)
-                return ""
+        if not all(field.is_in_result for field in self._fields):
+            return ""
+        for field in self._fields:
             field.has_result = field.has_result or bool(text)
         return text
 
     def _write_field(self, field: _Field) -> str:
-        """Compute a field without text. If Word has saved no result, not even an empty one, note a loss."""
-        text = write_field(field.instruction)
-        if text is None and not field.is_in_result:
-            self._note_loss("the file lacks the values of some fields", field.instruction.split()[0])
-        return escape(text or "")
+        """Write a field without a value as it was typed, with plain fractions, or note the missing value.
+
+        It is not missing if Word has saved an empty one.
+        """
+        name, _, words = field.instruction.strip().partition(" ")
+        if name.upper() in _TYPED_FIELDS:
+            return escape(_FRACTION.sub(r"\1/\2", words.partition(r"\*")[0].strip()))
+        if name.upper() not in _UNSEEN_FIELDS and not field.is_in_result:
+            self._note_loss("the file lacks the values of some fields", name)
+        return ""
 
     def _note_loss(self, start: str, name: str) -> None:
         self.losses.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
@@ -328,27 +335,6 @@ class _HtmlWriter:
             return ""
         return relation.target
 
-    def _write_chunk(self, chunk: Any) -> str:
-        """Write a document of another format that Word shows in this one."""
-        part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
-        html: str | None = None
-        with suppress(*ZIP_ERRORS, SourceError):
-            html = None if self._is_inner else self._convert_chunk(self._package.read(part), part)
-        if part and html is None:
-            self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
-        return html or ""
-
-    def _convert_chunk(self, data: bytes, part: str) -> str | None:
-        """Convert a document to HTML, or return None if its format is unknown."""
-        if data.startswith(ZIP_START):
-            package = ZipPackage(data, part)
-            main = package.find_main_part(_MAIN)
-            bodies = package.parse(main).findall("{*}body")
-            writer = _HtmlWriter(package, main, self)
-            return "".join(map(writer.write_blocks, bodies)) if bodies else None
-        html = convert_chunk(data)
-        return html and html.translate(_MARKER_CHARACTERS)
-
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
         """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
         for child in parent:
@@ -366,7 +352,7 @@ class _HtmlWriter:
                 case "blip" | "imagedata":
                     picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
                     target = self._find_part(picture_id, "a picture")
-                    yield f'<img src="{"" if self._is_inner else escape(target)}" alt="{escape(words)}">'
+                    yield f'<img src="{escape(target)}" alt="{escape(words)}">'
                 case "chart" if words:
                     yield f'<img alt="{escape(words)}">'
                 case "relIds":

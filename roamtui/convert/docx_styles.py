@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.numbering import WORD_KINDS, ListCounter, ListLevel, is_known
+from roamtui.convert.numbering import ListCounter, ListLevel, is_known
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
 
 BODY_LEVEL = 9
@@ -33,9 +33,6 @@ class StyleSheet:
     """Resolves the styles of a document by their ids. A style may be based on one that is listed later."""
 
     def __init__(self, root: Any) -> None:
-        language = next(root.iterfind("{*}docDefaults/{*}rPrDefault/{*}rPr/{*}lang"), None)
-        self.language = get_attribute(language, "val") if language is not None else ""
-        """The language of the document, such as `en-GB`; empty if it is not known."""
         self._elements = {get_attribute(element, "styleId"): element for element in root.iter("{*}style")}
         self._styles: dict[str, Style] = {}
         self._paragraph_default = ""
@@ -146,34 +143,24 @@ class Numbering:
 
     def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
         """Read the levels of a list, and restart the levels for which this use of it says so."""
-        levels = dict(map(self._read_level, self._lists[list_id].iterfind("{*}lvl")))
+        levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
         for override in number.iterfind("{*}lvlOverride"):
-            levels |= dict(map(self._read_level, override.iterfind("{*}lvl")))
+            levels |= dict(map(_read_level, override.iterfind("{*}lvl")))
             if start := get_child_value(override, "startOverride"):
                 level = read_number(get_attribute(override, "ilvl"), 0)
                 levels[level] = replace(levels.get(level, ListLevel()), start=read_number(start, 1))
                 counter.restart(level, levels[level].start)
         return levels
 
-    def _read_level(self, element: Any) -> tuple[int, ListLevel]:
-        index = read_number(get_attribute(element, "ilvl"), 0)
-        restart = read_number(get_child_value(element, "lvlRestart"), index)
-        return index, ListLevel(
-            kind=self._read_kind(element),
-            pattern=get_child_value(element, "lvlText"),
-            start=read_number(get_child_value(element, "start")),
-            restart_level=min(index, restart),
-            is_legal=is_on(element, "isLgl"),
-        )
 
-    def _read_kind(self, element: Any) -> str:
-        """Read how a level is numbered: a kind of `format_number`, or another name that it does not know."""
-        shape = next(element.iter("{*}numFmt"), None)  # of several, the first is for the newest Word
-        if shape is None:
-            return "decimal"
-        kind = get_attribute(shape, "val")
-        if kind == "custom":
-            first = get_attribute(shape, "format").partition(",")[0].strip()
-            return first if first.isdecimal() else "custom"
-        is_foreign = kind in WORD_KINDS and not self._styles.language.lower().startswith("en")
-        return f"{kind} in {self._styles.language}" if is_foreign and self._styles.language else kind
+def _read_level(element: Any) -> tuple[int, ListLevel]:
+    index = read_number(get_attribute(element, "ilvl"), 0)
+    restart = read_number(get_child_value(element, "lvlRestart"), index)
+    shape = next(element.iter("{*}numFmt"), None)  # of several, the first is for the newest Word
+    return index, ListLevel(
+        kind="decimal" if shape is None else get_attribute(shape, "val"),
+        pattern=get_child_value(element, "lvlText"),
+        start=read_number(get_child_value(element, "start")),
+        restart_level=min(index, restart),
+        is_legal=is_on(element, "isLgl"),
+    )

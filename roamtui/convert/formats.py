@@ -86,7 +86,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=7,
+        version=8,
     ),
     Format(
         "EPUB",
@@ -95,7 +95,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=5,
+        version=6,
     ),
     Format(
         "DOCX",
@@ -104,7 +104,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=6,
+        version=7,
     ),
     Format(
         "PPTX",
@@ -114,7 +114,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=3,
+        version=4,
     ),
     Format(
         "ODT",
@@ -123,7 +123,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=4,
+        version=5,
     ),
     Format(
         "spreadsheet",
@@ -134,7 +134,7 @@ FORMATS = (
         package="python-calamine",
         extra="formats",
         left_out=_OFFICE_LOSS,
-        version=2,
+        version=3,
     ),
     Format(
         "CSV or TSV",
@@ -144,7 +144,7 @@ FORMATS = (
         version=2,
     ),
     Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=4),
-    Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
+    Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True, version=2),
     Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt", version=2),
 )
 """The formats, in the order in which people read their names."""

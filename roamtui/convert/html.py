@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from lxml.etree import iterwalk
@@ -46,11 +46,8 @@ _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
-_TEX = re.compile(r"(\\\([^`]{1,500}?\\\)|\\\[[^`]{1,500}?\\\])")
-"""Text that may be TeX, which a script draws as a formula in the browser."""
-_TEX_SIGN = re.compile(r"\\[A-Za-z]|\w[\^_][\w{]")
-_PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
+_PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 
 
 class _Block(str):
@@ -105,23 +102,14 @@ def _find_main_part(root: Any, title: str) -> Any:
     """Return the part of a page that holds its text, or the whole page.
 
     It is the smallest `main` or `article` that holds the heading and most of the text. The heading is the
-    first h1 in a `main` or `article` that the title names, or else the first h1. In a page without an h1, the
-    part holds most of the title's words that the page shows.
+    first h1 in a `main` or `article` that the title names, or else the first h1.
     """
     headings = [(words, each) for each in root.iter("h1") if (words := join_text(each).strip())]
     named = (each for words, each in headings if words in title and _list_regions(each.iterancestors()))
     heading = next(named, headings[0][1] if headings else None)
     regions = _list_regions(reversed([*root.iter(*BLOCKS)]) if heading is None else heading.iterancestors())
-    title_words: set[str] = set()
-    if regions and heading is None:
-        title_words = {*title.split()}.intersection(join_text(root).split())
     length_min = _MAIN_SHARE * _measure_text(root) if regions else 0
-    for part in regions:
-        if _measure_text(part) >= length_min and (
-            len(title_words.intersection(join_text(part).split())) >= _MAIN_SHARE * len(title_words)
-        ):
-            return part
-    return root
+    return next((part for part in regions if _measure_text(part) >= length_min), root)
 
 
 def _list_regions(parts: Iterable[Any]) -> list[Any]:
@@ -167,20 +155,16 @@ def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
     """Write what is in an element. Marks that are already open `around` it are not written again."""
     pieces = [_write_text(element.text)]
     for child in element:
+        if child.tag == "sub":
+            before = next(filter(None, reversed(pieces)), "").removesuffix("</sup>").rstrip("*~`")
+            # Only a lowered text that would join a number is marked, unlike the 2 of `H2O`.
+            child.tag = "sub" if before[-1:].isdigit() or (child.tail or "")[:1].isdigit() else "span"
         pieces += [*_write_element(child, around), _write_text(child.tail)]
     return pieces
 
 
 def _write_text(text: str | None) -> _Piece:
-    """Escape words for Markdown, but not formulas in TeX."""
-    if not text:
-        return ""
-    text = _SPACES.sub(" ", text)
-    parts = _TEX.split(text) if "\\" in text else [text]
-    return "".join(
-        part if number % 2 and _TEX_SIGN.search(part) else escape_inline(part)
-        for number, part in enumerate(parts)
-    )
+    return escape_inline(_SPACES.sub(" ", text)) if text else ""
 
 
 def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -254,7 +238,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
-    if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
+    if not mark or mark in around:
         return _write_content(element, around)
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:
@@ -267,29 +251,6 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     return [
         _mark_run(piece, mark, href) if piece and not isinstance(piece, _Block) else piece for piece in pieces
     ]
-
-
-def _is_beside_digit(element: Any) -> bool:
-    """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
-    return _read_before(element)[-1:].isdigit() or _read_after(element)[:1].isdigit()
-
-
-def _read_before(element: Any) -> str:
-    """Return the text directly before an element in its block."""
-    before = element.getprevious()
-    if before is not None:
-        return before.tail or "".join(before.itertext())
-    parent = element.getparent()
-    return parent.text or ("" if parent.tag in BLOCKS else _read_before(parent))
-
-
-def _read_after(element: Any) -> str:
-    """Return the text directly after an element in its block."""
-    after = element.getnext()
-    if element.tail or after is not None:
-        return element.tail or ("" if after.tag in BLOCKS else "".join(after.itertext()))
-    parent = element.getparent()
-    return "" if parent.tag in BLOCKS else _read_after(parent)
 
 
 def _mark_run(run: str, mark: str, href: str) -> str:
@@ -319,7 +280,10 @@ def _write_list(element: Any) -> list[str]:
     if next(element.iter(*HEADINGS), None) is not None:
         return write_blocks(element)
     items = _finish_blocks([_write_text(element.text)])
-    kind = _read_list_type(element)
+    kind = element.get("type", "") if element.get("type") in ("a", "A", "i", "I") else "decimal"
+    looks = f"{element.get('style', '')} {element.get('class', '')}"
+    if style := _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
+        kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
     step = -1 if "reversed" in element.attrib else 1
     number = read_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
     # Markdown can only count up, in figures. Any other number is written as the first word of its item.
@@ -346,17 +310,6 @@ def _write_list(element: Any) -> list[str]:
             else:
                 items.append(lines if items else text)
     return ["\n".join(items)]
-
-
-def _read_list_type(element: Any) -> str:
-    """Return how a list is numbered, as `format_number` names it."""
-    looks = f"{element.get('style', '')} {element.get('class', '')}"
-    style = _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX])
-    if style:
-        is_roman = style[2].lower() == "roman"
-        return style[1].lower() + ("Roman" if is_roman else "Letter")
-    kind: str = element.get("type", "")
-    return kind if kind in ("a", "A", "i", "I") else "decimal"
 
 
 def _write_table(table: Any) -> list[str]:
@@ -399,21 +352,9 @@ def _write_table(table: Any) -> list[str]:
 
 
 def _is_layout(table: Any) -> bool:
-    """Return whether a table only places headings or code on the page.
-
-    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
-    one line.
-    """
-    if next(table.iter(*HEADINGS), None) is not None:
-        return True
-    codes = [*table.iter("pre")]
-    if not codes:
-        return False
-    full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
-    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
-    has_heads = next(table.iter("th"), None) is not None
-    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
-    return not is_data
+    """Return whether a table only places headings or code on the page."""
+    has_code = next(table.iter("pre"), None) is not None and next(table.iter("th"), None) is None
+    return has_code or next(table.iter(*HEADINGS), None) is not None
 
 
 class _Cell(Struct, frozen=True):

@@ -46,29 +46,19 @@ _HIDING_STYLE = re.compile(
     re.IGNORECASE,
 )
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
-_ANCHOR_SIGNS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞"})
+_ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
-_COPY_BUTTON = re.compile(r"\W*cop(?:y|ied)\b.{0,15}$|.{0,40}clipboard|(?:.*\s)?copy-?b", re.IGNORECASE)
 _STYLED = re.compile(
     r"vertical-align\s*:\s*su(?:(?P<sup>per)|(?P<sub>b))\b|text-decoration[\w-]*\s*:[^;]*?(?P<s>line-through)",
     re.IGNORECASE,
 )
 """Styles that mean the same as an element. Each group has the name of that element."""
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\ue000-\uf8ff\\s]+")
-"""Characters without a shape, and those whose shape only a font of icons has."""
-_LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:(?:language-|lang-|highlight-source-|highlight-|brush:\s?)([\w+#.-]{1,30})(?=[\s;]|$)"
-    r"|(?:sourcecode|hljs|prettyprint|src)\s(?!lang)(?:src-)?([a-z][\w+#.-]{0,29})(?=\s|$))"
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s?|sourcecode\s|hljs\s)"
+    r"(?!(?:default|none|notranslate|plaintext|nohighlight|text|source)\b)([\w+#.-]{1,30})(?=[\s;]|$)"
 )
-_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language")
-_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
 _LANGUAGE_DEPTH = 6
 """Number of elements around a code block that may declare its language. Line numbers add four."""
-_NAME_CLASSES = frozenset({"sig-prename", "sig-name", "descclassname", "descname"})
-_SIGNATURE_LENGTH_MAX = 150
-"""A longer signature is a line below its name."""
-_NOT_LANGUAGES = "default none notranslate plaintext nohighlight wrapper text source linenums copy"
-_NOT_A_LANGUAGE = frozenset(_NOT_LANGUAGES.split())
 _ROW_PARENTS = frozenset({"table", "thead", "tbody", "tfoot"})
 _SIGNED = tuple(
     name for name, mark in MARKS_BY_NAME.items() if not mark.isalnum() and name not in ("dt", "q")
@@ -212,10 +202,10 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         or not _HIDDEN_CLASSES.isdisjoint(_list_classes(element))
     ):
         return True
+    if element.tag == "button" and next(element.iterancestors("pre"), None) is not None:
+        return True
     if element.tag == "footer":  # that of a quote names who said it
         return next(element.iterancestors("blockquote", "figure"), None) is None
-    if element.tag == "button" and _is_button_of_code(element):
-        return True
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
         or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
@@ -240,18 +230,6 @@ def _list_classes(element: Any) -> list[str]:
     return names
 
 
-def _is_button_of_code(button: Any) -> bool:
-    """Return whether a button copies or folds a code block, or has only a sign."""
-    words = join_text(button)
-    names = (
-        words,
-        *(button.get(name, "")[:ATTRIBUTE_LENGTH_MAX] for name in ("class", "title", "aria-label")),
-    )
-    nearby = (button.getparent(), button.getprevious(), button.getnext())
-    is_at_code = any(element is not None and element.tag == "pre" for element in nearby)
-    return is_at_code or not any(map(str.isalnum, words)) or any(map(_COPY_BUTTON.match, names))
-
-
 def _read_chosen_options(menu: Any) -> str:
     """Return the options that a page shows: those that are chosen, or else the first that can be chosen."""
     chosen = menu.xpath(".//option[@selected]")
@@ -265,14 +243,12 @@ def _clean_link(link: Any, base_url: str | None) -> None:
     href = link.get("href", "")
     if "#" in href:
         words = "".join(link.itertext("*"))
-        if _INVISIBLE.sub("", words) in _ANCHOR_SIGNS and link.find(".//img") is None:
+        if words.strip("\u200b\ufeff \n") in _ANCHOR_SIGNS and link.find(".//img") is None:
             link.clear(keep_tail=True)
             if words.isspace():  # it separates the words beside it
                 link.tail = f" {link.tail or ''}"
             return
-    # A heading that links to itself is plain text in Markdown.
-    is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
-    link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
+    link.set("href", make_absolute_href(href, base_url))
 
 
 def _wrap_loose_cells(root: Any) -> None:
@@ -308,35 +284,18 @@ def _raise_signatures(root: Any) -> None:
             level = int(element.tag[1])
             continue
         before = element.getprevious()
-        is_signature = "sig-object" in _list_classes(element)
-        is_signature = is_signature or any(map(_is_name, element.iter("code", "tt")))
-        if not is_signature or (before is not None and before.tag in ("dt", *HEADINGS)):
-            continue
-        depth = sum(1 for _ in element.iterancestors("dl"))
-        heading = element
-        signature = join_text(element)
-        name = " ".join("".join(part.text or "" for part in element.iter() if _is_name(part)).split())
-        if len(signature) > _SIGNATURE_LENGTH_MAX and name:
-            heading = element.makeelement("dt")
-            element.addprevious(heading)
-            signature = name
-        _replace_content(heading, signature)
-        heading.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
-
-
-def _is_name(part: Any) -> bool:
-    """Return whether a part of a signature is the name of the function or class, or of its module."""
-    return not _NAME_CLASSES.isdisjoint(_list_classes(part))
+        is_further = before is not None and before.tag in ("dt", *HEADINGS)
+        if "sig-object" in _list_classes(element) and not is_further:
+            depth = sum(1 for _ in element.iterancestors("dl"))
+            _replace_content(element, join_text(element))
+            element.tag = HEADINGS[min(level + depth, len(HEADINGS)) - 1]
 
 
 def find_code_language(code: Any) -> str:
     """Return the language that a code block, an element in it or one around it declares, or ""."""
-    elements = [code, *islice(code.iterancestors(), _LANGUAGE_DEPTH), *code.iter()]
-    classes = " ".join(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX] for element in elements).lower()
-    attributes = [
-        code.get("lang"),
-        *(element.get(name) for element in elements for name in _LANGUAGE_ATTRIBUTES),
-    ]
-    declared = (value.lower() for value in attributes if value and _LANGUAGE.fullmatch(value))
-    named = (first or second for first, second in _LANGUAGE_CLASS.findall(classes))
-    return str(next((value for value in (*named, *declared) if value not in _NOT_A_LANGUAGE), ""))
+    elements = (code, *islice(code.iterancestors(), _LANGUAGE_DEPTH), *code.iter())
+    for element in elements:
+        declared = _LANGUAGE.search(element.get("class", "")[:ATTRIBUTE_LENGTH_MAX].lower())
+        if declared:
+            return declared[1]
+    return ""

@@ -16,13 +16,7 @@ from roamtui.markdown.escaping import write_code
 
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _HEADING = re.compile("^#", re.MULTILINE)
-_BLOCK = re.compile(
-    r"^ ?(?:((`|~)\2\2+)[^`\n]*\n(?:.*\n)*? {0,3}\1\2*[ \t]*$"
-    r"|<!--[\s\S]*?-->|<(pre|script|style|textarea)\b[\s\S]*?</\3>)"
-    r"|^ {0,3}(?P<open>`{3}|~{3}|<(?:[!?]|(?:pre|script|style|textarea)\b))",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""A block of code or HTML up to its own end, or the start of one that may be open or in a list."""
+_MAY_BE_OPEN = re.compile("```|~~~|<[!?a-z]", re.IGNORECASE)
 _HTML_ENDS = ("-->", "</pre>", "?>", "]]>", ">")
 """The end of each kind of HTML block that an empty line does not end."""
 _DISPLAY_STYLE = re.compile(r"\\displaystyle\b\s*")
@@ -66,7 +60,7 @@ def _write_source(source: str, cell: Mapping[str, Any], language: str) -> str:
 
 def _close_blocks(source: str) -> str:
     """End the code or HTML that a Markdown cell leaves open, because Jupyter shows each cell by itself."""
-    if not any(block["open"] for block in _BLOCK.finditer(source)):
+    if not _MAY_BE_OPEN.search(source):
         return source
     from roamtui.commonmark import parse_blocks  # noqa: PLC0415 - takes 80 ms
 

@@ -13,29 +13,10 @@ _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _REPEATS_MAX = 30
 """A letter is repeated at most so often. Then numbers are figures."""
-_ORDINAL_ENDS = {1: "st", 2: "nd", 3: "rd"}
 _HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
-_SMALL_NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORDS_MAX = 999_999
-_ORDINAL_WORDS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
-"""Ordinals that do not end in "th" after the cardinal."""
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
-WORD_KINDS = frozenset({"cardinalText", "ordinalText"})
-"""Kinds that write numbers in words, here in English."""
 
 
 def format_number(number: int, kind: str) -> str:
@@ -43,19 +24,12 @@ def format_number(number: int, kind: str) -> str:
 
     A number that its kind does not have, and that of an unknown kind, is a decimal.
     """
-    if kind.isdecimal():
-        return str(number).zfill(len(kind))
     return _FORMATTERS.get(kind, str)(number)
 
 
 def is_known(kind: str) -> bool:
     """Return whether numbers of a kind are written as Word writes them."""
-    return kind.isdecimal() or kind in _FORMATTERS
-
-
-def _format_ordinal(number: int) -> str:
-    is_teen = number % 100 // 10 == 1
-    return str(number) + ("th" if is_teen else _ORDINAL_ENDS.get(number % 10, "th"))
+    return kind in _FORMATTERS
 
 
 def _repeat_letter(letters: str) -> Callable[[int], str]:
@@ -86,42 +60,14 @@ def _format_han(number: int) -> str:
     return leading + ("十" if tens else "") + _HAN_DIGITS[units]
 
 
-def _format_cardinal(number: int) -> str:
-    return _write_words(number).capitalize() if 0 <= number <= _WORDS_MAX else str(number)
-
-
-def _format_ordinal_words(number: int) -> str:
-    if not 0 <= number <= _WORDS_MAX:
-        return _format_ordinal(number)
-    words = _write_words(number)
-    last = re.split("[ -]", words)[-1]
-    ordinal = _ORDINAL_WORDS.get(last) or re.sub("y$", "ie", last) + "th"
-    return f"{words.removesuffix(last)}{ordinal}".capitalize()
-
-
-def _write_words(number: int) -> str:
-    """Write a number in English words, such as `one hundred twenty-three`."""
-    for value, name in ((1_000, "thousand"), (100, "hundred")):
-        if number >= value:
-            count, rest = divmod(number, value)
-            return f"{_write_words(count)} {name}" + (f" {_write_words(rest)}" if rest else "")
-    if number < len(_SMALL_NUMBERS):
-        return _SMALL_NUMBERS[number]
-    tens, units = divmod(number, 10)
-    return _TENS[tens - 2] + (f"-{_SMALL_NUMBERS[units]}" if units else "")
-
-
 _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
     "decimalZero": "{:02}".format,
-    "ordinal": _format_ordinal,
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),
     **dict.fromkeys(("I", "upperRoman"), lambda number: _format_roman(number).upper()),
-    "cardinalText": _format_cardinal,
-    "ordinalText": _format_ordinal_words,
     **dict.fromkeys(("一", "chineseCounting", "japaneseCounting", "taiwaneseCounting"), _format_han),
     **dict.fromkeys(("chineseCountingThousand", "taiwaneseCountingThousand"), _format_han),
 }

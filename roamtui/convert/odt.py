@@ -1,6 +1,5 @@
 """Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
 
-from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -54,8 +53,6 @@ class _HtmlWriter:
         self._package = package
         self._styles = OdtStyles(styles, root)
         self._lists = OdtLists(styles, root)
-        controls = (each for forms in root.iter("{*}forms") for each in forms.iter())
-        self._controls = {get_attribute(each, "id"): each for each in controls}
         self._number = ""
         """Number of an item of a list, which the next paragraph begins with."""
         self.notes: list[str] = []
@@ -71,7 +68,7 @@ class _HtmlWriter:
             ]
         return "".join(parts)
 
-    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911, PLR0912 - one for each kind
+    def _write_element(self, name: str, element: Any) -> str:  # noqa: PLR0911 - one for each kind
         match name:
             case "h" | "p":
                 return self._write_paragraph(name, element)
@@ -96,8 +93,6 @@ class _HtmlWriter:
                 return write_note_mark(len(self.notes))
             case "frame":
                 return self._write_frame(element)
-            case "control":
-                return self._write_control(element)
             case "content-control" if get_attribute(element, "checkbox") == "true":
                 return write_box(is_checked=get_attribute(element, "checked") == "true")
             case _ if name in _HIDING_FIELDS or get_attribute(element, "display") == "none":
@@ -166,22 +161,3 @@ class _HtmlWriter:
         if frame.find("{*}image") is not None:
             parts.append(f'<img alt="{escape(words)}">')
         return "".join(parts)
-
-    def _write_control(self, element: Any) -> str:
-        """Write a control of a form: whether it is checked, its label and its value."""
-        control = self._controls.get(get_attribute(element, "control"))
-        if control is None or get_local_name(control) == "hidden":
-            return ""
-        return escape(f" {' '.join(filter(None, _iter_control_words(control)))} ")
-
-
-def _iter_control_words(control: Any) -> Iterator[str]:
-    if get_local_name(control) in ("checkbox", "radio"):
-        state = get_attribute(control, "current-state") or get_attribute(control, "state")
-        is_selected = get_attribute(control, "current-selected") == "true"
-        yield write_box(is_checked=state == "checked" or is_selected)
-    yield get_attribute(control, "label")
-    yield get_attribute(control, "current-value")
-    for option in control.iter("{*}option"):
-        if get_attribute(option, "current-selected") == "true":
-            yield get_attribute(option, "label")

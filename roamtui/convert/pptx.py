@@ -1,7 +1,7 @@
 """Convert a presentation (PPTX) to Markdown: each slide with its text in order, tables and notes."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Any
 
 from roamtui.convert.converted import ConvertedText
@@ -43,23 +43,15 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     slides = _list_slides(package, main, deck)
     if not slides and get_local_name(deck) != "presentation":
         raise SourceError(f"{name} is damaged, protected or not a presentation. Save it again as PPTX.")
-    sections = {
-        slide.get("id"): escape_inline(section.get("name", ""))
-        for section in deck.iter("{*}section")
-        for slide in islice(section.iter("{*}sldId"), 1)
-    }
     reader = _SlideReader(package)
     texts: list[str] = []
     first_heading = ""
-    for number, (slide_id, part) in enumerate(slides, start=1):
+    for number, part in enumerate(slides, start=1):
         heading, body, note = reader.read_slide(part, number)
         first_heading = heading if number == 1 else first_heading
-        section = sections.get(slide_id)
         words = body.partition("\n")[0].strip("-# |")[:60].strip()
         title = heading or f"Slide {number}" + (f": {words}" if words else "")
-        headings = [write_heading(1, section)] if section else []
-        headings.append(write_heading(2 if sections else 1, title + note))
-        texts.append("\n\n".join([*headings, body]).rstrip() + "\n\n")
+        texts.append(f"{write_heading(1, title + note)}\n\n{body}".rstrip() + "\n\n")
     title = package.read_title()
     return ConvertedText(
         text="".join(texts).rstrip("\n") + "\n",
@@ -69,17 +61,16 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
     )
 
 
-def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[tuple[str, str]]:
-    """List the id and the part of each slide, by their names if the list of them is missing."""
+def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:
+    """List the part of each slide, by their names if the list of them is missing."""
     relations = package.read_relations(main)
-    slides: list[tuple[str, str]] = []
+    slides: list[str] = []
     for entry in deck.iterfind("{*}sldIdLst/{*}sldId"):
         relation = relations.get(next((value for key, value in entry.items() if key.endswith("}id")), ""))
-        slides.append((entry.get("id", ""), relation.target if relation else ""))
-    if any(part for _, part in slides):
+        slides.append(relation.target if relation else "")
+    if any(slides):
         return slides
-    names = sorted(package.list_names("ppt/slides/slide"), key=lambda name: (len(name), name))
-    return [("", name) for name in names]
+    return sorted(package.list_names("ppt/slides/slide"), key=lambda name: (len(name), name))
 
 
 class _SlideReader:
@@ -142,7 +133,9 @@ class _SlideReader:
                 case "sp" if kind not in _EDGE_KINDS:
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic":
-                    yield from self._write_picture(shape)
+                    properties = shape.find("{*}nvPicPr/{*}cNvPr")
+                    if properties is not None and (words := " ".join(properties.get("descr", "").split())):
+                        yield f"![{escape_inline(words)}]()"
                 case "graphicFrame":
                     for table in shape.iterfind("{*}graphic/{*}graphicData/{*}tbl"):
                         yield from self._write_table(table)
@@ -153,37 +146,20 @@ class _SlideReader:
                 case _:
                     pass
 
-    def _write_picture(self, picture: Any) -> Iterator[str]:
-        """Yield the description of a picture, and note a picture that is not in the file."""
-        blip = picture.find("{*}blipFill/{*}blip")
-        relation = self._relations.get(get_attribute(blip, "embed")) if blip is not None else None
-        if relation is None or not self._package.has(relation.target):
-            self._note_missing("a picture")
-        properties = picture.find("{*}nvPicPr/{*}cNvPr")
-        if properties is not None and (words := " ".join(properties.get("descr", "").split())):
-            yield f"![{escape_inline(words)}]()"
-
     def _write_table(self, table: Any) -> Iterator[str]:
-        """Yield a table. A short text of a merged cell is in each row and column that it covers.
-
-        A text that is alone in its row, such as a title, is there once.
-        """
+        """Yield a table. A short text of a merged cell is in each row and column that it covers."""
         rows: list[list[MarkdownCell]] = []
-        above: dict[int, MarkdownCell] = {}
         for row in table.iterfind("{*}tr"):
-            cells = [MarkdownCell(self._write_line(cell)) for cell in row.iterfind("{*}tc")]
-            count = sum(map(bool, cells))
-            covering: dict[int, MarkdownCell] = {}
-            for column, cell in enumerate(row.iterfind("{*}tc")):
-                is_below = is_true(cell.get("vMerge"))
-                is_beside = is_true(cell.get("hMerge"))
-                if is_below:
-                    covering[column] = above.get(column, cells[column])
-                else:
-                    covering[column] = covering.get(column - 1, cells[column]) if is_beside else cells[column]
-                if count > (is_beside and not is_below) and len(covering[column]) <= REPEATED_LENGTH_MAX:
-                    cells[column] = covering[column]
-            above = covering
+            own = [MarkdownCell(self._write_line(cell)) for cell in row.iterfind("{*}tc")]
+            is_title = sum(map(bool, own)) == 1
+            cells: list[MarkdownCell] = []
+            for cell, text in zip(row.iterfind("{*}tc"), own, strict=True):
+                covering = text
+                if is_true(cell.get("vMerge")):
+                    covering = rows[-1][len(cells)] if rows and len(cells) < len(rows[-1]) else text
+                elif is_true(cell.get("hMerge")) and cells and not is_title:
+                    covering = cells[-1]
+                cells.append(covering if len(covering) <= REPEATED_LENGTH_MAX else text)
             rows.append(cells)
         if not rows:
             return

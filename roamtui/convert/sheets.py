@@ -1,4 +1,4 @@
-"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: sections for sheets and named areas.
+"""Convert a workbook (XLSX, XLS, XLSB, ODS) to Markdown: a section for each sheet.
 
 Formulas are not computed: the values that the spreadsheet program saved are read.
 """
@@ -50,10 +50,8 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     workbook = Workbook(package) if package else None
     if workbook and workbook.is_xlsx:
         sheets = workbook.read_sheets()
-        areas = [*workbook.list_areas()]
     else:
         sheets = _read_by_calamine(_mark_raised(package, data) if package else data)
-        areas = [*_list_areas(package)] if package else []
     for sheet in sheets:
         blocks = [*_write_blocks(sheet)]
         if sheet.rows_max is not None:
@@ -73,9 +71,6 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
         raise SourceError(
             f"{name} is damaged: no sheet can be read. Save it again in the program that made it."
         )
-    if areas:
-        items = [f"- {escape_inline(': '.join(area))}" for area in areas]
-        texts += [write_heading(1, "Named areas"), "\n".join(items)]
     return ConvertedText(
         text="\n\n".join(texts) + "\n",
         title=package.read_title() if package else "",
@@ -126,14 +121,6 @@ def _mark_raised(package: ZipPackage, data: bytes) -> bytes:
         for name in package.list_names(""):
             archive.writestr(name, etree.tostring(content) if name == "content.xml" else package.read(name))
     return stream.getvalue()
-
-
-def _list_areas(package: ZipPackage) -> Iterator[tuple[str, str]]:
-    """Yield the name and the address of each named area of an OpenDocument file."""
-    if b"named-range" in package.read("content.xml"):
-        for element in package.iter_elements("content.xml", "table-row", "named-range"):
-            if address := get_attribute(element, "cell-range-address"):
-                yield get_attribute(element, "name"), address
 
 
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type

@@ -51,20 +51,6 @@ _WORD = make_docx_parts(
 _SAMPLES = {
     name: read_sample(name) for name in ("budget.xlsx", "budget.xls", "budget.ods", "talk.pptx", "handbook.odt")
 }
-_SAMPLES["budget.xlsx"] = replace_part(
-    _SAMPLES["budget.xlsx"], "xl/tables/table1.xml", "", '<table id="1" name="Boat parts" ref="A3:B5"/>'
-)
-_SECTION = '<s:section name="{}"><s:sldIdLst>{}</s:sldIdLst></s:section>'
-_SECTIONS = "".join(
-    _SECTION.format(name, "".join(f'<s:sldId id="{slide}"/>' for slide in slides))
-    for name, slides in (("Start", (256, 257)), ("Empty", ()), ("End", (258, 259)))
-)
-_SAMPLES["talk.pptx"] = replace_part(
-    _SAMPLES["talk.pptx"],
-    "ppt/presentation.xml",
-    "</p:presentation>",
-    f'<s:sectionLst xmlns:s="x">{_SECTIONS}</s:sectionLst></p:presentation>',
-)
 _SAMPLES["handbook.docx"] = pack(_WORD)
 _SAMPLES["boats.epub"] = pack(make_epub_parts({"one.xhtml": "<h1>Hulls &amp; keels</h1><p>A hull # is of steel.</p>"}))
 

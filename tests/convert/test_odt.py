@@ -135,10 +135,8 @@ def test_hidden_text_is_left_out() -> None:
 
 def test_readings_sequences_and_boxes() -> None:
     body = (
-        "<office:forms><form:form><form:checkbox form:id='c1' form:label='insured' form:current-state='checked'/>"
-        "</form:form></office:forms>"
         "<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text></text:ruby>です。"
         " Table <text:sequence>4</text:sequence></text:p>"
-        "<text:p><draw:control draw:control='c1'/></text:p>"
+        "<text:p><text:content-control checkbox='true' checked='true'/> insured</text:p>"
     )
     assert _convert(body) == "漢字(かんじ)です。 Table 4\n\n[x] insured\n"
