@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.plain import format_count
-from roamtui.text import Bounds, subtract_bounds
+from roamtui.text import Bounds, merge_bounds, subtract_bounds
 
-_WORD_LENGTH_MAX = 40
-"""A longer word is divided."""
-_CELLS_PER_END = 40
-"""For each so many cells of a line, one word at each end of a quote comes before the words around it."""
+GAP = "[…]"
+"""Stands for words that are left out."""
+_LOOK = 40
+"""Number of characters in which a word ends."""
 
 
 class Part(Struct, frozen=True):
@@ -59,31 +57,32 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         return [*self._divide(0, len(self.sentence))]
 
     def cut(self, width: int) -> list[Part]:
-        """List parts of at most `width` cells in all: the ends of the quote and the words beside them.
+        """List parts of at most `width` cells: the words nearest to the ends of the quote, and gaps."""
+        from roamtui.markdown.lines import measure  # noqa: PLC0415 - the first screen does not need it
 
-        Each gap says how many words it hides. If there is little room, the quote has a gap too.
-        """
-        tokens = _read_tokens(self)
-        if sum(token.width for token in tokens) <= width:
+        if measure(self.sentence) <= width:
             return self.list_parts()
-        order = _rank(tokens, max(1, width // _CELLS_PER_END))
-        low = 1
-        high = len(order)
-        while low < high:  # the most words that fit
+        edges = [edge for bounds in self.quoted for edge in bounds] or [0]
+        parts: list[Part] = []
+        low = 0
+        high = width
+        while low < high:  # the furthest reach that fits
             middle = (low + high + 1) // 2
-            runs = _list_runs(tokens, order[:middle])
-            if sum(run.width for run in runs) <= width:
+            longer = [*self._cut(list_near_bounds(self.sentence, (0, len(self.sentence)), edges, middle))]
+            if sum(measure(part.text) for part in longer) <= width:
+                parts = longer
                 low = middle
             else:
                 high = middle - 1
-        parts: list[Part] = []
-        start = end = 0
-        for run in _list_runs(tokens, order[:low]):
-            if run.gap:
-                parts += [*self._divide(start, end), Part(run.gap)]
-                start = run.end
-            end = run.end
-        return [*parts, *self._divide(start, end)]
+        return parts
+
+    def _cut(self, shown: Iterable[Bounds]) -> Iterator[Part]:
+        position = 0
+        for start, end in (*shown, (len(self.sentence), len(self.sentence))):
+            if position < start:
+                yield Part(f"{GAP} ")
+            yield from self._divide(start, end)
+            position = end
 
     def _divide(self, start: int, end: int) -> Iterator[Part]:
         """Yield a part of the sentence, divided where the quote or struck-out words begin and end."""
@@ -97,57 +96,23 @@ class Surroundings(Struct, frozen=True, kw_only=True):
             yield Part(self.sentence[low:high], is_quoted, is_struck)
 
 
-class _Run(Struct, frozen=True):
-    """A part of a sentence, or a gap in its place."""
+def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int) -> list[Bounds]:
+    """List the parts of some bounds of a text that are at most `reach` characters from the edges.
 
-    start: int
-    end: int
-    width: int
-    words: int
-    is_quoted: bool = False
-    gap: str = ""
-
-
-def _read_tokens(surroundings: Surroundings) -> list[_Run]:
-    """Divide a sentence into gaps, words, and characters of scripts without spaces, with the space after."""
-    from roamtui.markdown.lines import WIDE, measure  # noqa: PLC0415 - the first screen does not need it
-
-    tokens: list[_Run] = []
-    pattern = rf"\[… (?P<hidden>[\d,]+) words?\]\s*|[{WIDE}]\s*|[^\s{WIDE}]{{1,{_WORD_LENGTH_MAX}}}\s*"
-    for match in re.finditer(pattern, surroundings.sentence):
-        start, end = match.span()
-        words = int(match["hidden"].replace(",", "")) if match["hidden"] else 1
-        is_quoted = any(first < end and start < last for first, last in surroundings.quoted)
-        tokens.append(_Run(start, end, measure(match[0]), words, is_quoted))
-    return tokens
-
-
-def _rank(tokens: Sequence[_Run], end_words: int) -> list[int]:
-    """Order the tokens: the ends of the quote, then what stands nearest around it, then what is inside."""
-    quoted = [index for index, token in enumerate(tokens) if token.is_quoted]
-    firsts = [index for index in quoted if not index or not tokens[index - 1].is_quoted]
-    lasts = [index for index in quoted if index + 1 == len(tokens) or not tokens[index + 1].is_quoted]
-    ends = [*firsts, *lasts]
-
-    def get_rank(index: int) -> tuple[int, int]:
-        distance = min((abs(index - end) for end in ends), default=index)
-        if not tokens[index].is_quoted:
-            return 1, distance
-        return (0 if distance < end_words else 2), distance
-
-    return sorted(range(len(tokens)), key=get_rank)
-
-
-def _list_runs(tokens: Sequence[_Run], shown: Sequence[int]) -> Iterator[_Run]:
-    """Yield the shown tokens and the gaps between them. There is no gap that would save nothing."""
-    position = 0
-    for index in (*sorted(shown), len(tokens)):
-        hidden = tokens[position:index]
-        gap = f"[… {format_count(sum(token.words for token in hidden), 'word')}] "
-        width = sum(token.width for token in hidden)
-        if width > len(gap):
-            yield _Run(hidden[0].start, hidden[-1].end, len(gap), 0, gap=gap)
+    They begin and end with whole words. What a gap would not shorten stays.
+    """
+    low, high = bounds
+    near = [(low, low)]
+    windows = merge_bounds((max(low, edge - reach), min(high, edge + reach)) for edge in edges)
+    for start, end in (*windows, (high, high)):
+        first = start
+        after = end
+        if start > low:
+            first = max(start, text.find(" ", start, min(end, start + _LOOK)) + 1)
+        if end < high:
+            after = text.rfind(" ", max(first, end - _LOOK), end) + 1 or end
+        if first - near[-1][1] > len(GAP) + 1:
+            near.append((first, after))
         else:
-            yield from hidden
-        yield from tokens[index : index + 1]
-        position = index + 1
+            near[-1] = (near[-1][0], after)
+    return [(start, end) for start, end in near if start < end]

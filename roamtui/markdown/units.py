@@ -141,12 +141,6 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         """See `TableHeads.find`."""
         return None if self.heads is None else self.heads.find(self.row)
 
-    @property
-    def is_bold(self) -> bool:
-        """Whether all of its words are bold."""
-        words = [piece for piece in self.cells[0].pieces if piece.text.strip()]
-        return bool(words) and all(Emphasis.STRONG in piece.emphasis for piece in words)
-
 
 class TextUnits(Struct, frozen=True):
     """The outermost blocks of a text, and its units that have letters or digits, in order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -15,8 +14,6 @@ from msgspec import Struct
 from roamtui.markdown.blocks import Emphasis
 from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds
-
-_SPACE = re.compile(r"\s+")
 
 
 class Piece(NamedTuple):
@@ -47,14 +44,6 @@ class VisibleText(Struct, frozen=True, dict=True):
     def sentence_ends(self) -> array[int]:
         """The offset after each sentence but the last."""
         return array("Q", iter_sentence_ends(self.text))
-
-    @cached_property
-    def _spaces(self) -> array[int]:
-        return array("Q", [match.start() for match in _SPACE.finditer(self.text)])
-
-    def count_words(self, start: int, end: int) -> int:
-        """Count the words of a part of the text that begins and ends with a word."""
-        return bisect_left(self._spaces, end) - bisect_left(self._spaces, start) + 1
 
     @cached_property
     def offsets(self) -> array[int]:

@@ -1,9 +1,8 @@
 """Find quotes, and what citations lead to, in the current version of the document."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from roamtui.markdown.units import split_sentences
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
-from roamtui.quotes.find import FoundQuote, find_in_context, iter_in_span
+from roamtui.quotes.find import FoundQuote, find_in_span, iter_in_span
 from roamtui.quotes.nearest import (
     CITED_SIMILARITY_MIN,
     SIMILARITY_MIN,
@@ -94,9 +93,9 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     place = _find_kept(claim.quote, claim.sentence, library, expected, claim.context)
-    if place is None:
-        return _find_substitute(claim, library, expected, similarity_min)
     found = place.found
+    if found is None:
+        return _find_substitute(claim, library, expected, place.sentence_now, similarity_min)
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
         was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
@@ -116,12 +115,38 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     )
 
 
-def _find_substitute(claim: Claim, library: Library, expected: str | None, similarity_min: float) -> Finding:
+class _Sentence(NamedTuple):
+    """The sentence of a section that is most similar to one that was kept."""
+
+    span: Span
+    shown: str
+    similarity: float
+
+
+class _Place(NamedTuple):
+    """Where a quote was found."""
+
+    found: FoundQuote | None = None
+    is_in_section: bool = False
+    """Whether it is in the claimed section."""
+    is_cut: bool = False
+    """Whether there are more places than were compared."""
+    sentence_now: _Sentence | None = None
+    """What the sentence that was kept with a quote has become, if the quote has left it."""
+
+
+def _find_substitute(
+    claim: Claim,
+    library: Library,
+    expected: str | None,
+    sentence_now: _Sentence | None,
+    similarity_min: float,
+) -> Finding:
     """Return what has replaced a quote that the library does not have."""
     similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
     span = None
-    if claim.sentence and expected is not None:
-        span = _find_replacing_words(claim.quote, claim.sentence, library, expected)
+    if claim.sentence and sentence_now is not None:
+        span = _find_replacing_words(claim.quote, claim.sentence, library, sentence_now)
     if span is None:
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
         span = None if similar is None else similar.span
@@ -136,89 +161,69 @@ def _find_substitute(claim: Claim, library: Library, expected: str | None, simil
     return Finding(status=status, span=span, section_id=section_id, message=problem)
 
 
-class _Place(NamedTuple):
-    """Where a quote was found."""
-
-    found: FoundQuote
-    is_in_section: bool
-    """Whether it is in the claimed section."""
-    is_cut: bool = False
-    """Whether there are more places than were compared."""
-
-
 def _find_kept(
     quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _Place | None:
-    """Find a quote, or return None if it has left the sentence that was kept with it.
+) -> _Place:
+    """Find a quote, unless it has left the sentence that was kept with it.
 
     The same words in another sentence do not stand for it, as long as the section has that sentence.
     """
     place = _find_anywhere(quote, sentence, library, section_id, context)
-    if place is None or not sentence or _has_sentence(quote, sentence, place.found, library):
+    found = place.found
+    if not sentence or (found is not None and _has_sentence(quote, sentence, found, library)):
         return place
     now = None if section_id is None else _find_sentence(sentence, library, section_id)
     if now is None:
         return place
-    sentence_now, shown = now
-    if sentence_now.overlaps(place.found.span):
+    if found is None:
+        return _Place(sentence_now=now)
+    around = find_surroundings(library, found.parts, is_exact=False)
+    if around is not None and measure_similarity(sentence, around.text) >= now.similarity:
         return place
-    around = find_surroundings(library, place.found.parts, is_exact=False)
-    own = 0.0 if around is None else measure_similarity(sentence, around.text)
-    if around is not None and own >= measure_similarity(sentence, shown):
-        return place  # a quote of several sentences has more around it than one sentence
-    found = find_in_context(quote, library, sentence_now)
-    return None if found is None else _Place(found, is_in_section=True)
+    return _Place(find_in_span(quote, library, now.span), is_in_section=True, sentence_now=now)
 
 
-def _find_sentence(sentence: str, library: Library, section_id: str) -> tuple[Span, str] | None:
-    """Find the sentence of a section that is most similar to one that was kept, with what is shown of it."""
+def _find_sentence(sentence: str, library: Library, section_id: str) -> _Sentence | None:
+    """Find the sentence of a section that is most similar to one that was kept."""
     section = library.node(section_id).content_span
-    nearest: tuple[Span, str] | None = None
-    similarity = SIMILARITY_MIN
+    nearest: _Sentence | None = None
     for part in split_sentences(library.clean_text(section)):
         span = section.get_part(part.start, part.end)
         around = find_surroundings(library, (span,), is_exact=False)
-        own = 0.0 if around is None else measure_similarity(sentence, around.text)
-        if around is not None and own > similarity:
-            similarity = own
-            nearest = span, around.text
+        similarity = 0.0 if around is None else measure_similarity(sentence, around.text)
+        if around is not None and similarity > (SIMILARITY_MIN if nearest is None else nearest.similarity):
+            nearest = _Sentence(span, around.text, similarity)
     return nearest
 
 
-def _find_replacing_words(quote: str, sentence: str, library: Library, section_id: str) -> Span | None:
+def _find_replacing_words(quote: str, sentence: str, library: Library, now: _Sentence) -> Span | None:
     """Find what stands in the place of a quote in the sentence that was kept with it, as that is now."""
-    now = _find_sentence(sentence, library, section_id)
-    if now is None:
-        return None
-    span, shown = now
-    words = find_replacing_words(quote, sentence, shown)
-    found = find_in_context(words, library, span) if words else None
-    return span if found is None else found.span
+    words = find_replacing_words(quote, sentence, now.shown)
+    found = find_in_span(words, library, now.span) if words else None
+    return None if found is None else found.span
 
 
 def _find_anywhere(
     quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _Place | None:
+) -> _Place:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
     that a model copied with it. Of several places, the one counts that has the `sentence`, or most of it,
     then the one that the `context` means.
     """
-    is_kept = partial(_has_sentence, quote, sentence or "", library=library)
     texts = _list_texts(library)
     section = None if section_id is None else library.node(section_id).content_span
     if section is not None:
-        texts.sort(key=lambda span: span.doc != section.doc)
+        texts = [section, *sorted(texts, key=lambda span: span.doc != section.doc)]
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
-        for span in texts if section is None else [section, *texts]:
+        for span in texts:
             places = [*islice(iter_in_span(words, library, span), PLACES_MAX)]
-            kept = next(filter(is_kept, places if sentence else ()), None)
-            found = kept or choose_place(places, library, sentence or "", context)
+            kept = (place for place in places if sentence and _has_sentence(quote, sentence, place, library))
+            found = next(kept, None) or choose_place(places, library, sentence or "", context)
             if found is not None:
-                is_cut = len(places) == PLACES_MAX
-                return _Place(found, is_in_section=span is section, is_cut=is_cut)
-    return None
+                return _Place(found, is_in_section=span is section, is_cut=len(places) == PLACES_MAX)
+    return _Place()
 
 
 def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
@@ -276,43 +281,48 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
     """Find what stands in the place of a quote that was not found.
 
     Words that have replaced it in its sentence come first, then the same words where the model has not read
-    them, then the most similar ones: of the cited section, or else of what the model has read, unless only
-    others are near.
+    them, then the most similar ones: of the cited section, of what the model has read, or of all.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    cited_id = citation.section_id if citation.section_id in library else None
-    if cited_id is not None and citation.is_changed and citation.first_sentence:
-        replacing = _find_replacing_words(citation.quote, citation.first_sentence, library, cited_id)
-        if replacing is not None:
-            return _make_nearest(replacing, library, cited_id, is_read=True)
-    read = state.list_read()
-    same = _find_anywhere(citation.quote, None, library, cited_id)
-    if same is not None and not any(map(same.found.span.overlaps, read)):
-        return _make_nearest(same.found.span, library, cited_id, is_read=False, is_same=True)
-    cited = _list_parts(library, citation.section_id, read)
-    similar = find_nearest(citation.quote, library, cited, SIMILARITY_MIN)
-    similar = similar or find_nearest(citation.quote, library, read, CITED_SIMILARITY_MIN)
-    if similar is None or similar.similarity < SIMILARITY_MIN:
-        anywhere = find_nearest(citation.quote, library, _list_texts(library), SIMILARITY_MIN)
-        if anywhere is not None:
-            return _make_nearest(anywhere.span, library, cited_id, is_read=False)
-    return None if similar is None else _make_nearest(similar.span, library, cited_id, is_read=True)
-
-
-def _make_nearest(
-    span: Span, library: Library, cited_id: str | None, *, is_read: bool, is_same: bool = False
-) -> Nearest:
-    """Name the place of some words, with their section unless it is the cited one."""
+    span, is_same = next(_iter_replacements(citation.quote, citation, state), (None, False))
+    if span is None:
+        return None
     section_id = library.section_at(span.doc, span.start) or library.root_id
     place = make_citation(section_id, library, span=span).place
-    if is_same or section_id != cited_id:
+    if is_same or section_id != citation.section_id:
         place = f"in {format_node_title(library.node(section_id))}, {place}"
+    is_read = any(map(span.overlaps, state.list_read()))
     text = library.text_at(span)
     return Nearest(text=text, span=span, is_read=is_read, is_same=is_same, place=place)
+
+
+def _iter_replacements(
+    quote: str, citation: Citation, state: ConversationState
+) -> Iterator[tuple[Span, bool]]:
+    """Yield what may stand in the place of a quote, the likeliest first, and whether it is the same words."""
+    library = state.library
+    cited_id = citation.section_id if citation.section_id in library else None
+    if cited_id is not None and citation.is_changed and citation.first_sentence:
+        now = _find_sentence(citation.first_sentence, library, cited_id)
+        replacing = now and _find_replacing_words(quote, citation.first_sentence, library, now)
+        if replacing is not None:
+            yield replacing, False
+    read = state.list_read()
+    same = _find_anywhere(quote, None, library, cited_id).found
+    if same is not None and not any(map(same.span.overlaps, read)):
+        yield same.span, True
+    for spans, similarity_min in (
+        (_list_parts(library, citation.section_id, read), SIMILARITY_MIN),
+        (read, SIMILARITY_MIN),
+        (_list_texts(library), SIMILARITY_MIN),
+        (read, CITED_SIMILARITY_MIN),
+    ):
+        if (similar := find_nearest(quote, library, spans, similarity_min)) is not None:
+            yield similar.span, False
 
 
 def _list_parts(library: Library, section_id: str, spans: Sequence[Span]) -> list[Span]:
@@ -383,11 +393,8 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     around = citation.surroundings
     quote = around.quoted_words if is_sentence and around is not None else citation.quote
     was_found = citation.span is not None or citation.is_changed
-    if (
-        quote is None
-        or not was_found
-        or (citation.doc not in library.documents_by_key and library.unloaded_files)
-    ):
+    is_unloaded = citation.doc not in library.documents_by_key and library.unloaded_files
+    if quote is None or not was_found or is_unloaded:
         return citation
     found, is_in_own = _find_again(quote, citation, library)
     span = None if found is None else found.span
@@ -399,18 +406,18 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
         again = make_citation(section_id, library, quote=quote, found=found)
         if section_id != citation.section_id:
             is_in_own = again.path[-1:] == citation.path[-1:]  # the ids may be others, but not the title
-    state = QuoteState.NOT_FOUND if span is None else QuoteState.ELSEWHERE
-    if is_in_own and citation.state is not QuoteState.ELSEWHERE:
-        state = QuoteState.EXACT if found is not None and found.is_exact else QuoteState.SAME
-    if is_sentence:
-        again = replace(again, quote=None)
-        state = QuoteState.SUPPORTED
+    state = QuoteState.ELSEWHERE
+    if found is None:
+        state = QuoteState.NOT_FOUND
+    elif is_in_own and citation.state is not QuoteState.ELSEWHERE:
+        state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
     again = replace(again, surroundings=again.surroundings if found else None)
     then = citation.first_sentence
     return replace(
         again,
         section_id=citation.section_id,
-        state=state,
+        quote=None if is_sentence else again.quote,
+        state=QuoteState.SUPPORTED if is_sentence else state,
         span=span,
         sentence_then=None if then == again.sentence else then,
         start=citation.start,
@@ -425,12 +432,10 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
     section_id = citation.section_id if citation.section_id in library else None
     span = resolve_citation(citation, library)
     # A word of the quote may be part of a longer one now.
-    found = None if span is None else find_in_context(quote, library, span)
-    is_in_own = False
-    if found is not None and section_id is not None:
-        section = library.node(section_id).span
-        is_in_own = section.doc == found.span.doc and section.start <= found.span.start < section.end
-    if found is None or (citation.is_verified and not is_in_own):
-        place = _find_kept(quote, citation.first_sentence, library, section_id)
-        return (None, False) if place is None else (place.found, place.is_in_section)
-    return found, is_in_own
+    found = None if span is None else find_in_span(quote, library, span)
+    if found is not None:
+        is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
+        if is_in_own or not citation.is_verified:
+            return found, is_in_own
+    place = _find_kept(quote, citation.first_sentence, library, section_id)
+    return place.found, place.is_in_section

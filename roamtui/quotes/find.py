@@ -76,97 +76,66 @@ class FoundQuote(Struct, frozen=True, kw_only=True):
     parts: tuple[Span, ...]
 
 
-def find_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> QuoteMatch | None:
+def find_quote(quote: str, text: str) -> QuoteMatch | None:
     """Return where a Markdown text has a quote, or None. An exact place comes before one written otherwise.
 
-    With `within`, only these parts of the text count. Both are read as a person sees them: see `words.py`.
+    Both are read as a person sees them: see `words.py`.
     """
-    return next(_iter_quote(quote, text, within), None)
-
-
-def _iter_quote(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Iterator[QuoteMatch]:
-    """Yield the places of a quote in a text, some of them twice: first the exact ones."""
-    likely: list[Bounds] = []
-    for bounds in _iter_likely_places(quote, text):
-        likely.append(bounds)
-        yield from _iter_matches(quote, text, bounds, within, is_exact=True)
-    for bounds in likely:
-        yield from _iter_matches(quote, text, bounds, within, is_exact=False)
-
-
-def _iter_likely_places(quote: str, text: str) -> Iterator[Bounds]:
-    places = list_likely_places(quote, text) if _read_quote(quote) else iter(())
-    return places if _is_long(quote) else islice(places, _SHORT_PLACES_MAX)
-
-
-def _is_long(quote: str) -> bool:
-    return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
-
-
-def _iter_matches(
-    quote: str, text: str, bounds: Bounds, within: Sequence[Bounds] | None = None, *, is_exact: bool
-) -> Iterator[QuoteMatch]:
-    """Yield the matches of a quote in a part of a text."""
-    excerpt = text if bounds == (0, len(text)) else text[bounds[0] : bounds[1]]
-    words = read_words(excerpt)
-    is_long = _is_long(quote)
-    for reading in _read_quote(quote):
-        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
-            match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
-            has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
-            is_within = within is None or any(
-                start <= match.start and match.end <= end for start, end in within
-            )
-            is_enough = is_long or (is_exact and match.is_whole)
-            if has_ellipses and is_within and is_enough:
-                yield match
+    return next(_iter_quote(quote, text, (0, len(text))), None)
 
 
 def find_in_span(quote: str, library: Library, within: Span) -> FoundQuote | None:
-    """Return where a span has a quote, or None."""
+    """Return where a span has a quote, or None. The span is read with the sections around it."""
     return next(iter_in_span(quote, library, within), None)
 
 
 def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
     """Yield the places at which a span has a quote, some of them twice.
 
-    The quote may leave out page footers, like every text that a model or search reads.
-    """
-    for text in _iter_spellings(library, within):
-        for match in _iter_quote(quote, text):
-            yield _locate(match, within)
-
-
-def _iter_spellings(library: Library, span: Span) -> Iterator[str]:
-    """Yield a text as it is, then without its page footers and the titles of its pages, if it has any."""
-    text = library.text_at(span)
-    yield from dict.fromkeys((text, library.clean_text(span), library.join_pages(span)))
-
-
-def find_in_context(quote: str, library: Library, within: Span) -> FoundQuote | None:
-    """Return where a span has a quote, or None. The span is read with the sections around it."""
-    return next(iter_in_context(quote, library, within), None)
-
-
-def iter_in_context(quote: str, library: Library, within: Span) -> Iterator[FoundQuote]:
-    """Yield the places at which a span has a quote, some of them twice.
-
-    The span is read with the sections around it, without page footers, then also without the titles of pages.
+    The span is read with the sections around it, then without page footers, like every text that a model or
+    search reads, then also without the titles of pages.
     """
     around = library.widen_to_sections(within)
     bounds = (within.start - around.start, within.end - around.start)
-    for text in dict.fromkeys((library.clean_text(around), library.join_pages(around))):
-        for match in _iter_quote(quote, text, [bounds]):
-            yield _locate(match, around)
+    texts = library.text_at(around), library.clean_text(around), library.join_pages(around)
+    for text in dict.fromkeys(texts):
+        for match in _iter_quote(quote, text, bounds):
+            yield FoundQuote(
+                span=around.get_part(match.start, match.end),
+                is_exact=match.is_exact,
+                is_whole=match.is_whole,
+                parts=tuple(around.get_part(*part) for part in match.parts),
+            )
 
 
-def _locate(match: QuoteMatch, within: Span) -> FoundQuote:
-    return FoundQuote(
-        span=within.get_part(match.start, match.end),
-        is_exact=match.is_exact,
-        is_whole=match.is_whole,
-        parts=tuple(within.get_part(*part) for part in match.parts),
-    )
+def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
+    """Yield the places of a quote in a part of a text, some of them twice: first the exact ones."""
+    readings = _read_quote(quote)
+    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
+    places = list_likely_places(quote, text) if readings else iter(())
+    likely: list[Bounds] = []
+    for bounds in places if is_long else islice(places, _SHORT_PLACES_MAX):
+        likely.append(bounds)
+        yield from _iter_matches(quote, text, bounds, within, is_exact=True)
+    if is_long:
+        for bounds in likely:
+            yield from _iter_matches(quote, text, bounds, within, is_exact=False)
+
+
+def _iter_matches(
+    quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
+) -> Iterator[QuoteMatch]:
+    """Yield the matches of a quote in a part of a text."""
+    excerpt = text[slice(*bounds)]
+    words = read_words(excerpt)
+    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
+    for reading in _read_quote(quote):
+        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
+            match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
+            has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+            is_within = within[0] <= match.start and match.end <= within[1]
+            if has_ellipses and is_within and (is_long or match.is_whole):
+                yield match
 
 
 class _Run(NamedTuple):

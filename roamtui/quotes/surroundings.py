@@ -1,7 +1,7 @@
 """Find what a document says around a quote, as a person sees it: the sentence, and what governs it.
 
-A row of a table comes with its column heads, an item of a list with the line that leads the list in, and the
-answer of an FAQ with its question. A sentence goes on over the end of a page.
+A row of a table comes with its column heads, and an item of a list with the line that leads the list in. A
+sentence goes on over the end of a page.
 """
 
 from __future__ import annotations
@@ -10,31 +10,27 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, blank_footers
 from roamtui.markdown.blocks import Emphasis
-from roamtui.markdown.surroundings import Surroundings
+from roamtui.markdown.surroundings import GAP, Surroundings, list_near_bounds
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece, VisibleText
-from roamtui.plain import format_count, sanitise_text
+from roamtui.plain import sanitise_text
 from roamtui.sentences import continues_sentence
-from roamtui.text import Bounds, Span, merge_bounds
+from roamtui.text import Bounds, Span
 
 _LENGTH_MAX = 2_000
 """Maximum length of a sentence that is kept whole, in characters."""
-_LEAD_LENGTH_MAX = 300
-"""The same for the sentence that leads a list in."""
 _LEADS_MAX = 4
 _STEPS_MAX = 100
 """Maximum number of units to look at before and after a quote."""
 _REACH_MIN = 100
 _LOOK = 40
-_PAGES_MAX = 3
-"""Maximum number of paragraphs over which a sentence goes on, in each direction."""
 _SKIPPED_MAX = 3
 """Maximum number of units, such as footnotes, over which a sentence goes on."""
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
@@ -76,8 +72,8 @@ def find_surroundings(
     segments = _Finder(library, parts).list_segments()
     line = _Line()
     length = sum(segment.end - segment.start for segment in segments)
-    edges = [edge for segment in segments for edge in _list_edges(segment)]
-    reach = length if length <= _LENGTH_MAX else max(_REACH_MIN, _LENGTH_MAX // max(1, len(edges)))
+    edges = sum(len(_list_edges(segment)) for segment in segments)
+    reach = length if length <= _LENGTH_MAX else max(_REACH_MIN, _LENGTH_MAX // max(1, edges))
     for segment in segments:
         line.add(segment, reach)
     return line.finish(is_exact=is_exact)
@@ -114,23 +110,18 @@ class _Finder:
         first, last = touched[0], touched[-1]
         start = self._find_start(first, _list_edges(self._make_segment(first))[0])
         end = self._find_end(last, _list_edges(self._make_segment(last))[-1])
-        before = self._list_continued(first, -1) if start == 0 else []
-        after = self._list_continued(last, 1) if end == len(self._show(last).text) else []
+        places = [*touched]
+        if start == 0 and (before := self._find_continued(first, -1)) is not None:
+            places.insert(0, before)
+            start = self._find_start(before, len(self._show(before).text))
+        if end == len(self._show(last).text) and (after := self._find_continued(last, 1)) is not None:
+            places.append(after)
+            end = self._find_end(after, 0)
         leads = [place for place in self._list_leads(first) if place not in touched]
-        segments = [self._make_lead(place) for place in leads[-_LEADS_MAX:]]
-        segments += self._list_bold_questions(first, start)
-        for place in (*reversed(before), *touched, *after):
-            segment = self._make_segment(place)
-            if place == first:
-                segment = segment._replace(start=start)
-            elif before and place == before[-1]:
-                segment = segment._replace(start=self._find_start(place, segment.end))
-            if place == last:
-                segment = segment._replace(end=end)
-            elif after and place == after[-1]:
-                segment = segment._replace(end=self._find_end(place, 0))
-            segments.append(segment)
-        return segments
+        sentence = [*map(self._make_segment, places)]
+        sentence[0] = sentence[0]._replace(start=start)
+        sentence[-1] = sentence[-1]._replace(end=end)
+        return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
 
     def _list_touched(self) -> list[_Place]:
         """List the units that have words of the quote, in order."""
@@ -226,29 +217,22 @@ class _Finder:
         is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
         return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
 
-    def _list_continued(self, place: _Place, step: int) -> list[_Place]:
-        """List the paragraphs before or after one that have more of its sentence, the nearest first."""
-        found: list[_Place] = []
-        while len(found) < _PAGES_MAX:
-            neighbour = self._step(place, step)
-            for _ in range(_SKIPPED_MAX):
-                if neighbour is None or not _is_between_pages(self._get(neighbour)):
-                    break
-                neighbour = self._step(neighbour, step)
-            if neighbour is None:
+    def _find_continued(self, place: _Place, step: int) -> _Place | None:
+        """Find the paragraph before or after one that has more of its sentence."""
+        neighbour = self._step(place, step)
+        for _ in range(_SKIPPED_MAX):
+            if neighbour is None or not _is_between_pages(self._get(neighbour)):
                 break
-            upper, lower = (self._get(each) for each in sorted((place, neighbour)))
-            is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
-            if not is_prose or not continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK]):
-                break
-            found.append(neighbour)
-            place = neighbour
-            if self._get(place).whole.sentence_ends:
-                break
-        return found
+            neighbour = self._step(neighbour, step)
+        if neighbour is None:
+            return None
+        upper, lower = (self._get(each) for each in sorted((place, neighbour)))
+        is_prose = upper.kind.has_sentences and lower.kind is UnitKind.PARAGRAPH
+        goes_on = is_prose and continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK])
+        return neighbour if goes_on else None
 
     def _list_leads(self, place: _Place) -> list[_Place]:
-        """List the units that lead one in, outermost first: a question, and the lines before its lists."""
+        """List the lines that lead in the lists of a unit, outermost first."""
         unit = self._get(place)
         if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
             return []
@@ -258,8 +242,7 @@ class _Finder:
             if lead is None:
                 break
             leads.insert(0, lead)
-        question = self._find_question(leads[0] if leads else place)
-        return leads if question is None else [question, *leads]
+        return leads
 
     def _find_written_lead(self, place: _Place) -> _Place | None:
         """Find the line that leads in a list whose items are paragraphs, as in a PDF: "(a) the fee"."""
@@ -282,30 +265,10 @@ class _Finder:
             above = self._step(above, -1)
         return None
 
-    def _find_question(self, place: _Place) -> _Place | None:
-        """Find the heading or bold line above a unit in its section, if that is a question."""
-        units = self._read(place.section)
-        for index in range(place.number - 1, max(-1, place.number - 1 - _STEPS_MAX), -1):
-            unit = units[index]
-            if unit.kind is UnitKind.HEADING or (unit.kind is UnitKind.PARAGRAPH and unit.is_bold):
-                return _Place(place.section, index) if unit.whole.text.rstrip().endswith("?") else None
-        return None
-
-    def _list_bold_questions(self, place: _Place, start: int) -> list[_Segment]:
-        """List the bold question at the start of a paragraph, if the quote is in the answer after it."""
-        unit = self._get(place)
-        if not unit.kind.has_sentences:
-            return []
-        bold = list(takewhile(lambda piece: Emphasis.STRONG in piece.emphasis, unit.whole.pieces))
-        length = sum(len(piece.text) for piece in bold)
-        is_question = bool(bold) and bold[-1].text.rstrip().endswith("?")
-        return [_Segment(unit.whole, 0, length)] if is_question and length <= start else []
-
     def _make_lead(self, place: _Place) -> _Segment:
         """Make the segment of the last sentence of a line that leads in."""
         text = self._show(place)
-        start = self._find_start(place, len(text.text))
-        return _Segment(text, max(start, len(text.text) - _LEAD_LENGTH_MAX), len(text.text))
+        return _Segment(text, self._find_start(place, len(text.text)), len(text.text))
 
 
 def _is_between_pages(unit: Unit) -> bool:
@@ -342,18 +305,12 @@ class _Line:
     def add(self, segment: _Segment, reach: int) -> None:
         """Add a segment, and of a long one what is at most `reach` characters from the quote's ends."""
         self._write(" ")
-        windows = [
-            (max(segment.start, edge - reach), min(segment.end, edge + reach))
-            for edge in _list_edges(segment)
-        ]
-        shown = [_narrow(segment, *window) for window in merge_bounds(windows)]
-        if not windows and segment.end - segment.start <= reach:
-            shown = [(segment.start, segment.end)]
+        edges = _list_edges(segment) or [segment.end]
         position = segment.start
+        shown = list_near_bounds(segment.text.text, (segment.start, segment.end), edges, reach)
         for start, end in (*shown, (segment.end, segment.end)):
             if position < start:
-                words = segment.text.count_words(position, start)
-                self._write(f" [… {format_count(words, 'word')}] ")
+                self._write(f" {GAP} ")
             for piece in segment.text.iter_pieces(start, end):
                 self._write_piece(piece, segment.quoted)
             position = end
@@ -401,15 +358,3 @@ class _Line:
             else:
                 joined.append((start, end))
         return tuple(joined)
-
-
-def _narrow(segment: _Segment, start: int, end: int) -> Bounds:
-    """Move the bounds of a part of a segment to spaces, so that no word is cut."""
-    text = segment.text.text
-    if start > segment.start:
-        space = text.find(" ", start, start + _LOOK)
-        start = space + 1 if space >= 0 else start
-    if end < segment.end:
-        space = text.rfind(" ", end - _LOOK, end)
-        end = space if space >= 0 else end
-    return start, end

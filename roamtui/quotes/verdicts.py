@@ -22,7 +22,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
-from roamtui.quotes.find import FoundQuote, find_quote, iter_in_context
+from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
 from roamtui.quotes.read import WORDS_MIN, AnswerReading, CitationMark, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.words import read_words
@@ -265,7 +265,7 @@ class QuoteChecker:
         The model reads a version of the text without page footers, and may quote from that.
         """
         spans = [Span(doc=doc, start=start, end=end) for start, end in pieces if start < end]
-        return tuple(chain.from_iterable(iter_in_context(words, self._library, span) for span in spans))
+        return tuple(chain.from_iterable(iter_in_span(words, self._library, span) for span in spans))
 
 
 def choose_place(places: Iterable[FoundQuote], library: Library, *contexts: str) -> FoundQuote | None:

@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from threading import Lock
 
 from msgspec import Struct
 
@@ -29,9 +27,6 @@ BLOCK = 2
 """A new block, row, item or line of code starts before it."""
 CODE = 16
 """It is in a block of code, where nothing but white space is dropped."""
-
-_CACHED_WORDS_MAX = 1_500_000
-"""Maximum number of words of all texts that are kept, at about 35 bytes a word."""
 
 # Separators in the visible text of a block. A text that contains them has a space there.
 _BLOCK_EDGE = "\x1c"
@@ -113,46 +108,14 @@ class TextWords(Struct, frozen=True, kw_only=True):
         return memoryview(self.exact).cast("q")
 
 
+@lru_cache(maxsize=64)
 def read_words(text: str) -> TextWords:
-    """Read the words of a Markdown text, unless the cache has them."""
-    if (words := _cache.get(text)) is not None:
-        return words
+    """Read the words of a Markdown text."""
     from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
 
     reader = _WordReader(text)
     reader.read_units(list_units(text, read_lazily(text)))
-    words = reader.get_words()
-    _cache.put(text, words)
-    return words
-
-
-class _WordCache:
-    """The texts that were read last with their words, up to a number of words. All threads share it."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._words: OrderedDict[str, TextWords] = OrderedDict()
-        self._total = 0
-
-    def get(self, text: str) -> TextWords | None:
-        with self._lock:
-            words = self._words.get(text)
-            if words is not None:
-                self._words.move_to_end(text)
-            return words
-
-    def put(self, text: str, words: TextWords) -> None:
-        """Keep the words of a text, which another thread may have read meanwhile."""
-        with self._lock:
-            replaced = self._words.pop(text, None)
-            self._total += len(words) - (0 if replaced is None else len(replaced))
-            self._words[text] = words
-            while self._total > _CACHED_WORDS_MAX and len(self._words) > 1:
-                _, oldest = self._words.popitem(last=False)
-                self._total -= len(oldest)
-
-
-_cache = _WordCache()
+    return reader.get_words()
 
 
 @lru_cache(maxsize=64)

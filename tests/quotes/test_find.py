@@ -1,7 +1,6 @@
 """Finding a quote in a text."""
 
 import re
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import assume, given
@@ -32,8 +31,8 @@ def test_any_words_of_a_text_are_found_where_they_stand(first: int, last: int) -
     assert not re.search(r"\w", _TEXT[start : match.start] + _TEXT[match.end : end].replace("rules.md (x)", ""))
 
 
-def locate(quote: str, text: str, within: Sequence[Bounds] | None = None) -> Bounds | None:
-    match = find_quote(quote, text, within)
+def locate(quote: str, text: str) -> Bounds | None:
+    match = find_quote(quote, text)
     return None if match is None else (match.start, match.end)
 
 
@@ -86,9 +85,3 @@ def test_the_name_of_a_sign_is_found_in_a_long_text_as_in_a_short_one() -> None:
     before = "Other words.\n\n" * 5000
     assert locate("&nbsp;", text) == (7, 13)
     assert locate("&nbsp;", before + text) == (len(before) + 7, len(before) + 13)
-
-
-def test_a_quote_must_be_in_the_parts_that_count() -> None:
-    text = "The fee is due.\n\nThe fee is due.\n"
-    assert locate("fee is due", text, within=[(17, len(text))]) == (21, 31)
-    assert find_quote("fee is due", text, within=[(0, 10), (17, 30)]) is None
