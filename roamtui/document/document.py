@@ -222,26 +222,6 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
             children = self._children[row] = tuple(child_ids)
         return children
 
-    def get_telling_title(self, row: int) -> str:
-        """Return the title of a row, or of its only child if neighbours could not be told apart otherwise.
-
-        They cannot if the row before or after has the same title, and the row has no text of its own.
-        """
-        titles = self.columns.titles
-        parents = self.columns.parents
-        starts = self.columns.starts
-        ends = self.columns.ends
-        child = row + 1
-        after = ends[row]
-        if child == after or ends[child] != after or "\n" in self.text[starts[row] : starts[child]].strip():
-            return titles[row]
-        before = row - 1
-        while before > parents[row] and parents[before] != parents[row]:
-            before = parents[before]
-        beside = [other for other in (before, after) if 0 <= other < len(titles)]
-        is_repeated = any(titles[other] == titles[row] and parents[other] == parents[row] for other in beside)
-        return titles[child if is_repeated else row]
-
     @cached_property
     def anchors(self) -> dict[str, int]:
         """Row of each heading by the anchor that it names, as in `{#oars}`, and by its GitHub anchor.

@@ -6,6 +6,7 @@ A library consists of documents: the root, which is a file or the listing of a f
 
 from __future__ import annotations
 
+import posixpath
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -246,7 +247,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Ids of the nodes with each folded title, or end of a file's path, with and without extension.
+        """Ids of the nodes with each folded title, or name or path of a file, with and without extension.
 
         Computed when it is first needed, which takes 0.3 s for 100,000 nodes: not on the event loop.
         """
@@ -254,28 +255,14 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         for document in self.documents:
             columns = document.columns
             for section_id, kind, title in zip(document.ids, columns.kinds, columns.titles, strict=True):
-                if kind is not NodeKind.FILE:
-                    ids_by_name[fold_name(title)].append(section_id)
-                    continue
-                parts = fold_name(self.node(section_id).doc).split("/")
-                for start in range(len(parts)):
-                    name = "/".join(parts[start:])
-                    stem = name[: name.rfind(".")] if "." in parts[-1] else name
-                    for spelling in {name, stem}:
-                        ids_by_name[spelling].append(section_id)
+                names = {fold_name(title)}
+                if kind is NodeKind.FILE:
+                    names.add(fold_name(self.node(section_id).doc))
+                    names |= {posixpath.splitext(each)[0] for each in names}
+                for each in names:
+                    ids_by_name[each].append(section_id)
         ids_by_name.pop("", None)
         return dict(ids_by_name)
-
-    @cached_property
-    def _name_lines(self) -> str:
-        return "\n".join(("", *self.ids_by_name))
-
-    def list_names(self, start: str) -> list[str]:
-        """List the names in `ids_by_name` that begin with `start`.
-
-        To search one text of all names is faster than to compare them one by one.
-        """
-        return re.findall(rf"\n({re.escape(start)}.*)", self._name_lines)
 
     @cached_property
     def unloaded_files(self) -> tuple[str, ...]:
@@ -291,10 +278,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         if section_id == self.root_id:
             return self.root.list_children(-1)
         document = self._owners[section_id]
+        below = document.list_children(document.rows_by_id[section_id])
         graft = self.grafts.get(section_id)
-        return document.list_children(document.rows_by_id[section_id]) + (
-            graft.list_children(-1) if graft else ()
-        )
+        return below if graft is None else graft.list_children(-1) + below
 
     @cached_property
     def title_id(self) -> str | None:
@@ -536,34 +522,30 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         If several nodes lead to one document, it is grafted below the first of them, and the others become
         aliases.
         """
-        for section_id in documents:
-            self.node(section_id)
-        # Reversed, so that the first node of each document counts.
-        hosts = {
-            graft.key: node_id for node_id, graft in reversed([*self.grafts.items()]) if not graft.problem
-        }
-        new_aliases = {}
+        hosts = {graft.key: node_id for node_id, graft in self.grafts.items() if not graft.problem}
+        grafts = dict(self.grafts)
+        aliases = dict(self.aliases)
         for node_id, document in documents.items():
+            self.node(node_id)
             host = node_id if document.problem else hosts.setdefault(document.key, node_id)
-            if host != node_id:
-                new_aliases[node_id] = host
-        documents = {
-            node_id: document for node_id, document in documents.items() if node_id not in new_aliases
-        }
-        grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **new_aliases})
+            if host == node_id:
+                grafts[node_id] = document
+            else:
+                aliases[node_id] = host
+        grown = replace(self, grafts=grafts, aliases=aliases)
         taken = set(self.root.ids)
-        salted = dict(grown.grafts)
+        salted = dict(grafts)
         # Sorted by source, so that the one added later gets the salt.
         ranks = {id(source): rank for rank, source in enumerate(self.sources)}
 
         def get_order(node_id: str) -> tuple[int, str]:
             source = grown.source_of(node_id)
-            return ranks.get(id(source), 0), grown.grafts[node_id].key
+            return ranks.get(id(source), 0), grafts[node_id].key
 
         for node_id in sorted(salted, key=get_order):
             attempt = 0
             while not taken.isdisjoint(salted[node_id].ids):
                 attempt += 1
-                salted[node_id] = replace(grown.grafts[node_id], salt=str(attempt))
+                salted[node_id] = replace(grafts[node_id], salt=str(attempt))
             taken.update(salted[node_id].ids)
         return replace(grown, grafts=salted)

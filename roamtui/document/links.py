@@ -2,7 +2,6 @@
 
 import posixpath
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -12,18 +11,12 @@ from msgspec import Struct
 from roamtui.document.document import NodeKind, make_anchor
 from roamtui.document.library import Library
 from roamtui.sources.listing import DocumentFile, locate_document
-from roamtui.sources.source_names import name_paths, split_sources
 from roamtui.text import Span
 from roamtui.web.urls import resolve_href
 
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
-
-_ANCHOR_PREFIX = "user-content-"
-"""What GitHub writes before the anchors in its HTML."""
-_EMOJI_REST = "-\ufe0f"
-"""What GitHub's anchors keep of an emoji: the hyphen beside it, and its sign for colour."""
 
 
 class SectionLink(Struct, frozen=True):
@@ -92,17 +85,12 @@ def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLi
     """
     document = library.node(section_id).document
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
-    if row is None:  # other programs leave out the hyphen beside an emoji
-        wanted = make_anchor(fragment).strip(_EMOJI_REST)
-        anchors = document.anchors.items()
-        row = next((row for anchor, row in anchors if wanted and anchor.strip(_EMOJI_REST) == wanted), None)
     if row is not None:
         return SectionLink(document.ids[row])
     start = document.marked_offsets.get(fragment)
     target_id = library.section_at(document.key, start) if start is not None else None
     if start is None or target_id is None:
-        plain = fragment.removeprefix(_ANCHOR_PREFIX)
-        return find_fragment(library, section_id, plain) if plain != fragment else None
+        return None
     return SectionLink(target_id, Span(doc=document.key, start=start, end=start + len(fragment)))
 
 
@@ -143,29 +131,11 @@ def _find_listed_file(library: Library, section_id: str, path: str) -> str | Non
     if not root.columns.has_files:
         return None
     node = library.node(section_id)
-    keys = {
-        "/" + "/".join(names): row_id for names, row_id in zip(root.columns.paths(), root.ids, strict=True)
-    }
-    sources = [Path(source) for source in split_sources(library.source)]
-    own = f"/{node.doc}"
-    ids = keys
-    if len(sources) > 1:
-        # Each is at the top by its name, but links between them follow their folders.
-        places = {
-            f"/{name}": f"/{source.as_posix().lstrip('/')}" for name, source in name_paths(sources).items()
-        }
-        moved = {key: _move_key(key, places) for key in (own, *keys)}
-        own = moved[own]
-        ids = {moved[key]: row_id for key, row_id in keys.items()}
-    folder = own if node.kind is NodeKind.FOLDER else posixpath.dirname(own)
-    target = posixpath.normpath(posixpath.join(folder, path))
-    return next((ids[candidate] for candidate in _list_candidate_paths(target) if candidate in ids), None)
-
-
-def _move_key(key: str, places: Mapping[str, str]) -> str:
-    """Return the path of a document with a key, if its source is in one of the `places` by key."""
-    _, top, *inner = key.split("/")
-    return "/".join((places.get(f"/{top}", f"/{top}"), *inner))
+    ids = dict(zip(map("/".join, root.columns.paths()), root.ids, strict=True))
+    folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
+    target = posixpath.normpath(posixpath.join("/", folder, path))
+    candidates = (candidate.removeprefix("/") for candidate in _list_candidate_paths(target))
+    return next((ids[candidate] for candidate in candidates if candidate in ids), None)
 
 
 def _list_candidate_paths(path: str) -> list[str]:
@@ -194,29 +164,19 @@ def _resolve_path(
     return DeadLink(f'No file "{path}" here.')
 
 
-def _join_link(folder: Path, path: str) -> Path | None:
-    r"""Return the file that the path in a link leads to, or None if it is on another drive.
+def _find_file(own: DocumentFile, path: str) -> Path | None:
+    r"""Find the file or folder that a path in a document leads to, with symbolic links resolved.
 
     On Windows, ``\\server\share`` is a drive, and looking there tells the server the name of the person.
     """
-    file = folder / path
-    return file if file.drive == folder.drive else None
-
-
-def _find_file(own: DocumentFile, path: str) -> Path | None:
-    """Find the file or folder that a path in a document leads to, with symbolic links resolved."""
-    if path.startswith("/"):
-        joined = [_join_link(own.root, path.lstrip("/")), _join_link(own.root, path)]
-    else:
-        joined = [_join_link(own.path.parent, path)]
-    bases = [base for base in joined if base is not None]
+    folder = own.root if path.startswith("/") else own.path.parent
+    target = folder / path.lstrip("/")
+    if target.drive != folder.drive:
+        return None
     with suppress(OSError, ValueError, RuntimeError):  # a name that is too long, a NUL, a loop of links
-        for base in bases:
-            for path_of_file in map(Path, _list_candidate_paths(str(base))):
-                if path_of_file.is_file():
-                    return path_of_file.resolve()
-        folder = next(filter(Path.is_dir, bases), None)
-        return None if folder is None else folder.resolve()
+        files = map(Path, _list_candidate_paths(str(target)))
+        found = next(filter(Path.is_file, files), target if target.is_dir() else None)
+        return None if found is None else found.resolve()
     return None
 
 
@@ -225,23 +185,17 @@ def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLi
     name, _, part = href.strip("[]").partition("#")
     name = name.strip()
     part = part.rpartition("#")[2].strip()
+    wanted = name.casefold()
     if name and library.root.columns.has_files:
         listed = zip(map("/".join, library.root.columns.paths()), library.root.ids, strict=True)
-        matching = [
-            (path.count("/"), path, row_id) for path, row_id in listed if _is_named(path, name.casefold())
-        ]
-        if matching:
-            return _enter_document(library, min(matching)[2], part)
+        for path, row_id in sorted(listed, key=lambda entry: (entry[0].count("/"), entry[0])):
+            whole = path.casefold()
+            stem = posixpath.splitext(whole)[0]
+            if wanted in (whole, stem, posixpath.basename(whole), posixpath.basename(stem)):
+                return _enter_document(library, row_id, part)
     return find_fragment(library, section_id, part or name) or DeadLink(
         f'No file or heading "{name or part}" here.'
     )
-
-
-def _is_named(path: str, name: str) -> bool:
-    """Return whether a wikilink names a file: by its path or its name, with or without the suffix."""
-    folded = path.casefold()
-    stem = posixpath.splitext(folded)[0]
-    return name in (folded, stem, posixpath.basename(folded), posixpath.basename(stem))
 
 
 def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:

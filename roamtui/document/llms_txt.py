@@ -52,7 +52,7 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
     markdown = read_markdown(text[body_start:], start=body_start)
     last_start = 0
     for start, words in _iter_item_words(markdown.blocks):
-        for title, href in _iter_links(words, markdown.links, text):
+        for title, href in _iter_links(words, markdown.links):
             # A paragraph of an outer item can follow a nested item, but rows must stay in order.
             last_start = max(last_start, start)
             url = None if href.startswith("#") else resolve_href(base or "", href)
@@ -88,29 +88,23 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
                 pass
 
 
-def _iter_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
+def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str]]:
     """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
-    real_links = {
-        number: link for number, link in enumerate(links) if not (link.is_reference_mark or link.is_image)
-    }
-    if not any(word.link in real_links for word in words):
-        text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
-        end = 0
-        for match in _BARE_URL.finditer(text):
-            url = match.group().rstrip(_BARE_URL_END)
-            yield _make_title(text[end : match.start()]), url
-            end = match.start() + len(url)
-        return
-    title_before = ""
+    has_links = False
     for number, group in groupby(words, key=lambda word: word.link):
         text = "".join(word.text for word in group)
-        if number is None or number not in real_links:
-            title_before = _make_title(text)
-            continue
-        href = real_links[number].href
-        is_autolink = text == href and f"<{text}>" in source
-        yield title_before if is_autolink else shorten(sanitise_line(text), _TITLE_LENGTH_MAX), href
-        title_before = ""
+        link = None if number is None else links[number]
+        if link is not None and not (link.is_reference_mark or link.is_image) and text != link.href:
+            has_links = True
+            yield shorten(sanitise_line(text), _TITLE_LENGTH_MAX), link.href
+    if has_links:
+        return
+    text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
+    end = 0
+    for match in _BARE_URL.finditer(text):
+        url = match.group().rstrip(_BARE_URL_END)
+        yield _make_title(text[end : match.start()]), url
+        end = match.start() + len(url)
 
 
 def _make_title(words: str) -> str:

@@ -9,9 +9,7 @@ from msgspec.structs import replace
 from roamtui.document.clauses import add_clauses
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.headings import restore_starts, scan_headings
-from roamtui.markdown.fences import update_fence
 from roamtui.markdown.inline import extract_words
-from roamtui.paths import is_standard_input
 from roamtui.plain import sanitise_line, shorten
 from roamtui.sources.read import RawText
 from roamtui.text import find_body_start, measure_front_matter, normalise_line_ends
@@ -35,7 +33,6 @@ _WRAPPED_WIDTH_MIN = 50
 """Minimum width of wrapped prose. Shorter lines end where a person ended them."""
 _WRAPPED_SHARE = 0.8
 """Minimum share of the lines of wrapped prose, without the last, that have no room for the next word."""
-_NUMBER = re.compile(r"\d+")
 _NON_SPACE = re.compile(r"\S")
 _LEADING_MARKS = re.compile(r"^(?:[\s>*|=_~`]|[+-](?!\d))+")
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
@@ -87,7 +84,9 @@ def parse_source_text(
     nodes. The lines of a log are indented, which makes them code: each stays a line, without markup.
     """
     text = raw.text if raw.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, raw.text)
-    if _is_plain_text(raw):
+    name = raw.name.rpartition("/")[2].lower()
+    is_site_file = "llms" in name and not raw.is_converted
+    if name.endswith((".txt", ".text")) and not (raw.is_converted or is_site_file):
         text = _keep_short_lines(text)
     document = parse_document(
         text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
@@ -101,8 +100,7 @@ def parse_source_text(
             page_labels=raw.page_labels,
             title=raw.title or document.title,
         )
-    name = raw.name.rpartition("/")[2]
-    if not (raw.is_markdown and has_links) or raw.is_converted or "llms" not in name.lower():
+    if not (raw.is_markdown and has_links and is_site_file):
         return document
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed
 
@@ -114,42 +112,22 @@ def strip_log_indent(text: str) -> str:
     return text if _UNINDENTED_LINE.search(text) else _LINE_INDENT.sub("", text)
 
 
-def _is_plain_text(raw: RawText) -> bool:
-    """Return whether a text has the name of a plain one or, from standard input, no headings and no code."""
-    if is_standard_input(raw.source):
-        text = normalise_line_ends(raw.text)
-        is_code = any(update_fence("", line) for line in text.split("\n"))
-        return not (raw.is_converted or is_code or scan_headings(text, measure_front_matter(text))[0])
-    name = raw.name.lower()
-    is_named = name.endswith((".txt", ".text")) and "llms" not in name  # sites write that as Markdown
-    return is_named and not raw.is_converted
-
-
 def _keep_short_lines(text: str) -> str:
-    """Add Markdown's line break to each line that a person ended. Wrapped prose stays as it is."""
-    lines = _LINE.findall(text)
+    """Add Markdown's line break to each line that a person ended. Wrapped prose and lists stay as they are."""
     kept: list[str] = []
-    for is_blank, paragraph in groupby(lines, key=lambda line: not line.strip()):
+    for is_blank, paragraph in groupby(_LINE.findall(text), key=lambda line: not line.strip()):
         rows = [*paragraph]
-        if is_blank or _is_wrapped(rows):
-            kept += rows
-            continue
+        is_kept = is_blank or _is_wrapped(rows)
         for row, after in pairwise(rows):
             end = len(row.rstrip())
-            is_plain = not any(_LEADING_MARKS.match(line.lstrip()) for line in (row, after))
-            kept.append(f"{row[:end]}  {row[end:].lstrip(' ')}" if is_plain else row)
+            is_list = any(_LEADING_MARKS.match(line.lstrip()) for line in (row, after))
+            kept.append(row if is_kept or is_list else f"{row[:end]}  {row[end:].lstrip(' ')}")
         kept.append(rows[-1])
     return "".join(kept)
 
 
 def _is_wrapped(rows: Sequence[str]) -> bool:
-    """Return whether most lines of a paragraph end because the next word had no room.
-
-    Lines that all begin alike, but for numbers, are those of a log.
-    """
-    starts = {_NUMBER.sub("0", row.strip().partition(" ")[0]) for row in rows}
-    if len(starts) == 1:
-        return False
+    """Return whether most lines of a paragraph end because the next word had no room."""
     width = max(_WRAPPED_WIDTH_MIN, *(len(row.rstrip()) for row in rows))
     pairs = [*pairwise(rows)]
     full = sum(len(row.rstrip() + after.strip().partition(" ")[0]) >= width for row, after in pairs)

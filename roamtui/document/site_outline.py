@@ -6,40 +6,26 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import accumulate, islice, zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
-
-from msgspec.structs import replace
 
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.formats import HTML
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import SMALL_SITE_PAGES_MAX
-from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.web.navigation import (
-    DEPTH_MAX,
-    Navigation,
-    NavigationEntry,
-    count_pages,
-    keep_pages,
-    read_navigation,
-)
+from roamtui.web.navigation import Navigation, NavigationEntry, count_pages, keep_pages, read_navigation
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import BYTES_MAX, Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
-_FOLLOWED_MAX = 40
-"""Maximum number of pages that are fetched for the lists in their texts."""
 _FRAMES_MAX = 4
-_PARALLEL_FETCHES_MAX = 8
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
@@ -99,9 +85,7 @@ def outline_site(
     entries = _group_by_folder(urls)
     if not urls:
         navigation = navigation or read_navigation(first)
-        entries, is_followed = _find_navigation(files, first, navigation, is_page, is_home=is_home)
-        if not is_followed:
-            left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
+        entries = _find_navigation(files, first, navigation, is_page, is_home=is_home)
     found = count_pages(entries)
     if not found:
         return None
@@ -171,50 +155,20 @@ def _find_navigation(
     is_page: Callable[[str], bool],
     *,
     is_home: bool,
-) -> tuple[tuple[NavigationEntry, ...], bool]:
-    """Find the navigation of a site, and return whether it is whole.
+) -> tuple[NavigationEntry, ...]:
+    """Return the longest navigation of a page and its frames, or of the text of a home page.
 
-    It is the longest one of the first page and its frames. If the home page's own text lists as many pages,
-    each page may list in its text the pages below it, so the pages are fetched and their lists followed.
+    Of another page, it counts only if it lists this page itself.
     """
     areas = [*navigation.areas]
+    if is_home:
+        areas.append(navigation.own)
     for url in navigation.frames[:_FRAMES_MAX]:
         if is_page(url) and (frame := _fetch_page(files, url)) is not None:
             areas += read_navigation(frame, is_frame=True).areas
     kept = [(keep_pages(area, is_page), area) for area in areas]
     site, area = max(kept, key=lambda each: count_pages(each[0]), default=((), ()))
-    if not is_home:
-        return (site if _lists_page(area, first) else ()), True
-    listed = keep_pages(navigation.own, is_page)
-    if count_pages(site) > count_pages(listed):
-        return site, True
-    below: dict[str, tuple[NavigationEntry, ...]] = {}
-    known = {entry.url for entry in listed}
-
-    def is_new(url: str) -> bool:
-        return url not in known and is_page(url)
-
-    pending = [entry.url for entry in listed if entry.url]
-    while pending and len(below) < _FOLLOWED_MAX and not files.check_time():
-        urls = pending[: _FOLLOWED_MAX - len(below)]
-        pending = pending[len(urls) :]
-        pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
-        for url, page in zip(urls, pages, strict=True):
-            own = keep_pages(read_navigation(page).own, is_new) if page else ()
-            below[url] = own
-            known.update(entry.url for entry in own)
-            pending += [entry.url for entry in own if entry.url]
-    return tuple(_insert_below(listed, below, 0)), not pending
-
-
-def _insert_below(
-    entries: Sequence[NavigationEntry], below: Mapping[str, Sequence[NavigationEntry]], depth: int
-) -> Iterator[NavigationEntry]:
-    """Yield entries, each with the entries that its page lists below it."""
-    for entry in entries:
-        own_depth = min(entry.depth + depth, DEPTH_MAX)
-        yield replace(entry, depth=own_depth)
-        yield from _insert_below(below.get(entry.url or "", ()), below, own_depth + 1)
+    return site if is_home or _lists_page(area, first) else ()
 
 
 def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:

@@ -84,7 +84,8 @@ def _list_named(library: Library, text: str) -> list[str]:
 
 
 def _list_titles(library: Library, start: str) -> list[str]:
-    return [name for name in library.list_names(start) if not _TITLE_GOES_ON.match(name, len(start))]
+    names = (name for name in library.ids_by_name if name.startswith(start))
+    return [name for name in names if not _TITLE_GOES_ON.match(name, len(start))]
 
 
 def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:

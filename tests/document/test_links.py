@@ -11,7 +11,6 @@ from roamtui.document.loader import build_library
 from roamtui.sources.read import RawText
 from tests.case_files import read_rows
 from tests.document.linked_notes import write_notes
-from tests.sources.listings import write
 
 
 @pytest.fixture
@@ -85,15 +84,6 @@ def test_a_link_leads_to_the_same_file_whether_its_folder_is_open_or_not(
         found = follow(href, alone, _first(alone))
         assert isinstance(found, FileLink)
         assert (found.path, found.is_outside) == (expected, False)
-
-
-def test_a_link_between_files_of_several_folders_leads_to_its_section(tmp_path: Path) -> None:
-    write(tmp_path, "x/a.md", "z/docs/b.md")
-    write(tmp_path, "y/a.md", text="# Part")
-    library = open_library([str(tmp_path / name) for name in ("x/a.md", "y/a.md", "z/docs")])
-    by_doc = {library.node(node_id).doc: node_id for node_id in library.walk()}
-    assert _title(library, resolve_link("../y/a.md#part", library, by_doc["a.md (x)"])) == "Part"
-    assert _title(library, resolve_link("../../y/a", library, by_doc["docs/b.md"])) == "a.md (y)"
 
 
 def test_a_symbolic_link_out_of_the_folder_is_outside_and_a_loop_is_no_file(notes: Path) -> None:

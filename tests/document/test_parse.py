@@ -92,23 +92,11 @@ def test_each_line_of_a_log_stays_a_line_without_markup() -> None:
         ("Buy flour\r\nCall Ann\r\n", "Buy flour\nCall Ann"),
         ("A letter whose lines are all wrapped at sixty characters or\nso flows in any width, as in Markdown.\n",
          "A letter whose lines are all wrapped at sixty characters or so flows in any width, as in Markdown."),
-        ("[ 1.2] usb 1-1: the device is new\n[ 3.4] usb 1-1: it is gone\n",
-         "[ 1.2] usb 1-1: the device is new\n[ 3.4] usb 1-1: it is gone"),
-        ("2026-11-28T10:00:01,123 The request of a user was served\n2026-11-29T10:00:02,456 The request failed\n",
-         "2026-11-28T10:00:01,123 The request of a user was served\n2026-11-29T10:00:02,456 The request failed"),
     ],
-    ids=["short lines", "prose", "log in brackets", "log as wide as prose"],
+    ids=["short lines", "prose"],
 )  # fmt: skip
-@pytest.mark.parametrize(("source", "name"), [("a.txt", "a.txt"), ("-", "standard input")])
-def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(
-    text: str, shown: str, source: str, name: str
-) -> None:
-    document = parse_source_text(RawText(text=text, source=source, name=name))
+def test_short_lines_of_a_plain_text_stay_lines_and_wrapped_prose_flows(text: str, shown: str) -> None:
+    document = parse_source_text(RawText(text=text, source="a.txt", name="a.txt"))
     (block,) = read_markdown(document.text).blocks
     assert isinstance(block, Paragraph)
     assert "".join(word.text for word in block.words) == shown
-
-
-@pytest.mark.parametrize("text", ["# Bread\n\nrye\nspelt\n", "Bread\n=====\n\nrye\nspelt\n", "```\nrye\nspelt\n```\n"])
-def test_markdown_from_standard_input_is_read_as_it_stands(text: str) -> None:
-    assert parse_source_text(RawText(text=text, source="-", name="standard input")).text == text

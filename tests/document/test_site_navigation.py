@@ -5,7 +5,7 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import load_files, open_sources
+from roamtui.document.loader import open_sources
 from tests.fakes.site import FakeSite, SitePage
 
 PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
@@ -69,21 +69,6 @@ def test_pages_are_listed_as_the_navigation_nests_them_and_not_fetched(navigatio
         assert list_pages(library, site) == NESTED
         assert "comes from its navigation" in library.notes[0]
         assert set(PATHS).isdisjoint(site.counts.paths)
-
-
-def test_pages_that_other_pages_list_in_their_texts_are_found_below_these() -> None:
-    links = "<ul><li><a href=/a.html>A</a></li><li><a href=/b/>B</a></li><li><a href=/e.html>E</a></li></ul>"
-    below = '<ul><li><a href="c.html">C</a></li><li><a href="../b/./../b/d.html">D</a></li><li><a href="../">T</a></ul>'
-    back = "<ul><li><a href=/b/>B</a></li><li><a href=/a.html>A</a></li></ul>"
-    with FakeSite(make_pages(f"<nav>{links}</nav>", links)) as site:
-        site.pages |= {"/b/": PAGE.format("", "B", below * 3), "/b/d.html": PAGE.format("", "D", back)}
-        library, loader = open_sources([site.origin])
-        assert list_pages(library, site) == NESTED
-        assert len(site.counts.paths) == len(set(site.counts.paths))
-        assert loader is not None
-        whole = load_files(library, loader)
-        assert len(whole.grafts) == 6
-        assert all(NodeKind.LINK not in page.columns.kinds for page in whole.grafts.values())
 
 
 @pytest.mark.parametrize(

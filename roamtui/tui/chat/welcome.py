@@ -57,7 +57,7 @@ class WelcomeView(ContentView):
             length = sum(len(document.text) for document in library.documents)
             parts.append(f"~{format_token_count(length // _CHARACTERS_PER_TOKEN)}" if length else "empty")
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
-        titles = (strip_anchor(sanitise_line(root.get_telling_title(row))) for row in titled[:_TITLES_MAX])
+        titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
         self._contents = ", ".join(parts)
         self._chapters = " · ".join(titles)
         self.invalidate()

@@ -96,7 +96,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         signs = self._signs.get(node.id, "")
         signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"
-        title = strip_anchor(sanitise_line(node.document.get_telling_title(node.row)[:_TITLE_LENGTH_MAX]))
+        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
