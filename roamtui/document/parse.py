@@ -113,7 +113,7 @@ def strip_log_indent(text: str) -> str:
 
 
 def _keep_short_lines(text: str) -> str:
-    """Add Markdown's line break to each line that a person ended. Wrapped prose and lists stay as they are."""
+    """Add Markdown's line break to each line that a person ended. Wrapped prose and lists stay."""
     kept: list[str] = []
     for is_blank, paragraph in groupby(_LINE.findall(text), key=lambda line: not line.strip()):
         rows = [*paragraph]

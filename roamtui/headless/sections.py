@@ -137,7 +137,7 @@ def find_reference(library: Library, name: str) -> Reference:
     """
     reference = resolve_reference(library, name)
     if reference is None:
-        similar = suggest_ids(library, name, only_near=True)
+        similar = suggest_ids(library, name)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
         hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
         raise UsageError(f"{explain_unresolved(library, name)}{hint}")

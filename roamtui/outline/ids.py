@@ -16,7 +16,6 @@ WORD = rf"(?<![0-9A-Za-z_])[0-9A-Fa-f]{{8}}(?:{_PART})?(?![0-9A-Za-z_])"
 """An id of any form and case, as a word."""
 _WORD = re.compile(WORD, re.ASCII)
 _AROUND = " \t\r\n[]`\"'§"
-_ID_LIKE = re.compile(r"[0-9a-f]{6,10}(?:\Z|:)", re.ASCII)
 _ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
 _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
@@ -72,11 +71,6 @@ def list_ids(text: str, start: int = 0) -> list[str]:
 def has_only_ids(text: str) -> bool:
     """Return whether a text has no words but ids."""
     return _ONLY_IDS.fullmatch(text) is not None
-
-
-def looks_like_id(text: str) -> bool:
-    """Return whether a text has about the form of an id."""
-    return _ID_LIKE.match(text) is not None
 
 
 def find_marks(

@@ -1,6 +1,5 @@
 """Format the parts of a line in an outline: title, size and opening words of a node, all escaped."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -27,11 +26,7 @@ PATH_STEP = " › "
 """Separates the titles of a path for a person."""
 PLAIN_PATH_STEP = " > "
 """Separates the titles of a path for a model, and where a person can type or copy it."""
-_SHORT_TITLE_LENGTH = 14
-"""What a title in a path is cut to before others are left out: such as "Subchapter 2…"."""
 _PATH_TITLE_LENGTH_MAX = 60
-_LINE_END_LENGTH = 4
-"""How many characters of a line stay empty if the next word does not fit."""
 UNTITLED = "(untitled)"
 OPENING_LENGTH = 100
 _OPENING_SCANNED_LENGTH = 4_000
@@ -45,7 +40,7 @@ _SKIPPED_LINE = re.compile(
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LINE_MARKS = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
-EMPHASIS = re.compile(r"\*\*|__|`")
+_EMPHASIS = re.compile(r"\*\*|__|`")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
@@ -105,22 +100,18 @@ def format_path(library: Library, section_id: str) -> str:
 
 
 def fit_path(titles: Sequence[str], width: int, beside: int, *, kept: int) -> Sequence[str]:
-    """Shorten the titles above the last one, and leave out the first ones if lines can be saved by that.
+    """Leave out titles until a path fits a line of `width` characters, of which `beside` are taken.
 
-    A line has `width` characters, and `beside` stand before and after the path. The first `kept` titles, such
-    as the name of a document, stay whole.
+    The last title stays, and so do the first `kept`, such as the name of a document.
     """
     kept_titles = titles[: min(kept, len(titles) - 1)]
-    *above, own = titles[len(kept_titles) :]
-    lengths = range(max(map(len, above), default=0), _SHORT_TITLE_LENGTH - 1, -1)
-    forms = [[*above, own], *([*(shorten(title, length) for title in above), own] for length in lengths)]
-    forms += [["…", *forms[-1][number:]] for number in range(1, len(above) + bool(kept_titles))]
-
-    def count_lines(form: list[str]) -> int:
-        length = len(PATH_STEP.join([*kept_titles, *form])) + beside
-        return 1 if length <= width else math.ceil(length / (width - _LINE_END_LENGTH))
-
-    return [*kept_titles, *min(forms, key=count_lines)]
+    rest = titles[len(kept_titles) :]
+    shown = titles
+    for number in range(1, len(rest)):
+        if len(PATH_STEP.join(shown)) + beside <= width:
+            break
+        shown = (*kept_titles, "…", *rest[number:])
+    return shown
 
 
 def list_titles(library: Library, section_id: str) -> list[str]:
@@ -227,7 +218,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
         if not line.strip():
             yield ""
         elif not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
-            yield EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
+            yield _EMPHASIS.sub("", LINK.sub(r"\1", _LINE_MARKS.sub("", strip_tags(line)))).strip()
 
 
 def format_short_path(library: Library, section_id: str) -> str:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, fold_name
 from roamtui.outline.coverage import measure_coverage, write_absence
-from roamtui.outline.ids import Reference, looks_like_id, parse_reference
+from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.labels import PATH_STEP, PLAIN_PATH_STEP
 from roamtui.outline.structure import get_canonical_id
 from roamtui.plain import sanitise_line, shorten
@@ -88,12 +88,8 @@ def _list_titles(library: Library, start: str) -> list[str]:
     return [name for name in names if not _TITLE_GOES_ON.match(name, len(start))]
 
 
-def suggest_ids(library: Library, requested: str, *, only_near: bool = False) -> tuple[str, ...]:
-    """Return up to 3 ids whose digits or titles are most similar to `requested`.
-
-    If several have the name `requested`, it returns the first of these. Digits count only if `requested` has
-    about the form of an id. With `only_near`, leave out names that are hardly similar.
-    """
+def suggest_ids(library: Library, requested: str) -> tuple[str, ...]:
+    """Return up to 3 ids of the sections with this name, or else of those with a similar title."""
     if named := _list_named(library, requested):
         return tuple(named[:_SUGGESTED_MAX])
     wanted = sanitise_line(requested)[:200].strip("[]\"'` ")
@@ -103,15 +99,7 @@ def suggest_ids(library: Library, requested: str, *, only_near: bool = False) ->
         last = min(end, first + _CANDIDATES_MAX - len(ids))
         ids += document.ids[first:last]
         titles += document.columns.titles[first:last]
-        if len(ids) == _CANDIDATES_MAX:
-            break
-    by_id = _rank_similar(wanted.lower(), ids) if looks_like_id(wanted.lower()) else []
-    by_title = _rank_similar(wanted, titles)
-    suggested_ids = [ids[index] for index, score in by_id if score >= _SCORE_MIN]
-    suggested_ids += [ids[index] for index, score in by_title if score >= _SCORE_MIN]
-    if not only_near:
-        suggested_ids += [ids[index] for index, _ in by_id or by_title]
-    return tuple(dict.fromkeys(suggested_ids))[:_SUGGESTED_MAX]
+    return tuple(ids[index] for index, score in _rank_similar(wanted, titles) if score >= _SCORE_MIN)
 
 
 def find_unread_pages(library: Library, query: str) -> tuple[str, ...]:
