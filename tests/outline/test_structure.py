@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from roamtui.bootstrap import open_library
-from roamtui.document.library import Library
 from roamtui.outline.ids import Reference, parse_reference
 from roamtui.outline.references import explain_unresolved, resolve_name, suggest_ids
 from tests.search.libraries import id_of, make_library
