@@ -35,14 +35,14 @@ HOME = "<html><head><title>Home</title>{0}</head><body><h1>Home</h1><p>Words.</p
 
 def make_library(site: FakeSite, *paths: str) -> Library:
     """Return an llms.txt of links to these paths, titled by them."""
-    text = "# Site\n\n## Docs\n\n" + "".join(f"- [{path}]({path}): note\n" for path in paths)
+    text = "# Site\n\n## Docs\n\n" + "".join(f"- [to {path}]({path}): note\n" for path in paths)
     raw = RawText(text=text, source=site.url("/llms.txt"), name="llms.txt")
     return Library(source=raw.source, root=parse_source_text(raw, url=site.url("/llms.txt")))
 
 
-def find_all(library: Library, *titles: str) -> tuple[str, ...]:
+def find_all(library: Library, *paths: str) -> tuple[str, ...]:
     ids = {library.node(node_id).title: node_id for node_id in reversed([*library.walk()])}
-    return tuple(ids[title] for title in titles)
+    return tuple(ids[f"to {path}"] for path in paths)
 
 
 def open_loader(site: FakeSite) -> AbstractContextManager[Loader]:
