@@ -94,7 +94,8 @@ def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str
     for number, group in groupby(words, key=lambda word: word.link):
         text = "".join(word.text for word in group)
         link = None if number is None else links[number]
-        if link is not None and not (link.is_reference_mark or link.is_image) and not _BARE_URL.fullmatch(text):
+        is_link = link is not None and not (link.is_reference_mark or link.is_image)
+        if link is not None and is_link and not _BARE_URL.fullmatch(text):
             has_links = True
             yield shorten(sanitise_line(text), _TITLE_LENGTH_MAX), link.href
     if has_links:
