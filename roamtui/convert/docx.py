@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from html import escape
 from itertools import groupby, zip_longest
 from typing import Any
@@ -24,6 +25,7 @@ from roamtui.convert.html_blocks import BlockWriter
 from roamtui.convert.numbering import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
+from roamtui.convert.word_chunks import convert_chunk
 from roamtui.convert.xml_elements import (
     choose_alternative,
     get_attribute,
@@ -32,7 +34,7 @@ from roamtui.convert.xml_elements import (
     list_paragraphs,
     read_number,
 )
-from roamtui.convert.zip_package import ZipPackage
+from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
 
@@ -72,12 +74,11 @@ _Piece = tuple[tuple[str, ...], str]
 def convert_docx(data: bytes, name: str) -> ConvertedText:
     """Convert a Word document to Markdown."""
     package = ZipPackage(data, name)
-    main = package.find_main_part("word/document.xml")
-    bodies = package.parse(main).findall("{*}body")
-    if not bodies:
+    writer = _HtmlWriter(package)
+    html = writer.write_bodies()
+    if html is None:
         raise SourceError(f"{name} is damaged, protected or not a Word document. Save it again as DOCX.")
-    writer = _HtmlWriter(package, main)
-    text = convert_noted("".join(map(writer.write_blocks, bodies)), writer.notes)
+    text = convert_noted(html, writer.notes)
     losses = (f"{start}: {', '.join(names)}." for start, names in writer.losses.items())
     notes = (*losses, *package.list_damage())
     return ConvertedText(text=text, title=package.read_title(), notes=notes)
@@ -100,10 +101,12 @@ class _Cell(Struct):
 
 
 class _HtmlWriter:
-    """Writes the elements of a document as HTML."""
-
-    def __init__(self, package: ZipPackage, main: str) -> None:
+    def __init__(self, package: ZipPackage, around: "_HtmlWriter | None" = None) -> None:
+        """Prepare for a document, or for one that is in another one, `around` it."""
+        main = package.find_main_part("word/document.xml")
+        self._bodies = package.parse(main).findall("{*}body")
         self._package = package
+        self._is_inner = around is not None
         self._relations = package.read_relations(main)
         parts = {each.kind: each.target for each in self._relations.values()}
         self._styles = StyleSheet(package.parse(parts.get("styles", "word/styles.xml")))
@@ -119,9 +122,13 @@ class _HtmlWriter:
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
         """Text boxes in the paragraph that is being written, which follow it."""
-        self.notes: list[str] = []
-        self.losses: dict[str, dict[str, None]] = {}
+        self.notes: list[str] = around.notes if around else []
+        self.losses: dict[str, dict[str, None]] = around.losses if around else {}
         """Names of what cannot be shown, by the start of the sentence that says so."""
+
+    def write_bodies(self) -> str | None:
+        """Write the whole document, or return None if there is none."""
+        return "".join(map(self.write_blocks, self._bodies)) if self._bodies else None
 
     def write_blocks(self, parent: Any) -> str:
         """Write the paragraphs, lists and tables in an element."""
@@ -131,11 +138,9 @@ class _HtmlWriter:
         elements = [*_iter_children(parent, "p", "tbl", "altChunk")]
         start = ""
         for element, following in zip_longest(elements, elements[1:]):
-            if get_local_name(element) == "altChunk":
-                self._note_loss("left out", "a document that is inserted into this one")
-                continue
-            if get_local_name(element) == "tbl":
-                blocks.append(self._write_table(element))
+            if get_local_name(element) != "p":
+                is_table = get_local_name(element) == "tbl"
+                blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
             content = start + _join_pieces(self._write_line(element, style.looks))
@@ -153,7 +158,6 @@ class _HtmlWriter:
         return blocks.finish()
 
     def _write_paragraph(self, element: Any, style: Style, content: str, blocks: BlockWriter) -> None:
-        """Write a paragraph, a heading or an item of a list."""
         number, level, has_bullet = self._numbering.count_paragraph(element, style)
         for kind in self._numbering.decimal_kinds:
             self._note_loss(_UNKNOWN_NUMBERS, kind)
@@ -273,6 +277,7 @@ class _HtmlWriter:
         """
         name, _, words = field.instruction.strip().partition(" ")
         if name.upper() in _TYPED_FIELDS:
+            words = words.partition(" ")[2] if name.upper() == "MACROBUTTON" else words
             return escape(_FRACTION.sub(r"\1/\2", words.partition(r"\*")[0].strip()))
         if name.upper() not in _UNSEEN_FIELDS and not field.is_in_result:
             self._note_loss("the file lacks the values of some fields", name)
@@ -328,12 +333,25 @@ class _HtmlWriter:
         return write_note_mark(self._note_numbers[key])
 
     def _find_part(self, relation_id: str, kind: str) -> str:
-        """Return the part that an id refers to, or note that the file lacks a part of this kind."""
         relation = self._relations.get(relation_id)
         if relation is None or relation.is_external or not self._package.has(relation.target):
             self._note_loss("not in the file", kind)
             return ""
         return relation.target
+
+    def _write_chunk(self, chunk: Any) -> str:
+        """Write a document of another format that Word shows in this one."""
+        part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
+        data = self._package.read(part)
+        html: str | None = None
+        with suppress(*ZIP_ERRORS, SourceError):
+            if data.startswith(ZIP_START) and not self._is_inner:
+                html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
+            elif not self._is_inner:
+                html = convert_chunk(data)
+        if part and html is None:
+            self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
+        return html or ""
 
     def _write_drawing(self, parent: Any, words: str = "") -> Iterator[str]:
         """Yield a drawing's pictures, which `words` describe. Its text boxes follow the paragraph."""
@@ -352,7 +370,7 @@ class _HtmlWriter:
                 case "blip" | "imagedata":
                     picture_id = get_attribute(child, "embed") or get_attribute(child, "id")
                     target = self._find_part(picture_id, "a picture")
-                    yield f'<img src="{escape(target)}" alt="{escape(words)}">'
+                    yield f'<img src="{"" if self._is_inner else escape(target)}" alt="{escape(words)}">'
                 case "chart" if words:
                     yield f'<img alt="{escape(words)}">'
                 case "relIds":

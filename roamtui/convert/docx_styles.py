@@ -158,9 +158,16 @@ def _read_level(element: Any) -> tuple[int, ListLevel]:
     restart = read_number(get_child_value(element, "lvlRestart"), index)
     shape = next(element.iter("{*}numFmt"), None)  # of several, the first is for the newest Word
     return index, ListLevel(
-        kind="decimal" if shape is None else get_attribute(shape, "val"),
+        kind="decimal" if shape is None else _read_kind(shape),
         pattern=get_child_value(element, "lvlText"),
         start=read_number(get_child_value(element, "start")),
         restart_level=min(index, restart),
         is_legal=is_on(element, "isLgl"),
     )
+
+
+def _read_kind(shape: Any) -> str:
+    """Read how a level is numbered: a kind of `format_number`, or another name that it does not know."""
+    kind = get_attribute(shape, "val")
+    first = get_attribute(shape, "format").partition(",")[0].strip()
+    return first if kind == "custom" and first.isdecimal() else kind

@@ -77,7 +77,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=8),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=9),
     Format(
         "HTML",
         "html:convert_html_file",
@@ -144,7 +144,7 @@ FORMATS = (
         version=2,
     ),
     Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=4),
-    Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True, version=2),
+    Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
     Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt", version=2),
 )
 """The formats, in the order in which people read their names."""

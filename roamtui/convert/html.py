@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from lxml.etree import iterwalk
@@ -102,14 +102,23 @@ def _find_main_part(root: Any, title: str) -> Any:
     """Return the part of a page that holds its text, or the whole page.
 
     It is the smallest `main` or `article` that holds the heading and most of the text. The heading is the
-    first h1 in a `main` or `article` that the title names, or else the first h1.
+    first h1 in a `main` or `article` that the title names, or else the first h1. In a page without an h1, the
+    part holds most of the title's words that the page shows.
     """
     headings = [(words, each) for each in root.iter("h1") if (words := join_text(each).strip())]
     named = (each for words, each in headings if words in title and _list_regions(each.iterancestors()))
     heading = next(named, headings[0][1] if headings else None)
     regions = _list_regions(reversed([*root.iter(*BLOCKS)]) if heading is None else heading.iterancestors())
+    title_words: set[str] = set()
+    if regions and heading is None:
+        title_words = {*title.split()}.intersection(join_text(root).split())
     length_min = _MAIN_SHARE * _measure_text(root) if regions else 0
-    return next((part for part in regions if _measure_text(part) >= length_min), root)
+    for part in regions:
+        if _measure_text(part) >= length_min and (
+            len(title_words.intersection(join_text(part).split())) >= _MAIN_SHARE * len(title_words)
+        ):
+            return part
+    return root
 
 
 def _list_regions(parts: Iterable[Any]) -> list[Any]:
@@ -222,7 +231,6 @@ def _write_ruby(element: Any, around: frozenset[str]) -> list[_Piece]:
 
 
 def _read_code(element: Any) -> str:
-    """Return the text of a code block, with its lines."""
     parts: list[str] = []
     for event, part in iterwalk(element, events=("start", "end")):
         if event == "start":
@@ -352,9 +360,21 @@ def _write_table(table: Any) -> list[str]:
 
 
 def _is_layout(table: Any) -> bool:
-    """Return whether a table only places headings or code on the page."""
-    has_code = next(table.iter("pre"), None) is not None and next(table.iter("th"), None) is None
-    return has_code or next(table.iter(*HEADINGS), None) is not None
+    """Return whether a table only places headings or code on the page.
+
+    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
+    one line.
+    """
+    if next(table.iter(*HEADINGS), None) is not None:
+        return True
+    codes = [*table.iter("pre")]
+    if not codes:
+        return False
+    full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
+    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
+    has_heads = next(table.iter("th"), None) is not None
+    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
+    return not is_data
 
 
 class _Cell(Struct, frozen=True):

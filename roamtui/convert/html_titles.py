@@ -27,8 +27,6 @@ _REPEATED_MIN = 3
 """A line that occurs so often is the head of each printed page, not a title."""
 _BOLD_SHARE_MAX = 0.4
 """In a page with a larger share of titles, bold type says nothing."""
-_CELLS_MAX = 2
-"""A title may stand in two cells: its number, and its words."""
 
 
 class _Line(Struct, kw_only=True):
@@ -75,8 +73,7 @@ def _iter_lines(element: Any) -> Iterator[_Line]:
     for child in element:
         rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
         if len(rows) == 1 and len(text := join_text(child)) <= _LENGTH_MAX:
-            cells = [cell for cell in rows[0] if join_text(cell)]
-            yield _make_line(child, text, may_be_title=0 < len(cells) <= _CELLS_MAX)
+            yield _make_line(child, text, may_be_title=True)
         elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
             yield _make_line(child, join_text(child), may_be_title=False)
         elif next(child.iterdescendants(*BLOCKS), None) is not None:
@@ -92,7 +89,6 @@ def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
 
 
 def _is_bold(element: Any) -> bool:
-    """Return whether all words of an element are bold, by an element around them or its style."""
     for node in element.xpath(".//text()[normalize-space()]"):
         holder = node.getparent()
         around = holder.getparent() if node.is_tail else holder

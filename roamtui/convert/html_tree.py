@@ -155,7 +155,6 @@ def _clean(  # noqa: PLR0912 - one for each kind
 
 
 def _keep_labels(drawing: Any) -> None:
-    """Reduce a drawing to its labels."""
     for part in [*drawing.iterdescendants()]:
         looks = ";".join(":".join(attribute) for attribute in part.items())
         if _HIDING_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
@@ -231,7 +230,6 @@ def _list_classes(element: Any) -> list[str]:
 
 
 def _read_chosen_options(menu: Any) -> str:
-    """Return the options that a page shows: those that are chosen, or else the first that can be chosen."""
     chosen = menu.xpath(".//option[@selected]")
     if "multiple" not in menu.attrib:
         chosen = chosen[-1:] or menu.xpath("(.//option[not(ancestor-or-self::*/@disabled)])[1]")

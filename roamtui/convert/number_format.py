@@ -41,6 +41,8 @@ class NumberFormat:
         self._before = ""
         """Literal text before the digits, and `_after` is the one after them."""
         self._after = ""
+        self._inner: list[str] = []
+        """Literal text before each further digit."""
         self._has_digits = False
         self._digits_min = 0
         self._decimals_min = 0
@@ -68,8 +70,9 @@ class NumberFormat:
                 self._has_digits = True
                 self._digits_min = 1
             elif other and other in "0#?":
+                self._inner += [self._after] if self._has_digits and not has_point else []
                 self._has_digits = True
-                self._after = ""  # words between digits are left out
+                self._after = ""
                 self._is_grouped = self._is_grouped or commas > 0
                 commas = 0
                 if has_point:
@@ -91,7 +94,6 @@ class NumberFormat:
         self._scale /= 1000.0**commas
 
     def _parse_bracket(self, words: str) -> str:
-        """Parse a condition or hours that continue after 24, and return a currency."""
         if words.startswith("$"):
             return words[1:].partition("-")[0]
         self._is_plain = self._is_plain or words[0] in "<=>"
@@ -120,8 +122,19 @@ class NumberFormat:
             whole = whole.zfill(self._digits_min)
             if self._is_grouped:
                 whole = _GROUP_END.sub(",", whole)
+            elif any(self._inner):
+                whole = _fill(self._inner, whole)
             number = f"{whole}.{decimals}" if decimals else whole
         return sign + f"{self._before}{number}{self._after}".strip()
+
+
+def _fill(literals: list[str], digits: str) -> str:
+    """Put literals before the last digits. The first digit stands for all that are before them."""
+    filled = ""
+    for literal in reversed(literals):
+        filled = literal + digits[-1:] + filled
+        digits = digits[:-1]
+    return digits + filled
 
 
 def write_plain(value: float) -> str:

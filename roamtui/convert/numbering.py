@@ -15,6 +15,14 @@ _REPEATS_MAX = 30
 """A letter is repeated at most so often. Then numbers are figures."""
 _HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
+_SMALL_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth"}
+_ORDINALS |= {"eight": "eighth", "nine": "ninth", "twelve": "twelfth"}
+"""Ordinals that do not end in "th" after the cardinal."""
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
 
@@ -24,12 +32,14 @@ def format_number(number: int, kind: str) -> str:
 
     A number that its kind does not have, and that of an unknown kind, is a decimal.
     """
+    if kind.isdecimal():
+        return str(number).zfill(len(kind))
     return _FORMATTERS.get(kind, str)(number)
 
 
 def is_known(kind: str) -> bool:
     """Return whether numbers of a kind are written as Word writes them."""
-    return kind in _FORMATTERS
+    return kind.isdecimal() or kind in _FORMATTERS
 
 
 def _repeat_letter(letters: str) -> Callable[[int], str]:
@@ -52,6 +62,22 @@ def _format_roman(number: int) -> str:
     return "".join(parts)
 
 
+def _format_cardinal(number: int) -> str:
+    """Write a number below 100 in English words."""
+    if not 0 <= number < 100:
+        return str(number)
+    tens, units = divmod(number, 10)
+    words = _SMALL_NUMBERS[number] if number < 20 else _TENS[tens - 2]
+    return (words if number < 20 or not units else f"{words}-{_SMALL_NUMBERS[units]}").capitalize()
+
+
+def _format_ordinal(number: int) -> str:
+    words = _format_cardinal(number)
+    start, hyphen, last = words.lower().rpartition("-")
+    ordinal = _ORDINALS.get(last) or re.sub("y$", "ie", last) + "th"
+    return words if words.isdecimal() else f"{start}{hyphen}{ordinal}".capitalize()
+
+
 def _format_han(number: int) -> str:
     if not 0 < number <= _HAN_MAX:
         return str(number)
@@ -64,6 +90,8 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
     "decimalZero": "{:02}".format,
+    "cardinalText": _format_cardinal,
+    "ordinalText": _format_ordinal,
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
     **dict.fromkeys(("i", "lowerRoman"), _format_roman),

@@ -47,8 +47,6 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
 
 
 class _HtmlWriter:
-    """Writes the elements of a text as HTML."""
-
     def __init__(self, package: ZipPackage, styles: Any, root: Any) -> None:
         self._package = package
         self._styles = OdtStyles(styles, root)
@@ -148,7 +146,6 @@ class _HtmlWriter:
         return blocks.finish()
 
     def _write_frame(self, frame: Any) -> str:
-        """Write a text box, a picture's description or a formula."""
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         for child in frame.iterfind("{*}object"):
             formula = self._package.parse(f"{get_attribute(child, 'href').removeprefix('./')}/content.xml")

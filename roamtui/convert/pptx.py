@@ -62,7 +62,6 @@ def convert_pptx(data: bytes, name: str) -> ConvertedText:
 
 
 def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:
-    """List the part of each slide, by their names if the list of them is missing."""
     relations = package.read_relations(main)
     slides: list[str] = []
     for entry in deck.iterfind("{*}sldIdLst/{*}sldId"):
@@ -133,6 +132,10 @@ class _SlideReader:
                 case "sp" if kind not in _EDGE_KINDS:
                     yield from self._write_paragraphs(shape, is_list=kind in _LIST_KINDS)
                 case "pic":
+                    blip = shape.find("{*}blipFill/{*}blip")
+                    relation = self._relations.get(get_attribute(blip, "embed")) if blip is not None else None
+                    if relation is None or not self._package.has(relation.target):
+                        self._note_missing("a picture")
                     properties = shape.find("{*}nvPicPr/{*}cNvPr")
                     if properties is not None and (words := " ".join(properties.get("descr", "").split())):
                         yield f"![{escape_inline(words)}]()"
@@ -223,13 +226,11 @@ class _SlideReader:
 
 
 def _get_kind(shape: Any) -> str:
-    """Return the kind of a placeholder, or an empty string for any other shape."""
     placeholder = shape.find("*/{*}nvPr/{*}ph")
     return "" if placeholder is None else placeholder.get("type", "obj")
 
 
 def _find_place(shape: Any) -> tuple[int, int]:
-    """Return the row and the left edge of the place that a shape itself has."""
     offset = next((each for path in _OFFSETS for each in shape.iterfind(path)), None)
     return (
         (0, 0)
@@ -239,7 +240,6 @@ def _find_place(shape: Any) -> tuple[int, int]:
 
 
 def _format_number(number: int, kind: str) -> str:
-    """Format a number as PowerPoint does, such as `a)` for the kind `alphaLcParenR`."""
     letter = next((letter for start, letter in _LETTERS_BY_KIND.items() if kind.startswith(start)), "1")
     text = format_number(number, letter)
     ends = {"Period": f"{text}.", "ParenR": f"{text})", "ParenBoth": f"({text})"}

@@ -5,7 +5,8 @@ No directive reads a file.
 
 import re
 import textwrap
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
@@ -20,6 +21,11 @@ _LINE = re.compile(r"( *)((?:[-*+]|\d{1,9}[.)]) +)?(.*)")
 _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
 )
+_LIST_TABLE = re.compile(r"\.\. list-table::\s*(.*)")
+_HEADER_ROWS = re.compile(r"^:header-rows:\s*[1-9]", re.MULTILINE)
+_CAPTION = re.compile(r"[^:\s]")
+"""The start of a further line of a table's title, before its options."""
+_ROW_START = re.compile(r"^([-*+] +)(?=[-*+](?: |$))", re.MULTILINE)
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
@@ -43,7 +49,7 @@ class _TitleStyle(NamedTuple):
     has_overline: bool
 
 
-def convert_rst(data: bytes, name: str) -> ConvertedText:
+def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one for each kind of line
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
@@ -62,15 +68,23 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
         indent, mark, words = _LINE.findall(lines[position])[0]
         position += 1
         start = end = position
+        listed = _LIST_TABLE.fullmatch(words)
         directive = _CODE_DIRECTIVE.fullmatch(words)
         is_code = directive or (words.endswith("::") and not words.startswith(".. "))
+        block_end = start
+        if is_code or listed:
+            block_end = _find_block_end(lines, start, len(indent) + len(mark))
+        if listed and (table := _write_list_table(listed[1], lines[start:block_end])):
+            out += ["", *table, ""]
+            position = block_end
+            continue
         if _CODE_START.match(words):
             start -= 1
             while end < len(lines) and lines[end]:
                 end += 1
             words = ""
         elif is_code:
-            end = _find_block_end(lines, start, len(indent) + len(mark))
+            end = block_end
             if end > start:
                 words = words.rstrip(": ") + (":" if len(words) > 2 else "")
                 if directive:
@@ -109,6 +123,25 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
         position += 1
         end = position if lines[position - 1] else end
     return end
+
+
+def _write_list_table(title: str, lines: Sequence[str]) -> list[str]:
+    """Write a table whose rows are the items of a list, and whose cells are the items in them."""
+    options, *parts = _ROW_START.split(textwrap.dedent("\n".join(lines)))
+    rows = [
+        re.split(rf"(?m)^(?: {{{len(mark)}}})?[-*+](?: +|$)", row)[1:]
+        for mark, row in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    if not rows:
+        return []
+    width = max(map(len, rows))
+    written: list[str] = []
+    for row in rows:
+        cells = [_write_inline(" ".join(cell.split())).replace("|", r"\|") for cell in row]
+        written.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
+    heads = written.pop(0) if _HEADER_ROWS.search(options) else f"|{' |' * width}"
+    caption = " ".join([title, *takewhile(_CAPTION.match, options.split("\n"))])
+    return [escape_line_starts(_write_inline(caption)), "", heads, f"|{' --- |' * width}", *written]
 
 
 def _write_inline(text: str) -> str:

@@ -220,11 +220,20 @@ def test_an_overridden_start_holds_for_each_restart() -> None:
     assert text.split() == ["1:", "item", "1-5:", "item", "1-6:", "item", "2:", "item", "2-5:", "item"]
 
 
-@pytest.mark.parametrize(("levels", "more", "number", "unknown"), read_rows("convert/docx", "printed"))
+_CUSTOM = (
+    '<mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:format="{}" w:val="custom"/></mc:Choice>'
+    '<mc:Fallback><w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent>'
+)
+
+
+@pytest.mark.parametrize(("levels", "more", "custom", "number", "unknown"), read_rows("convert/docx", "printed"))
 def test_a_number_is_printed_as_word_prints_it(
-    levels: list[tuple[str, str]], more: str, number: str, unknown: str
+    levels: list[tuple[str, str]], more: str, custom: str, number: str, unknown: str
 ) -> None:
-    converted = _convert_whole(_numbered("item", 2, len(levels) - 1), numbering=_list(2, *levels, more=more))
+    shapes = _list(2, *levels, more=more)
+    if custom:
+        shapes = shapes.replace('<w:numFmt w:val="decimal"/>', _CUSTOM.format(custom))
+    converted = _convert_whole(_numbered("item", 2, len(levels) - 1), numbering=shapes)
     assert converted.text == f"{number} item\n"
     assert converted.notes == ((f"{_OTHER_NUMBERS}: {unknown}.",) if unknown else ())
 
@@ -243,16 +252,71 @@ def test_a_field_without_a_result_is_what_word_shows(instruction: str, text: str
 
 def test_a_point_of_a_diagram_is_one_item() -> None:
     point = "<p><r><t>Plan</t></r><r><t>ning</t></r><br/><r><t>starts</t></r></p>"
-    related = "<Relationships><Relationship Id='c' Target='d.xml'/></Relationships>"
-    others = {"word/_rels/document.xml.rels": related, "word/d.xml": f"<dataModel>{point}<p/></dataModel>"}
+    others = {"word/_rels/document.xml.rels": _relate("d.xml"), "word/d.xml": f"<dataModel>{point}<p/></dataModel>"}
     drawing = "<w:p><w:r><w:drawing><relIds dm='c'/></w:drawing></w:r></w:p>"
     assert _convert_whole(drawing, others=others).text == "- Planning starts\n"
 
 
-def test_a_document_in_a_document_is_named_as_left_out() -> None:
-    converted = _convert_whole(write("Before"), "<w:altChunk r:id='c' xmlns:r='r'/>", write("After"))
-    assert converted.text == "Before\n\nAfter\n"
-    assert converted.notes == ("left out: a document that is inserted into this one.",)
+def _relate(target: str, *, mode: str = "") -> str:
+    return (
+        f"<Relationships><Relationship Id='c' Type='x/aFChunk' Target='{target}' TargetMode='{mode}'/></Relationships>"
+    )
+
+
+_CHUNK = "<w:altChunk r:id='c' xmlns:r='r'/>"
+_PAGE = "<html><head><title>x</title><style>y</style></head><body>Six <b>weeks</b><p>or so</div></body></html>"
+_MAIL = (
+    "MIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n boundary=b\r\n\r\n--b\r\n"
+    "Content-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n{}\r\n--b--\r\n"
+)
+_NOTED_WORD = make_docx_parts(
+    [f"<w:p>{_run('Six weeks')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>", _CHUNK],
+    styles="",
+    footnotes=f'<w:footnote w:id="2">{write("Or so.")}</w:footnote>',
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "data", "text"),
+    [
+        ("chunk.html", _PAGE, "Six **weeks**\n\nor so"),
+        ("chunk.mht", _MAIL.format("<p>Six w=65eks</p>"), "Six weeks"),
+        ("chunk.txt", "Six weeks\nor 1 < 2", "Six weeks\n\nor 1 < 2"),
+        ("chunk.docx", pack(_NOTED_WORD), "Six weeks[^1]\n\n[^1]: Or so."),
+    ],
+)
+def test_a_document_in_a_document_is_there_in_its_place(part: str, data: str | bytes, text: str) -> None:
+    others = {"word/_rels/document.xml.rels": _relate(part), f"word/{part}": data}
+    converted = _convert_whole(write("Before"), _CHUNK, write("After"), others=others)
+    assert converted.text == f"Before\n\n{text}\n\nAfter\n"
+
+
+_MISSING = "not in the file: an embedded document."
+
+
+@pytest.mark.parametrize(
+    ("part", "data", "mode", "note"),
+    [
+        ("http://example.org/a.html", "", "External", _MISSING),
+        ("a.rtf", "{\\rtf1 x}", "", "an embedded document cannot be read: a.rtf."),
+        ("a.html", "<div>" * 100_000, "", "an embedded document cannot be read: a.html."),
+        ("a.docx", b"PK\x03\x04cut", "", "an embedded document cannot be read: a.docx."),
+        (
+            "a.docx",
+            pack({**_NOTED_WORD, "word/_rels/document.xml.rels": _relate("b.html"), "word/b.html": "deep"}),
+            "",
+            "an embedded document cannot be read: b.html.",
+        ),
+    ],
+)
+def test_a_document_that_cannot_be_shown_is_named(part: str, data: str | bytes, mode: str, note: str) -> None:
+    others = {"word/_rels/document.xml.rels": _relate(part, mode=mode), f"word/{part}": data}
+    others = {name: content for name, content in others.items() if content}
+    converted = _convert_whole(write("Before"), _CHUNK, write("After"), others=others)
+    assert converted.text.startswith("Before\n\n")
+    assert converted.text.endswith("\n\nAfter\n")
+    assert "deep" not in converted.text
+    assert converted.notes == (note,)
 
 
 @pytest.mark.parametrize(("look", "has_heads"), read_rows("convert/docx", "looks"))

@@ -94,17 +94,41 @@ def test_lists_have_their_numbers() -> None:
     assert "4. four\n   - a) inner\n   - b) more\n5. five\n- (I) part\n" in text
 
 
-_LINK = '<Relationship Id="rId77" Type="a/image" Target="../media/d.xml"/></Relationships>'
-
-
 def test_a_point_of_a_diagram_is_one_item() -> None:
     frame = (
         '<p:graphicFrame><a:graphic><a:graphicData><relIds dm="rId77"/></a:graphicData></a:graphic></p:graphicFrame>'
     )
     data = replace_part(read_sample("talk.pptx"), "ppt/slides/slide2.xml", "</p:spTree>", f"{frame}</p:spTree>")
-    data = replace_part(data, "ppt/slides/_rels/slide2.xml.rels", "</Relationships>", _LINK)
+    data = replace_part(
+        data, "ppt/slides/_rels/slide2.xml.rels", "</Relationships>", _LINK.format("../media/d.xml", "")
+    )
     point = "<x><p><r><t>Plan</t></r><r><t>ning</t></r></p><p><r><t>Building</t></r></p></x>"
     assert "- Planning\n- Building\n" in convert_pptx(add_part(data, "ppt/media/d.xml", point), "a.pptx").text
+
+
+_PICTURE = (
+    '<p:pic><p:nvPicPr><p:cNvPr id="90" name="" descr="A boat"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr>'
+    "<p:blipFill>{}</p:blipFill></p:pic></p:spTree>"
+)
+_LINK = '<Relationship Id="rId77" Type="a/image" Target="{}"{}/></Relationships>'
+
+
+@pytest.mark.parametrize(
+    ("blip", "target", "mode"),
+    [
+        ("", "", ""),
+        ('<a:blip r:link="rId77"/>', "file:///C:/a.png", ' TargetMode="External"'),
+        ('<a:blip r:embed="rId77"/>', "../media/none.png", ""),
+    ],
+)
+def test_a_picture_that_is_not_in_the_file_is_named_and_costs_nothing_else(blip: str, target: str, mode: str) -> None:
+    slide = "ppt/slides/slide2.xml"
+    data = replace_part(read_sample("talk.pptx"), slide, "</p:spTree>", _PICTURE.format(blip))
+    links = "ppt/slides/_rels/slide2.xml.rels"
+    converted = convert_pptx(replace_part(data, links, "</Relationships>", _LINK.format(target, mode)), "a.pptx")
+    assert "It can be mended" in converted.text
+    assert "![A boat]()" in converted.text
+    assert converted.notes == ("a picture of slide 2 is not in the file.",)
 
 
 @pytest.mark.parametrize(

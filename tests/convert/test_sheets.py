@@ -20,7 +20,8 @@ _MAIN = f'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmln
 def _relate(**targets: str) -> str:
     entries = []
     for kind, target in targets.items():
-        entries.append(f'<Relationship Id="{kind}" Type="{_TYPES}/{kind}" Target="{target}"/>')
+        mode = "External" if "://" in target else "Internal"
+        entries.append(f'<Relationship Id="{kind}" Type="{_TYPES}/{kind}" Target="{target}" TargetMode="{mode}"/>')
     return f'<Relationships xmlns="http://x">{"".join(entries)}</Relationships>'
 
 
@@ -69,8 +70,17 @@ def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
 
 
-def test_text_boxes_are_kept() -> None:
-    assert _convert(_row(1, "Name", "Page"), drawing="../drawings/d.xml").endswith("\n\nIn a box\n")
+def test_links_of_cells_and_text_boxes_are_kept() -> None:
+    formula = '<c r="B3" t="str"><f>HYPERLINK("https://example.org/a?b=1&amp;c=2","fees")</f><v>fees</v></c>'
+    text = _convert(
+        _row(1, "Name", "Page") + _row(2, "Oslo", "guide") + f'<row r="3">{formula}</row>',
+        after='<hyperlinks><hyperlink ref="B2" r:id="hyperlink"/></hyperlinks>',
+        hyperlink="https://example.org/guide.pdf",
+        drawing="../drawings/d.xml",
+    )
+    assert "| Oslo | [guide](https://example.org/guide.pdf) |" in text
+    assert "[fees](https://example.org/a?b=1&c=2)" in text
+    assert text.endswith("\n\nIn a box\n")
 
 
 def test_raised_figures_never_join_a_number() -> None:
@@ -163,7 +173,8 @@ def test_cells_that_would_make_a_huge_table_are_cut_and_named(monkeypatch: pytes
     ("code", "shown"),
     [
         ("00000", {42: "00042", 12010: "12010", 2494.5: "02494.5", -3: "-00003"}),
-        ('"Art. "000\\-000', {1234: "Art. 001234"}),
+        ("000-00-0000", {123456789: "123-45-6789"}),
+        ('"Art. "000\\-000', {1234: "Art. 001-234"}),
         ('"$"#,##0.00', {1234.5: "$1,234.50", -5: "-$5.00", 0.125: "$0.125"}),
         ("#,##0.00\\ [$€-407]", {1234.567: "1,234.567 €"}),
         ('_("$"* #,##0.00_);_("$"* \\(#,##0.00\\);_("$"* "-"??_);_(@_)', {5: "$5.00", -5: "-$5.00", 0: "$0.00"}),

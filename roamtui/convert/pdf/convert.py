@@ -32,8 +32,6 @@ _OCR_SECONDS_MAX = 60
 _DOTS_PER_POINT = 300 / 72
 """Resolution of the drawn page, for which tesseract was trained."""
 _PIXELS_MAX = 40_000_000
-_SAME_SIZE_RATIO = 1.15
-"""Rows within this ratio of the usual letter height get that height: measured heights vary."""
 _LANGUAGE = re.compile(r"[A-Za-z]\w{1,30}(?:/\w{1,30})?")
 _TITLE_LENGTH_MAX = 300
 _NO_TITLE = re.compile(
@@ -168,12 +166,7 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     if done.returncode:
         return []
     with PdfFile(done.stdout, "the scan").open_page(0) as recognised:
-        rows = read_rows(recognised) if recognised is not None else []
-    usual = median([row.size for row in rows]) if rows else 0.0
-    for row in rows:
-        if 1 / _SAME_SIZE_RATIO < row.size / usual < _SAME_SIZE_RATIO:
-            row.size = usual
-    return rows
+        return read_rows(recognised) if recognised is not None else []
 
 
 def _compute_title(pages: Sequence[PageText], metadata_title: str, headings: Sequence[str]) -> str:
@@ -189,7 +182,6 @@ def _compute_title(pages: Sequence[PageText], metadata_title: str, headings: Seq
 
 
 def _find_large_title(pages: Sequence[PageText]) -> str:
-    """Return the largest rows of the first page if clearly larger than the text; else an empty text."""
     rows = [row for row in pages[0].rows if sum(map(str.isalpha, row.text)) >= 3]
     sizes = [row.size for page in pages for row in page.rows]
     if not rows:

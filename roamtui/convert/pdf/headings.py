@@ -77,7 +77,6 @@ def detect_numbered_headings(
 
 
 def _select_rising(candidates: Sequence[_NumberedRow]) -> list[_NumberedRow]:
-    """Return the longest sequence of candidates with ascending numbers."""
     ends: list[int] = []
     """For each length, the index of the candidate with the lowest number that ends such a sequence."""
     before: list[int] = []

@@ -162,7 +162,6 @@ class MarkdownWriter:
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
     def _write_paragraphs(self, rows: Sequence[PageRow], gap_max: float) -> Iterator[str]:
-        """Yield the paragraphs of rows. Words that were hyphenated at line ends are joined."""
         lines: list[str] = []
         rows = [row for row in rows if not _RULE.fullmatch(row.text)]
         for above, row in zip([None, *rows], [*rows, None], strict=True):

@@ -115,8 +115,6 @@ class _TitleFinder:
 
 
 class _RowKeys(NamedTuple):
-    """Keys for comparing a row with titles."""
-
     whole: str
     bare: str
     """Without its number."""
@@ -141,7 +139,6 @@ def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[flo
 
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
-    """Return a heading for a page: its number and first words."""
     text = " ".join(row.text for row in page.rows[:2])
     words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
     return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")

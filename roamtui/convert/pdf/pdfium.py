@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -50,15 +49,6 @@ _LIGATURES = str.maketrans(
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
 _BITMAP_LIGATURES = re.compile("[\x0b-\x0f]")
 """Control characters that are ligatures only in the bitmap fonts of TeX, which have no name."""
-_ACCENTS = dict(
-    zip(
-        "\u00b4`\u00a8\u02c6\u02dc\u02c7\u02da\u00b8\u02dd\u02d8\u00af\u02d9\u02db",
-        "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u030b\u0306\u0304\u0307\u0328",
-        strict=True,
-    )
-)
-"""The combining form of each accent that a font may have as a character of its own."""
-_DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
@@ -179,7 +169,6 @@ class PdfFile:
 
 
 def _has_annotations(page: object) -> bool:
-    """Return whether a page has annotations besides links. Flattening adds their words to its text."""
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _ANNOTATIONS_MAX)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
@@ -190,7 +179,6 @@ def _has_annotations(page: object) -> bool:
 
 
 def _read_links(document: object, page: object) -> list[PageLink]:
-    """Return the links of a page to pages of the same file."""
     links: list[PageLink] = []
     position = ctypes.c_int(0)
     link = pdfium.FPDF_LINK()
@@ -327,16 +315,13 @@ class PdfPage:
         return self._join_letters(words)
 
     def _read_turn(self, index: int) -> int:
-        """Return the direction of a character, in quarter turns."""
         angle: float = pdfium.FPDFText_GetCharAngle(self._text, index)
         return round(angle / _QUARTER) % 4
 
     def _read_letters(self, letters: str, first: int, rotation: int, line: MixedLine | None) -> str:
         """Return the letters of a word as a person sees them. It may be in a line of several scripts."""
         count = len(letters)
-        if not (letters.isascii() and letters.isprintable()) or "`" in letters:
-            if not _ACCENTS.keys().isdisjoint(letters):
-                letters = self._join_accents(letters, first, rotation)
+        if not (letters.isascii() and letters.isprintable()):
             if self.read_font(first).name:
                 letters = _BITMAP_LIGATURES.sub("", letters)
             letters = letters.translate(_LIGATURES)
@@ -420,22 +405,6 @@ class PdfPage:
                 size = pdfium.FPDFText_GetFontSize(self._text, number) * math.hypot(matrix.c, matrix.d)
                 placed.append(PlacedLetter(text[index], number, box.x0, box.x1, size or box.bottom - box.top))
         return placed
-
-    def _join_accents(self, letters: str, first: int, rotation: int) -> str:
-        """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
-        joined = [*letters]
-        for number, accent in enumerate(letters):
-            box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
-            for beside in (number - 1, number + 1):
-                if box is None or not 0 <= beside < len(letters):
-                    continue
-                base = self._read_box(first + beside, first + beside, rotation)
-                letter = _DOTLESS.get(joined[beside], joined[beside])
-                whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent])
-                if letter and base and base.x0 < (box.x0 + box.x1) / 2 < base.x1 and len(whole) == 1:
-                    joined[beside], joined[number] = whole, ""
-                    break
-        return "".join(joined)
 
     def _read_box(self, first: int, last: int, rotation: int) -> _Box | None:
         """Return the box of characters, or None if the first has none. `rotation` is in quarter turns."""

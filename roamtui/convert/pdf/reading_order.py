@@ -166,7 +166,6 @@ def _is_prose_column(lines: Sequence[Sequence[Word]]) -> bool:
 
 
 def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
-    """Return the left edge of the right column, or None if too few lines of prose start at any one edge."""
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
     low = left + _COLUMN_WIDTH_MIN * (right - left)

@@ -46,22 +46,16 @@ _COLUMNS_MAX = 48
 
 
 class _Column(NamedTuple):
-    """The left and right edge of a column of figures."""
-
     x0: float
     x1: float
 
 
 class _Span(NamedTuple):
-    """Columns side by side, by number."""
-
     first: int
     last: int
 
 
 class _Head(NamedTuple):
-    """A cell of the header, and the columns that it describes."""
-
     cell: Cell
     span: _Span
 
@@ -103,7 +97,7 @@ def _write_line(texts: Sequence[str]) -> str:
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
     """Join lines that have only a part of a label with the line of its figures, above or below.
 
-    Such lines are closer to it than rows are to each other, or a label goes on with a small letter.
+    Such lines are closer to it than rows are to each other.
     """
     near = compute_label_gap(rows)
     groups: list[list[list[str]]] = []
@@ -112,13 +106,7 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
             groups[-1].append(line)
         else:
             groups.append([line])
-    whole = [line for group in groups for line in _join_group(group)]
-    joined: list[list[str]] = []
-    for line in whole:
-        if joined and _continues_label(joined[-1], line):
-            line[0] = f"{joined.pop()[0]} {line[0]}"
-        joined.append(line)
-    return joined
+    return [line for group in groups for line in _join_group(group)]
 
 
 def _join_group(lines: list[list[str]]) -> list[list[str]]:
@@ -126,12 +114,6 @@ def _join_group(lines: list[list[str]]) -> list[list[str]]:
     labels = [line[0] for line in lines if line[0]]
     with_figures = [line for line in lines if any(line[1:])]
     return lines if len(with_figures) != 1 else [[" ".join(labels), *with_figures[0][1:]]]
-
-
-def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
-    """Return whether the label of a line continues the label above, whose figures are in this line."""
-    label, *figures = above
-    return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:"
 
 
 def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
@@ -189,7 +171,6 @@ class _TableLayout(NamedTuple):
         return is_first or cell.x1 <= x0
 
     def _find_span(self, cell: Cell) -> _Span:
-        """Return the columns that a cell is above or in, or else the nearest one."""
         overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in self.columns]
         over = [
             number

@@ -118,7 +118,6 @@ def _is_table(header: Sequence[PageRow], body: Sequence[PageRow]) -> bool:
 
 
 def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
-    """Return the end of the table body that starts with the figures in row `start`."""
     last = start  # the last row with figures so far
     has_amounts = not _is_year_row(rows[start])
     for index in range(start + 1, len(rows)):

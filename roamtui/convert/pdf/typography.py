@@ -132,17 +132,15 @@ class TypographicHeadings:
             index += max(1, count)
 
     def _count_title_rows(self, index: int) -> int:
-        """Return the number of rows of the title that starts at a row, or 0 if no title starts there."""
         rows = self._rows
         row = rows[index]
         text = row.text
         if row.is_in_table or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
-        if not self._is_large_or_bold(row):
-            # A title in italics or capitals is set apart from the rows around it, or comes after a sentence.
-            is_apart = self._is_apart(index) or (index > 0 and _get_last_sign(rows[index - 1].text) in ".!?")
-            if not is_apart or not _is_italic_or_capitals(row):
-                return 0
+        # A title in italics or capitals is set apart from the rows around it.
+        is_other = self._is_apart(index) and (row.font.is_italic or is_capitals(text))
+        if not self._is_large_or_bold(row) and not is_other:
+            return 0
         letters = NON_LETTERS.sub("", text)
         letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
         if len(letters) < letters_min or len(letters) * 2 <= len(text):
@@ -172,14 +170,12 @@ class TypographicHeadings:
         return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
 
     def _compute_style(self, index: int) -> tuple[float, ...]:
-        """Return the style of a title. A greater tuple means a higher level."""
         row = self._rows[index]
         size = round(row.size / self._size, 1) if row.size > LARGE_RATIO * self._size else 1.0
         return size, row.font.is_bold, is_capitals(row.text), not row.font.is_italic
 
 
 def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence[DetectedHeading]:
-    """Return the titles from row `start` up to `end`."""
     low, high = (bisect_left(titles, row, key=lambda title: title.row) for row in (start, end))
     return titles[low:high]
 
@@ -187,7 +183,3 @@ def _select(titles: Sequence[DetectedHeading], start: int, end: int) -> Sequence
 def _get_last_sign(text: str) -> str:
     """Return the last character of a text, before a raised mark such as that of a note."""
     return RAISED_AT_END.sub("", text)[-1:]
-
-
-def _is_italic_or_capitals(row: PageRow) -> bool:
-    return row.font.is_italic or is_capitals(row.text)

@@ -1,0 +1,47 @@
+"""Documents in other formats that Word shows as a part of its own: web pages, web archives and plain text."""
+
+import re
+from email import message_from_bytes
+from html import escape
+
+from lxml.etree import tostring
+
+from roamtui.convert.decode import decode_html
+from roamtui.convert.html_tree import parse_page
+
+_ARCHIVE_HEAD = re.compile(
+    rb"\s*(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE
+)
+"""The first lines of a web archive (MHT), which are those of a mail."""
+_UNREADABLE = re.compile(
+    rb"\{\\rtf|\xd0\xcf\x11\xe0|(?:\xef\xbb\xbf)?\s*<\?xml[^>]*>\s*(?:<[?!][^>]*>\s*)*<(?!html|[?!])",
+    re.IGNORECASE,
+)
+"""The first bytes of RTF, of an old Word document, and of XML that is no web page."""
+_TAG = re.compile("<[A-Za-z!/]")
+_HEAD_LENGTH = 4_096
+_MARKER_CHARACTERS = {0xE000: None, 0xE001: None}
+
+
+def convert_chunk(data: bytes) -> str | None:
+    """Convert a document to HTML, or return None if its format is not known here.
+
+    Raises:
+        SourceError: It is nested more deeply than libxml2 allows.
+    """
+    if _UNREADABLE.match(data[:_HEAD_LENGTH]):
+        return None
+    if _ARCHIVE_HEAD.match(data[:_HEAD_LENGTH]):
+        pages = [part for part in message_from_bytes(data).walk() if part.get_content_type() == "text/html"]
+        content = pages[0].get_payload(decode=True) if pages else None
+        if not isinstance(content, bytes):
+            return None
+        data = content
+    text = decode_html(data)[0].translate(_MARKER_CHARACTERS)
+    if not _TAG.search(text):
+        return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
+    body = parse_page(text).find("body")
+    if body is None:
+        return ""
+    body.tag = "div"
+    return str(tostring(body, encoding="unicode", method="html"))
