@@ -58,8 +58,6 @@ class ModelAvailability(Struct, frozen=True, kw_only=True):
     is_usable: bool
     reason: str
     """Why it is usable or not. Names the variable of a key, never the key."""
-    provider: str | None = None
-    """Name of a provider that is inspected without asking a server."""
     resolved: ResolvedModel | None = None
     """What is known about a model that was asked for by name."""
     small_reason: str = ""
@@ -79,18 +77,18 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
     """List one model of each provider whose key is set, and then `offline`, without asking a server."""
-    offline, *keyed = inspect_providers(os.environ if environ is None else environ)
-    return tuple(
+    environ = os.environ if environ is None else environ
+    offers = [
         ModelOffer(
-            name=report.name,
-            note=report.reason,
-            provider=PROVIDERS[report.provider].title if report.provider else "",
-            needs_test=report.provider is not None,
-            is_known_to_work=report.provider is None,
+            name=provider.suggestion,
+            note=f"the key {key} is set",
+            provider=provider.title,
+            needs_test=True,
         )
-        for report in (*keyed, offline)
-        if report.is_usable
-    )
+        for name, provider in PROVIDERS.items()
+        if provider.suggestion and (key := get_key_variable(name, environ)) is not None
+    ]
+    return (*offers, ModelOffer(name=OFFLINE, note=_OFFLINE_REASON, is_known_to_work=True))
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
@@ -100,8 +98,7 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ..
         if model := provider.suggestion:
             key = get_key_variable(name, environ)
             reason = f"needs {provider.key_variables[0]}" if key is None else f"the key {key} is set"
-            report = ModelAvailability(name=model, is_usable=key is not None, reason=reason, provider=name)
-            reports.append(report)
+            reports.append(ModelAvailability(name=model, is_usable=key is not None, reason=reason))
     return tuple(reports)
 
 
@@ -194,12 +191,6 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     return ServerStatus(url=url, models=models, problem=problem)
 
 
-def _describe_served(server: LocalServer, url: str, window_tokens: int | None) -> str:
-    window = format_window(window_tokens) if window_tokens else ""
-    note = "nothing leaves this machine" if is_loopback(url) else ""
-    return ", ".join(filter(None, (server.title, window, note)))
-
-
 def discover_models(
     server_url: str | None = None, model: str = OFFLINE
 ) -> tuple[tuple[ModelOffer, ...], str]:
@@ -216,19 +207,23 @@ def discover_models(
         places[LocalServer(urlsplit(server_url).netloc.rpartition("@")[2], provider, server_url)] = server_url
     with ThreadPoolExecutor(len(places)) as pool:
         statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
-    offers = tuple(
-        ModelOffer(
-            name=f"{server.provider}/{served}",
-            note=_describe_served(server, status.url, window_tokens),
-            provider="" if is_loopback(status.url) else server.title,
-            api_base=status.url,
-            needs_test=True,
-            is_known_to_work=True,
-        )
-        for server, status in statuses
-        for served, window_tokens in status.models.items()
-        if "embed" not in served and is_model_name(served)
-    )
+    offers: list[ModelOffer] = []
+    for server, status in statuses:
+        is_here = is_loopback(status.url)
+        for served, window_tokens in status.models.items():
+            if "embed" in served or not is_model_name(served):
+                continue
+            window = [format_window(window_tokens)] if window_tokens else []
+            privacy = ["nothing leaves this machine"] if is_here else []
+            offer = ModelOffer(
+                name=f"{server.provider}/{served}",
+                note=", ".join((server.title, *window, *privacy)),
+                provider="" if is_here else server.title,
+                api_base=status.url,
+                needs_test=True,
+                is_known_to_work=True,
+            )
+            offers.append(offer)
     found = ", ".join(server.title for server, status in statuses if status.models)
     tried = ", ".join(server.title for server in places)
     words = f"Found {found}" if found else f"No model server found ({tried})"
@@ -237,4 +232,4 @@ def discover_models(
         for server, status in statuses
         if status.problem and server not in urls
     ]
-    return offers, " · ".join((words, *own_problems))
+    return tuple(offers), " · ".join((words, *own_problems))

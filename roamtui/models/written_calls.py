@@ -23,9 +23,8 @@ _READ_IDS = re.compile(rf"\b(?:READ\b|(?i:read:))[\W_]*?(?={WORD})")
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
 _FENCE = re.compile(
-    r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
+    r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n.*?(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
-_CODE_START = re.compile(r"\s*[<{\[]")
 _CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
 _BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
@@ -43,8 +42,7 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
     A reply of ids only asks for these sections, perhaps with `READ_START` or the name of the tool. So does
     `READ_START` with ids in a reply without citations before. Elsewhere, the name of a tool is a call if its
-    arguments follow, except in quotes, in inline code, and, in a reply with citations, in a block of code
-    that is more than a call.
+    arguments follow, except in quotes, in inline code, and in the blocks of code of a reply with citations.
     """
     read = _READ_IDS.search(text)
     is_request = read is not None and not list_ids(text[: read.start()])
@@ -55,7 +53,7 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
     if cites(text):
-        text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
+        text = _FENCE.sub("", text)
     calls: list[ToolCall] = []
     found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
@@ -76,10 +74,6 @@ def is_quoted(before: str) -> bool:
     """Return whether inline code or a quote is open at the end of a line's start."""
     is_code = before.replace("```", "").count("`") % 2 == 1
     return is_code or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
-
-
-def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
-    return _CODE_START.match(code) is not None or names.match(code.lstrip()) is not None
 
 
 def _read_arguments(text: str) -> object:

@@ -5,7 +5,6 @@ import hashlib
 import math
 import os
 import ssl
-import threading
 import time
 from http import HTTPStatus
 from pathlib import Path
@@ -27,7 +26,6 @@ from roamtui.web.page import (
     FetchOptions,
     HttpResponse,
     OriginNotApprovedError,
-    parse_retry_after,
 )
 from roamtui.web.proxy import Dial
 from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
@@ -39,9 +37,6 @@ _SPARE_SHARE = 0.05
 """Share of the maximum size of the cache that is free after responses were evicted."""
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-_BUSY_STATUSES = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
-_RETRY_SECONDS_MAX = 10.0
-"""Longest wait that a busy site may ask for."""
 
 
 class PageCache:
@@ -104,7 +99,6 @@ class Fetcher:
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir)
         self._deadline = Deadline()
-        self._closing = threading.Event()
         self._client = HttpClient(
             self._options, self._deadline, HostResolver(resolve), dial=dial, ssl_context=ssl_context
         )
@@ -171,7 +165,6 @@ class Fetcher:
 
     def close(self) -> None:
         """Close all connections. Running fetches fail."""
-        self._closing.set()
         self._client.close()
 
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
@@ -187,12 +180,6 @@ class Fetcher:
                 return cached, ""
         try:
             response = self._client.send(url, allows_local=allows_local)
-            is_busy = response.status in _BUSY_STATUSES
-            wait_seconds = parse_retry_after(response.headers.get("retry-after", "")) if is_busy else None
-            longest = min(_RETRY_SECONDS_MAX, self._deadline.remaining())
-            if wait_seconds is not None and wait_seconds <= longest:
-                self._closing.wait(wait_seconds)
-                response = self._client.send(url, allows_local=allows_local)
             if not response.is_conclusive:
                 raise _make_status_error(url, response.status)
         except FetchError as error:

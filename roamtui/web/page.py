@@ -1,10 +1,7 @@
 """Responses and fetched pages, the limits of fetching, and its errors."""
 
-import math
 import re
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from http import HTTPStatus
 
 from msgspec import Struct
@@ -93,18 +90,6 @@ class FetchedPage(Struct, frozen=True, kw_only=True):
     body: bytes
     notes: tuple[str, ...] = ()
     """Sentences for the person, such as that the page comes from the cache."""
-
-
-def parse_retry_after(value: str) -> float | None:
-    """Return the seconds until what a Retry-After header names: a date, or a number of seconds; else None."""
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few servers are busy
-
-    seconds = math.nan
-    with suppress(ValueError):
-        seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    with suppress(ValueError):
-        seconds = float(value)
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 class FetchError(SourceError):

@@ -8,8 +8,7 @@ import roamtui
 from roamtui.errors import SourceError
 from roamtui.web.http_client import ACCEPT
 from roamtui.web.page import FetchError, OriginNotApprovedError
-from tests.case_files import read_rows
-from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, redirect
+from tests.fakes.hostile_server import FakeInternet, Handler, HostileServer, answer, redirect
 from tests.web.fetching import allow, approve, open_fetcher
 
 PAGE = b"# Guide\n\nWords.\n" * 50
@@ -153,25 +152,6 @@ def test_a_refresh_to_another_origin_must_be_allowed() -> None:
         with pytest.raises((FetchError, OriginNotApprovedError)):
             fetcher.fetch("http://old.example", allow("http://old.example"), follows_public=True)
         assert second.paths == ["/"]
-
-
-@pytest.mark.parametrize(("status", "retry_after", "answers", "requests"), read_rows("web/fetcher", "busy"))
-def test_a_busy_site_is_asked_once_more_when_it_says_so(
-    status: int, retry_after: str, requests: int, *, answers: bool
-) -> None:
-    busy, page = answer(b"", status, [("Retry-After", retry_after)]), answer(PAGE)
-
-    def handle(client: Client, request: SeenRequest) -> bool:
-        return (page if answers and len(server.requests) > 1 else busy)(client, request)
-
-    with HostileServer() as server, open_fetcher() as fetcher:
-        server.handlers["/"] = handle
-        if answers and requests > 1:
-            assert fetcher.fetch(server.origin, allow(server)).body == PAGE
-        else:
-            with pytest.raises(FetchError, match=rf"has a problem \({status}\)"):
-                fetcher.fetch(server.origin, allow(server))
-        assert len(server.requests) == requests
 
 
 def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,6 @@ _SLOW: dict[str, Handler] = {
     "a body": _drip(_OK + b"Content-Length: 10000\r\n\r\n" + b"x" * 10_000),
     "informational answers": _drip(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500),
     "redirects": redirect("/"),
-    "a busy site": answer(b"", 503, [("Retry-After", "1")]),
 }
 
 
@@ -116,7 +115,7 @@ _SLOW: dict[str, Handler] = {
 def test_a_slow_fetch_ends_at_its_deadline(name: str) -> None:
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
-        with pytest.raises(FetchError, match=r"too long to answer|overloaded"):
+        with pytest.raises(FetchError, match="too long to answer"):
             fetcher.fetch(server.origin, allow(server))
 
 
