@@ -120,7 +120,7 @@ def test_a_server_on_another_machine_is_not_asked(
     assert server.title not in words
 
 
-@pytest.mark.parametrize("name", ["b.md", "Smith, J.md", "a, /b.md"])
+@pytest.mark.parametrize("name", ["b.md", "Smith, J.md"])
 def test_a_conversation_about_several_sources_opens_all_of_them_again(name: str, tmp_path: Path) -> None:
     paths = [tmp_path / "one.md", tmp_path / "docs" / name]
     for path in paths:

@@ -10,9 +10,8 @@ from pathlib import Path
 from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
-_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths. If a path itself contains ", /", `join_sources` doubles that slash, so
-that it is not taken for a separator. A doubled slash does not change which file a path leads to."""
+_PATH_SEPARATOR = re.compile(r", (?=/)" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
+"""Separator between absolute paths."""
 
 
 def format_name(name: str) -> str:
@@ -28,7 +27,7 @@ def format_names(names: list[str]) -> str:
 
 def join_sources(paths: Iterable[str]) -> str:
     """Join absolute paths into one source name, which `split_sources` splits again."""
-    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
+    return ", ".join(paths)
 
 
 def split_sources(source: str) -> tuple[str, ...]:

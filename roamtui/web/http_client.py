@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 import httpcore
@@ -123,14 +123,11 @@ class HttpClient:
         )
 
     def _read_body(self, response: httpcore.Response, headers: Mapping[str, str], url: str) -> bytes:
-        body = BodyReader(headers.get("content-encoding", ""), self._options.body_bytes_max, url)
+        bytes_max = self._options.body_bytes_max
         length = headers.get("content-length", "")
-        body.check_length(int(length) if length.isdecimal() else 0)
-        for piece in response.iter_stream():
-            body.feed(piece)
-            if self._deadline.remaining() <= 0:
-                raise FetchError(f"{url} took too long to answer. Try again later.")
-        return body.finish()
+        if length.isdecimal() and int(length) > bytes_max:
+            raise _make_size_error(url, bytes_max)
+        return read_body(response.iter_stream(), headers.get("content-encoding", ""), bytes_max, url)
 
     def _make_error(self, url: str, error: Exception) -> FetchError:
         host = urlsplit(url).netloc
@@ -171,45 +168,32 @@ class HttpClient:
             return self._pools[allows_local]
 
 
-class BodyReader:
-    """Collects and decompresses the pieces of a body, within a limit of bytes."""
+def read_body(pieces: Iterable[bytes], encoding: str, bytes_max: int, url: str) -> bytes:
+    """Join and decompress the pieces of a body, within a limit of bytes.
 
-    def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
-        name = encoding.strip().lower()
-        if name not in ("", "identity", "gzip", "x-gzip"):
-            raise FetchError(
-                f"{url} uses a compression that roamtui cannot read. "
-                "Save it from a browser and open the file."
-            )
-        self._decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
-        self._bytes_max = bytes_max
-        self._url = url
-        self._pieces: list[bytes] = []
-        self._length = 0
-        self.bytes_received = 0
-        """Before decompression."""
+    Raises:
+        FetchError: It is too large, incomplete, damaged, or compressed in another way than gzip.
+    """
+    name = encoding.strip().lower()
+    if name not in ("", "identity", "gzip", "x-gzip"):
+        raise FetchError(
+            f"{url} uses a compression that roamtui cannot read. Save it from a browser and open the file."
+        )
+    decoder = zlib.decompressobj(_GZIP_BITS) if name.endswith("gzip") else None
+    body = bytearray()
+    received = 0
+    for piece in pieces:
+        received += len(piece)
+        try:
+            body += piece if decoder is None else decoder.decompress(piece, bytes_max - len(body) + 1)
+        except zlib.error:
+            raise FetchError(f"{url} sent damaged data. Try again.") from None
+        if max(received, len(body)) > bytes_max:
+            raise _make_size_error(url, bytes_max)
+    if decoder is not None and received and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
+        raise FetchError(f"Only a part of {url} arrived. Try again.")
+    return bytes(body)
 
-    def feed(self, data: bytes) -> None:
-        """Add the next piece as received."""
-        self.bytes_received += len(data)
-        if self._decoder is not None:
-            try:
-                data = self._decoder.decompress(data, self._bytes_max - self._length + 1)
-            except zlib.error:
-                raise FetchError(f"{self._url} sent damaged data. Try again.") from None
-        self._length += len(data)
-        self.check_length(max(self._length, self.bytes_received))
-        self._pieces.append(data)
 
-    def check_length(self, length: int) -> None:
-        """Raise a `FetchError` if a length exceeds the limit."""
-        if length > self._bytes_max:
-            size = f"{self._bytes_max / 1e6:,.0f} MB"
-            raise FetchError(f"{self._url} is larger than {size}. Download it and open the file.")
-
-    def finish(self) -> bytes:
-        """Return the whole body."""
-        decoder = self._decoder if self.bytes_received else None
-        if decoder is not None and (not decoder.eof or decoder.unused_data.startswith(_GZIP_MAGIC)):
-            raise FetchError(f"Only a part of {self._url} arrived. Try again.")
-        return b"".join(self._pieces)
+def _make_size_error(url: str, bytes_max: int) -> FetchError:
+    return FetchError(f"{url} is larger than {bytes_max / 1e6:,.0f} MB. Download it and open the file.")

@@ -7,19 +7,19 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import repeat
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import pytest_asyncio
 
 from roamtui.errors import ModelError
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import EmbeddingBatch, Job
 from tests.case_files import read_rows
 from tests.fakes.hostile_server import Handler, HostileServer, answer, stream
 from tests.fakes.site import FakeSite, SitePage
-from tests.models.asking import OPTIONS, collect
+from tests.models.asking import OPTIONS, collect, make_request
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -88,19 +88,31 @@ async def keyed_worker(model_environ: dict[str, str], forking_command: tuple[str
     await process.close()
 
 
-def write_refusal(server: RedirectingSite, target: FakeSite) -> str:
-    other = target.origin.replace("127.0.0.1", "localhost")
-    return f"{server.address} redirects requests to {other}/"
-
-
-@pytest.mark.parametrize("name", read_rows("models/redirects", "models"))
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        *(("complete", name) for name in read_rows("models/redirects", "models")),
+        *(("embed", name) for name in read_rows("models/redirects", "embedders")),
+    ],
+)
 async def test_no_model_is_asked_on_another_server(
-    keyed_worker: WorkerProcess, server: RedirectingSite, target: FakeSite, name: str
+    keyed_worker: WorkerProcess,
+    server: RedirectingSite,
+    target: FakeSite,
+    operation: Literal["complete", "embed"],
+    name: str,
 ) -> None:
-    model = LitellmModel(name, api_base=server.origin, options=OPTIONS, worker=keyed_worker)
+    job = Job(
+        operation=operation,
+        model=name,
+        api_base=server.origin,
+        options=OPTIONS,
+        request=make_request(),
+        texts=("A bakery.",),
+    )
     with pytest.raises(ModelError) as caught:
-        await collect(model)
-    assert str(caught.value).startswith(write_refusal(server, target))
+        await keyed_worker.run_to_result(job, EmbeddingBatch)
+    assert str(caught.value).startswith(f"{server.address} redirects requests to {server.target}/")
     assert str(caught.value).endswith("If you trust that server, set --api-base to its URL.")
     assert server.counts.paths
     assert target.counts.paths == []
@@ -114,19 +126,6 @@ async def test_no_kind_of_redirect_is_followed(
     model = LitellmModel("openai/gpt-4.1-mini", api_base=server.origin, options=OPTIONS, worker=keyed_worker)
     with pytest.raises(ModelError, match="redirects requests to"):
         await collect(model)
-    assert target.counts.paths == []
-
-
-@pytest.mark.parametrize("name", read_rows("models/redirects", "embedders"))
-async def test_no_text_is_embedded_by_another_server(
-    keyed_worker: WorkerProcess, server: RedirectingSite, target: FakeSite, name: str
-) -> None:
-    job = Job(operation="embed", model=name, api_base=server.origin, options=ModelOptions(), texts=("A bakery.",))
-    with pytest.raises(ModelError) as caught:
-        await keyed_worker.run_to_result(job, EmbeddingBatch)
-    assert str(caught.value).startswith(write_refusal(server, target))
-    assert str(caught.value).endswith("If you trust that server, set --api-base to its URL.")
-    assert server.counts.paths
     assert target.counts.paths == []
 
 

@@ -129,20 +129,6 @@ def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what
         assert notes[0].startswith("read as ")
 
 
-def test_an_encoding_is_detected_by_the_letters_that_decide_wherever_they_stand() -> None:
-    text, *_ = read_rows("sources/encodings", "cyrillic")
-    line = text.replace("\n", " ")
-    for long in ("Words.\n" * 200_000 + text, "words " * 200_000 + text, f"{line * 1_000}\n{text}"):
-        assert decode_text(long.encode("koi8-r"), "a.txt")[0] == long
-
-
-@pytest.mark.parametrize(
-    ("encoding", "text"), [("euc_jp", "営業時間のお知らせ\n"), ("gbk", "Fees: 每天十元\n"), ("cp949", "이름,도시\n")]
-)
-def test_a_line_of_chinese_or_japanese_is_not_read_as_korean(encoding: str, text: str) -> None:
-    assert decode_text(text.encode(encoding), "a.txt")[0] == text
-
-
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     rows = to_raw_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text

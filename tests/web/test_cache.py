@@ -2,9 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -54,25 +52,6 @@ def test_the_least_recently_used_responses_are_evicted_first(tmp_path: Path) -> 
     kept = [number for number in range(6) if cache._path(f"{URL}{number}").exists()]
     assert kept == [0, 2, 3, 4, 5]
     assert sum(file.stat().st_size for file in _files(tmp_path)) <= 9_000
-
-
-def test_the_folder_is_not_listed_for_each_saved_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listed: list[str] = []
-
-    def count(list_folder: Callable[..., Any]) -> Callable[..., Any]:
-        def list_and_count(path: object = ".") -> Any:  # noqa: ANN401 - as the function in its place
-            listed.append(str(path))
-            return list_folder(path)
-
-        return list_and_count
-
-    for name in ("scandir", "listdir"):
-        monkeypatch.setattr(os, name, count(getattr(os, name)))
-    cache = PageCache(tmp_path, 400_000)
-    for number in range(300):
-        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
-    assert 0 < listed.count(str(tmp_path)) < 40
-    assert sum(file.stat().st_size for file in _files(tmp_path)) <= 400_000
 
 
 def test_a_page_is_fresh_for_a_time_unless_it_is_to_be_fetched_again(tmp_path: Path) -> None:

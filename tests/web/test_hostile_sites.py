@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from roamtui.web.fetcher import Fetcher
-from roamtui.web.http_client import BodyReader
+from roamtui.web.http_client import read_body
 from roamtui.web.page import FetchError
 from tests.fakes.hostile_server import (
     Client,
@@ -41,11 +41,10 @@ _ENDLESS_NOTHING = itertools.chain(
 
 
 def test_a_bomb_takes_no_memory() -> None:
-    reader = BodyReader("gzip", _LIMIT, "https://docs.example/")
     tracemalloc.start()
     try:
         with pytest.raises(FetchError, match="is larger than"):
-            reader.feed(_BOMB)
+            read_body([_BOMB], "gzip", _LIMIT, "https://docs.example/")
         assert tracemalloc.get_traced_memory()[1] < 10 * _LIMIT
     finally:
         tracemalloc.stop()

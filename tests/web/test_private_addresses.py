@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.web.addresses import AddressScope, classify_address, resolve_with_system
+from roamtui.web.addresses import AddressScope, classify_address
 from roamtui.web.page import FetchError
 from roamtui.web.urls import normalise_url, origin_of
 from tests.case_files import read_rows
@@ -51,11 +51,6 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to() -> None:
         assert internet.lookups == ["docs.example"]
         assert internet.dialled == [(PUBLIC_ADDRESS, 80)]
         assert site.requests[0].headers["host"] == "docs.example"
-
-
-def test_the_system_names_each_address_of_a_host_once() -> None:
-    found = resolve_with_system("localhost", 80)
-    assert len(found) == len({*found} & {"127.0.0.1", "::1"}) > 0
 
 
 @pytest.mark.parametrize("is_typed", [True, False])
