@@ -19,10 +19,9 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_line, read_claims
+from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_line, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
-from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
 from roamtui.table.cells import CellState

@@ -26,8 +26,6 @@ _RULE = re.compile(
     re.MULTILINE,
 )
 """The line below the first row of a table."""
-_NO_ROW = re.compile(r"^[^|\n]*\n", re.MULTILINE)
-_BLANK_LINE = re.compile(r"^[ \t>\r]*\n", re.MULTILINE)
 _SAMPLE_LENGTH = 4_000
 
 
@@ -39,23 +37,13 @@ def find_heads_above(text: str, offset: int) -> Bounds | None:
     row = text.rfind("\n", 0, offset) + 1
     if "|" not in text[row : text.find("\n", row) + 1 or len(text)]:
         return None
-    block = _find_block_start(text, row)
-    rule = _RULE.search(text, block, row)
-    if rule is None or rule.start() == block or _NO_ROW.search(text, rule.end(), row):
+    top = row
+    while top and "|" in text[(above := text.rfind("\n", 0, top - 1) + 1) : top]:
+        top = above
+    rule = _RULE.search(text, top, row)
+    if rule is None or rule.start() == top:
         return None
-    first = text.rfind("\n", block, rule.start() - 1) + 1 or block
-    return _widen_heads(text, first, rule.end(), row) if "|" in text[first : rule.start()] else None
-
-
-def _find_block_start(text: str, end: int) -> int:
-    """Return where the last lines without a blank one before an offset begin. They may be a huge table."""
-    length = _SAMPLE_LENGTH
-    while True:
-        start = max(0, end - length)
-        blanks = [*_BLANK_LINE.finditer(text, start, end)]
-        if blanks or start == 0:
-            return blanks[-1].end() if blanks else 0
-        length *= 10
+    return _widen_heads(text, text.rfind("\n", 0, rule.start() - 1) + 1, rule.end(), row)
 
 
 def _widen_heads(text: str, start: int, end: int, row: int) -> Bounds:

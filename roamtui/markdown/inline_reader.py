@@ -22,6 +22,7 @@ from roamtui.markdown.formulas import to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
 from roamtui.markdown.inline_source import InlineSource, Place, locate_tokens, parse_inline
 from roamtui.plain import strip_anchor
+from roamtui.text import Bounds
 
 
 @lru_cache(maxsize=1)
@@ -95,8 +96,6 @@ class _HtmlTable(Struct):
 
     rows: list[HtmlRow] = field(default_factory=list)
     is_in_cell: bool = False
-    inner: int = 0
-    """How many tables are open in the cell."""
     spanned: int = 0
     """How many further columns the cell spans."""
 
@@ -154,9 +153,7 @@ class InlineReader(Struct, kw_only=True):
         for token in tokens:
             is_tag = token.type == "html_inline"
             tag = _read_tag(token.content) if is_tag and not self._hidden else None
-            if tag and tag.name == "table" and table.is_in_cell and (table.inner or not tag.is_end):
-                table.inner += -1 if tag.is_end else 1
-            elif tag and tag.name in _TABLE_TAGS and not table.inner:
+            if tag and tag.name in _TABLE_TAGS:
                 yield from self._read_table_tag(tag, table)
                 continue
             separates = tag and tag.is_block and not (table.is_in_cell or tag.name in _LINE_TAGS)
@@ -275,27 +272,7 @@ class InlineReader(Struct, kw_only=True):
             text = to_script_characters(text, sign) or _mark_script(text, sign)
         words = Words(text, emphasis, number, is_image, start=start, end=end)
         if text:
-            self._words += self._split_into_groups(words) if self.source.groups else [words]
-
-    def _split_into_groups(self, words: Words) -> Iterator[Words]:
-        """Yield the words of each group, and those of none. A piece's last character says if it is whole."""
-        is_contiguous = words.end - words.start == len(words.text)
-        position = words.start if is_contiguous else words.end - 1
-        while position < words.end:
-            index = bisect_right(self.source.groups, position, key=itemgetter(1))
-            start, end = (
-                self.source.groups[index] if index < len(self.source.groups) else (words.end, words.end)
-            )
-            group = index if start <= position else None
-            if not is_contiguous:
-                yield replace(words, group=group)
-                return
-            stop = min(end if group is not None else start, words.end)
-            text = words.text[position - words.start : stop - words.start]
-            yield replace(words, text=text, group=group, start=position, end=stop)
-            position = stop
-        if words.start >= words.end:  # a sign that is not in the source
-            yield words
+            self._words += split_into_groups(words, self.source.groups)
 
     def _add_image(self, text: str, href: str, start: int, end: int) -> None:
         """Add a text in place of an image."""
@@ -356,6 +333,26 @@ class InlineReader(Struct, kw_only=True):
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])
             self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
+
+
+def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:
+    """Yield the words of each group, and those of none. A piece's last character says if it is whole."""
+    is_contiguous = words.end - words.start == len(words.text)
+    position = words.start if is_contiguous else words.end - 1
+    if not groups or words.start >= words.end:  # a sign that is not in the source
+        yield words
+        return
+    while position < words.end:
+        index = bisect_right(groups, position, key=itemgetter(1))
+        start, end = groups[index] if index < len(groups) else (words.end, words.end)
+        group = index if start <= position else None
+        if not is_contiguous:
+            yield replace(words, group=group)
+            return
+        stop = min(end if group is not None else start, words.end)
+        text = words.text[position - words.start : stop - words.start]
+        yield replace(words, text=text, group=group, start=position, end=stop)
+        position = stop
 
 
 class LazyWords(Sequence[Words]):

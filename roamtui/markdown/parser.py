@@ -2,10 +2,7 @@
 
 import html
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from operator import itemgetter
 
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
@@ -30,7 +27,7 @@ from roamtui.markdown.blocks import (
 )
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
-from roamtui.markdown.inline_reader import HtmlRow, InlineReader
+from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
 from roamtui.markdown.inline_source import InlineSource, Mark, Place
 from roamtui.markdown.tokens import get_parser, tokenize
 from roamtui.text import Bounds, normalise_line_ends
@@ -122,8 +119,11 @@ def read_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdo
     rows: list[TableRow] = []
     for line in lines[:-1]:
         offset = start + line.start()
-        parts = _divide_entry(line[0])
-        cells = tuple(tuple(_cut_words(line[0][first:end], offset + first, groups)) for first, end in parts)
+        entry = [
+            Words(line[0][first:end], start=offset + first, end=offset + end)
+            for first, end in _divide_entry(line[0])
+        ]
+        cells = tuple(tuple(split_into_groups(words, groups)) if words.text else () for words in entry)
         rows.append(TableRow(start=offset, end=start + line.end(), cells=cells, is_head=False))
     if not rows:
         return Markdown(blocks=(), links=())
@@ -138,22 +138,6 @@ def _divide_entry(line: str) -> tuple[Bounds, Bounds]:
     if not colon or key[:1] in "#- \t" or value[:1] not in " \t":
         return (0, 0), (0, end)
     return (0, len(key.rstrip())), (min(end, len(line) - len(value.lstrip())), end)
-
-
-def _cut_words(text: str, start: int, groups: Sequence[Bounds]) -> Iterator[Words]:
-    """Yield the words of a text at `start`, cut where a group starts or ends."""
-    end = start + len(text)
-    cuts: list[tuple[int, int | None]] = [(start, None)]
-    for index in range(bisect_right(groups, start, key=itemgetter(1)), len(groups)):
-        group_start, group_end = groups[index]
-        if group_start >= end:
-            break
-        cuts += (max(group_start, start), index), (min(group_end, end), None)
-    cuts.append((end, None))
-    for (first, group), (last, _) in pairwise(cuts):
-        if first < last:
-            words = text[first - start : last - start]
-            yield Words(words, group=group, start=first, end=last)
 
 
 _PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)

@@ -25,7 +25,7 @@ from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.read import read_answer
+from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
 
@@ -50,6 +50,7 @@ _PASSAGE_LINES = re.compile(
 )
 """A line of an export, and the passage as a block quote below it."""
 _QUOTE_MARKS = re.compile(r"^   > ?", re.MULTILINE)
+_BLOCK_MARKS = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
@@ -163,6 +164,23 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
             )
         )
     return tuple(claims)
+
+
+def read_quotations(text: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
+    """Return the quotations of a Markdown or plain text called `name`, each once, in order.
+
+    Such a text may have no ids, so all of its block quotes, and of the words between quotation marks, are
+    claims. If one names the id of a section, it is claimed to be from there.
+    """
+    text = blank_document_lines(text)
+    claims: dict[str, Claim] = {}
+    for quote in read_answer(text, tuple(find_claimed_marks(text, library))).quotes:
+        words = _BLOCK_MARKS.sub("", quote.text) if quote.is_block else quote.text
+        if not quote.is_code and words not in claims and len(read_words(words)) >= WORDS_MIN:
+            section_id = next((mark.section_id for mark in quote.marks), "")
+            line = _get_line_number(text, quote.start)
+            claims[words] = Claim(quote=words, place=name, line=line, section_id=section_id)
+    return tuple(claims.values())
 
 
 def _read_answers(text: str, name: str, library: Library | None, claims: Iterable[Claim]) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ first. Text after a colon that has no marks, such as list items, takes those of 
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 
@@ -241,7 +241,7 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
             words = answer[start + 1 : last].strip()
             quotations.append(Quotation(words, start, end if last == end - 1 else last))
     if with_blocks:
-        starts = sorted(quote.start for quote in quotations if not quote.is_code)
+        starts = {quote.start for quote in quotations if not quote.is_code}
         quotations += _extract_block_quotes(answer, masked, starts)
     kept: list[Quotation] = []
     position = 0
@@ -258,7 +258,7 @@ def _find_last_word(masked: str, start: int, end: int) -> int:
     return end if final is None else start + len(masked[start : final.start()].rstrip())
 
 
-def _extract_block_quotes(answer: str, masked: str, starts: Sequence[int]) -> Iterator[Quotation]:
+def _extract_block_quotes(answer: str, masked: str, starts: Container[int]) -> Iterator[Quotation]:
     """Yield block quotes, but not those that only set off a quotation, which begins at one of `starts`.
 
     A block with a mark before its end has the model's own words, with their sources.
@@ -266,8 +266,9 @@ def _extract_block_quotes(answer: str, masked: str, starts: Sequence[int]) -> It
     for match in _BLOCK_QUOTE.finditer(masked):
         start, end = match.span("words")
         last = _find_last_word(masked, start, end)
-        sets_off = bisect_left(starts, start) < bisect_left(starts, end)
-        if not (sets_off or _BLOCK_LABEL.match(match["words"]) or FILLER in masked[start:last]):
+        words = match["words"]
+        sets_off = start + len(words) - len(words.lstrip("*_ ")) in starts
+        if not (sets_off or _BLOCK_LABEL.match(words) or FILLER in masked[start:last]):
             yield Quotation(answer[start:last].strip(), start, last, is_block=True)
 
 

@@ -32,10 +32,9 @@ from roamtui.outline.ids import disguise_marks, find_marks, strip_marks
 from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
 from roamtui.plain import strip_anchor
-from roamtui.quotes.claims import read_claims
+from roamtui.quotes.claims import read_claims, read_quotations
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.retrieval.answers import find_statement

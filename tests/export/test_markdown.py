@@ -18,10 +18,9 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.models.registry import make_model
-from roamtui.quotes.claims import parse_source_line, read_claims
+from roamtui.quotes.claims import parse_source_line, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote
-from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.wording import format_source_line
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText

@@ -1,8 +1,10 @@
-"""Quotes with links, in files of Markdown."""
+"""Quotes with links in files of Markdown, and those of any text."""
 
+import pytest
 from msgspec.structs import replace
 
-from roamtui.quotes.claims import Claim, read_claims
+from roamtui.quotes.claims import Claim, read_claims, read_quotations
+from tests.case_files import read_rows
 
 
 def test_claims_with_links_are_read() -> None:
@@ -28,3 +30,15 @@ def test_a_quote_with_a_long_link_is_read_in_single_quotation_marks_too() -> Non
         (quote, "rooms.md"),
         ("Ask nobody", "desk.md"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        *read_rows("quotes/quotations", "quotations"),
+        ('"a\0b c d" and "half \udfff a pair"', ["a\0b c d", "half \udfff a pair"]),
+        (f'"{"word " * 20_000}end"', [f"{'word ' * 20_000}end"]),
+    ],
+)
+def test_quotations_are_block_quotes_and_three_words_between_marks(text: str, quotes: list[str]) -> None:
+    assert [claim.quote for claim in read_quotations(text, "a.md")] == quotes

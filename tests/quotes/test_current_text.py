@@ -1,7 +1,5 @@
 """Quotes in the current version of their document."""
 
-from collections import Counter
-
 import pytest
 from msgspec.structs import replace
 
@@ -20,8 +18,6 @@ from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import begin, expand_by_agent, find, make_library, make_state
-from tests.quotes.changed_copies import EXPECTED, PATTERNS, try_copies
-from tests.real_documents import list_documents
 from tests.search.libraries import make_folder
 
 HANDBOOK = read_case("handbook_to_recheck.md")
@@ -152,17 +148,6 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         assert finding.span is not None
         found = library.text_at(finding.span)
         assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
-
-
-def test_changes_of_real_documents_are_classified() -> None:
-    names = [name for name in list_documents(*PATTERNS) if "us-constitution" in name or "oci-runtime" in name]
-    if not names:
-        pytest.skip("No real documents here: set ROAMTUI_DATA.")
-    results = list(try_copies(names, 16))
-    right = Counter(change for change, standing in results if standing is EXPECTED[change])
-    assert right["leave"] == sum(change == "leave" for change, _ in results)
-    assert {kind: right[kind] for kind in ("rename", "move", "reword")} == {"rename": 4, "move": 4, "reword": 4}
-    assert right["delete"] >= 3  # of 4: a document may say nearly the same twice
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """Quotes from real documents and those that people judged: true ones are found, and false ones are not."""
 
 import json
-import re
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
-from roamtui.markdown.units import Sentence, split_sentences
 from roamtui.quotes.find import find_quote
-from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true, read_source
+from tests.benchmarks.quotes import IS_THERE, Source, judge_false, judge_true
 from tests.quotes.judged_pairs import find_wrong_pairs, read_pairs
 from tests.real_documents import find_data_dir, list_documents, read_document
 
@@ -45,33 +41,3 @@ def test_answers_that_people_marked_are_found(name: str) -> None:
 def test_quotes_are_judged_as_people_judge_them() -> None:
     wrong = find_wrong_pairs(read_pairs())
     assert not wrong, "\n".join(wrong)
-
-
-def _fold(text: str) -> str:
-    """Return the words of a text, without what is no difference between two quotes."""
-    words = re.findall(r"[^\W_]+", text.casefold())
-    return f" {' '.join(words)} "
-
-
-@pytest.mark.skipif(not _SOURCES, reason="no real documents")
-@given(st.data())
-def test_pieces_of_two_sentences_are_not_found(data: st.DataObject) -> None:
-    _, part = read_source(data.draw(st.sampled_from(_SOURCES)))[0]
-    text = part.source[:_LENGTH]
-    sentences = split_sentences(text)
-    index = data.draw(st.integers(0, len(sentences) - 2))
-    pair = sentences[index : index + 2]
-    assume(text[: pair[0].end].rstrip('"”’)*_').endswith((".", "!", "?")))  # parts of a long one are no pair
-    pieces = [_draw_words(data, text, one) for one in pair]
-    words = _fold(text)
-    assume(all(words.count(_fold(piece)) == 1 and "…" not in piece and "..." not in piece for piece in pieces))
-    assume(re.search(r"\w", text[text.index(pieces[0]) + len(pieces[0]) : text.index(pieces[1])]))  # words left out
-    quote = data.draw(st.sampled_from([" … ", " […] ", " ... ", "… "])).join(pieces)
-    assert find_quote(quote, text) is None
-
-
-def _draw_words(data: st.DataObject, text: str, sentence: Sentence) -> str:
-    words = [*re.compile(r"\S+").finditer(text, sentence.start, sentence.end)]
-    start = data.draw(st.integers(0, max(0, len(words) - 3)))
-    end = data.draw(st.integers(min(start + 2, len(words) - 1), len(words) - 1))
-    return text[words[start].start() : words[end].end()]

@@ -14,9 +14,9 @@ from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import resolve_name
 from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.quotes.claims import read_quotations
 from roamtui.quotes.current_text import ClaimStatus, Finding, recheck
 from roamtui.quotes.nearest import CITED_SIMILARITY_MIN
-from roamtui.quotes.quotations import read_quotations
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import format_sentence
 
