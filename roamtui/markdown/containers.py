@@ -53,8 +53,6 @@ class _Mark(Struct, frozen=True):
 
 
 class _Container(Struct, kw_only=True):
-    """An open container."""
-
     fence: str
     start: str
     """What its lines start with: the indent of the outermost mark, and the signs of quotes."""

@@ -154,7 +154,6 @@ class _Converter:
         return sign + (text if is_clear else f"({text})")
 
     def _convert_argument(self) -> str:
-        """Convert the next group or piece."""
         while self._position < len(self._pieces) and self._pieces[self._position].isspace():
             self._position += 1
         if self._position >= len(self._pieces):

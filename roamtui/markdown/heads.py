@@ -122,7 +122,6 @@ class TableHeads:
 
     @cached_property
     def _year_rows(self) -> list[int]:
-        """Indices of the rows below the heads that have only years."""
         below = range(self.top_count, len(self._rows))
         return [index for index in below if _has_only_years(self._rows[index])]
 

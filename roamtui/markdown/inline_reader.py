@@ -45,8 +45,6 @@ def _mark_script(text: str, sign: str) -> str:
 
 
 class _Tag(Struct, frozen=True):
-    """A tag of HTML."""
-
     name: str
     """In lower case."""
     is_end: bool
@@ -92,8 +90,6 @@ class HtmlRow(Struct, kw_only=True):
 
 
 class _HtmlTable(Struct):
-    """What was read of a table of HTML."""
-
     rows: list[HtmlRow] = field(default_factory=list)
     is_in_cell: bool = False
     spanned: int = 0
@@ -275,7 +271,6 @@ class InlineReader(Struct, kw_only=True):
             self._words += split_into_groups(words, self.source.groups)
 
     def _add_image(self, text: str, href: str, start: int, end: int) -> None:
-        """Add a text in place of an image."""
         link = Link(href, is_image=True) if href else None
         if text:
             self._add(text, link=link, is_image=True, start=start, end=end)
@@ -297,7 +292,6 @@ class InlineReader(Struct, kw_only=True):
         self._open_elements.append((name, EMPHASES.get(name, Emphasis.NONE), number))
 
     def _close(self, name: str) -> None:
-        """Close the innermost element with this name."""
         for index in range(len(self._open_elements) - 1, -1, -1):
             if self._open_elements[index][0] == name:
                 del self._open_elements[index]

@@ -186,7 +186,6 @@ class MarkdownLayout(Struct, kw_only=True):
         return lines
 
     def _lay_out_table(self, block: Table, place: _Place) -> list[Line]:
-        """Return the lines of a table. A rule follows a heading row."""
         head_style = RunStyle(emphasis=Emphasis.STRONG)
         style = RunStyle()
         cells = [
@@ -262,7 +261,6 @@ def _append_block(lines: list[Line], added: Sequence[Line], *, is_tight: bool) -
 
 
 def _put_before(lines: Sequence[Line], first: Run, other: Run) -> list[Line]:
-    """Put a run before the first line, and another one before all others."""
     prefixed = []
     for number, line in enumerate(lines):
         prefix = other if number else first
@@ -307,7 +305,6 @@ def _narrow(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]
 
 
 def _wrap_row(row: _Cells, widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
-    """Lay out the cells of a row side by side."""
     cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=True)]
     lines = []
     for parts in zip_longest(*cells, fillvalue=list[Run]()):

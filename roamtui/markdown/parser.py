@@ -149,8 +149,6 @@ _OPENING_SIGNS = "*_`([\"'“‘"
 
 
 class _BlockReader(Struct, kw_only=True):
-    """Reads the blocks of one text from its tokens."""
-
     tokens: Sequence[Token]
     start: int
     """Offset of the text. What is in its prefix has a lower one."""
@@ -359,7 +357,6 @@ class _BlockReader(Struct, kw_only=True):
             yield Quote(blocks=blocks, alert=alert, title=title, label_end=label_end, start=start, end=end)
 
     def _read_html(self, token: Token) -> Iterator[Block]:
-        """Yield the paragraphs, tables and code of a block of HTML."""
         start, end = self._find_span(token)
         first = _get_first_line(token)
         if match := _PRE.fullmatch(token.content.strip()):
@@ -393,7 +390,6 @@ def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[
 
 
 def _get_bounds(words: Iterable[Words]) -> Bounds:
-    """Return the bounds of words in the source."""
     located = [each for each in words if each.start < each.end]
     return min((each.start for each in located), default=0), max((each.end for each in located), default=0)
 

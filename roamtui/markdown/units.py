@@ -138,7 +138,6 @@ class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def _column_heads(self) -> tuple[str, ...] | None:
-        """See `TableHeads.find`."""
         return None if self.heads is None else self.heads.find(self.row)
 
 
@@ -204,8 +203,6 @@ def list_units(text: str, markdown: Markdown) -> tuple[Unit, ...]:
 
 
 class _UnitLister:
-    """Lists the units of one text."""
-
     def __init__(self, text: str, markdown: Markdown) -> None:
         self._text = text
         self._links = markdown.links
@@ -351,7 +348,6 @@ def _split_rows(inline: Inline) -> list[list[list[Words]]]:
 
 
 def _cut(words: Words, start: int, end: int) -> Words:
-    """Return a part of some words."""
     if words.end - words.start != len(words.text):
         return replace(words, text=words.text[start:end])
     return replace(words, text=words.text[start:end], start=words.start + start, end=words.start + end)
@@ -386,7 +382,6 @@ def _is_sign(text: str) -> bool:
 
 
 def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:
-    """Yield the pieces of cells, with spaces between them."""
     for number, cell in enumerate(cells):
         if number:
             yield Piece(" ")

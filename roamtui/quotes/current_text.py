@@ -142,7 +142,6 @@ def _find_substitute(
     sentence_now: _Sentence | None,
     similarity_min: float,
 ) -> Finding:
-    """Return what has replaced a quote that the library does not have."""
     similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
     span = None
     if claim.sentence and sentence_now is not None:

@@ -125,7 +125,6 @@ def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
 def _iter_matches(
     quote: str, text: str, bounds: Bounds, within: Bounds, *, is_exact: bool
 ) -> Iterator[QuoteMatch]:
-    """Yield the matches of a quote in a part of a text."""
     excerpt = text[slice(*bounds)]
     words = read_words(excerpt)
     is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
@@ -146,8 +145,6 @@ class _Run(NamedTuple):
 
 
 class _Reading(Struct, frozen=True):
-    """A way to read a quote."""
-
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
     swapped_first: int | None = None
@@ -292,7 +289,6 @@ def _is_whole(run: _Run, words: TextWords) -> bool:
 
 
 def _find_keys(sought: bytes, keys: bytes) -> Iterator[int]:
-    """Yield the rows at which a run of keys starts."""
     position = keys.find(sought)
     count = 0
     while position >= 0 and count < _MATCHES_MAX:
@@ -323,7 +319,6 @@ def _continues(words: TextWords, text: str, row: int) -> bool:
 
 
 def _has_sentence_end(text: str, start: int, end: int) -> bool:
-    """Return whether a sentence ends in a part of a text."""
     first = max(0, start - _SENTENCE_REACH)
     excerpt = text[first : end + _SENTENCE_REACH]
     return any(start < first + offset <= end for offset in iter_sentence_ends(excerpt))

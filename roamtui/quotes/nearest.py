@@ -219,7 +219,6 @@ def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> lis
 
 
 def _match_words(before: TextWords, after: TextWords) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return the differences of two texts as opcodes of `difflib`, by the rows of their words."""
     old, new = (_list_keys(words, 0, len(words)) for words in (before, after))
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 

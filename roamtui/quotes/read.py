@@ -149,7 +149,6 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
 
 
 def _add_contexts(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> list[Quotation]:
-    """Return the quotes of a sentence with their contexts."""
     counts = Counter(quote.text for quote in quotes)
     placed: list[Quotation] = []
     position = start

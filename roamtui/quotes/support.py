@@ -59,8 +59,6 @@ class Support(Struct, frozen=True, kw_only=True):
 
 
 class _Sentence(Struct, frozen=True, eq=False, dict=True):
-    """A sentence of the text."""
-
     library: Library
     span: Span
     section_id: str
@@ -180,8 +178,6 @@ def _fold_number(number: str) -> str:
 
 
 class _Text:
-    """The sentences of the text that a model got."""
-
     def __init__(self, library: Library, spans: Sequence[Span]) -> None:
         self._library = library
         self.first_id = library.root_id

@@ -56,8 +56,6 @@ class _Place(NamedTuple):
 
 
 class _Segment(NamedTuple):
-    """A part of a visible text that is shown."""
-
     text: VisibleText
     start: int
     end: int
@@ -80,7 +78,6 @@ def find_surroundings(
 
 
 def _list_edges(segment: _Segment) -> list[int]:
-    """List where the quote's words begin and end in a visible text."""
     located = (segment.text.locate(*bounds) for bounds in segment.quoted)
     return [edge for bounds in located if bounds is not None for edge in bounds]
 
@@ -96,8 +93,6 @@ def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
 
 
 class _Finder:
-    """Finds the parts of a document that stand around a quote."""
-
     def __init__(self, library: Library, parts: Sequence[Span]) -> None:
         self._document = library.documents_by_key[parts[0].doc]
         self._parts = parts
@@ -124,7 +119,6 @@ class _Finder:
         return [*map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
 
     def _list_touched(self) -> list[_Place]:
-        """List the units that have words of the quote, in order."""
         touched: list[_Place] = []
         section = self._find_section(self._parts[0].start)
         while section is not None and section[0] < self._parts[-1].end:
@@ -201,7 +195,6 @@ class _Finder:
         return unit.as_row if unit.kind.is_row else unit.whole
 
     def _find_start(self, place: _Place, position: int) -> int:
-        """Return where the sentence at a position of a visible text starts."""
         unit = self._get(place)
         if not unit.kind.has_sentences:
             return 0
@@ -211,7 +204,6 @@ class _Finder:
         return number_length if start == 0 and position >= number_length else start
 
     def _find_end(self, place: _Place, position: int) -> int:
-        """Return where the sentence at a position of a visible text ends."""
         unit = self._get(place)
         number = bisect_left(unit.whole.sentence_ends, position)
         is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
@@ -232,7 +224,6 @@ class _Finder:
         return neighbour if goes_on else None
 
     def _list_leads(self, place: _Place) -> list[_Place]:
-        """List the lines that lead in the lists of a unit, outermost first."""
         unit = self._get(place)
         if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
             return []
@@ -316,7 +307,6 @@ class _Line:
             position = end
 
     def _write_piece(self, piece: Piece, quoted: Sequence[Bounds]) -> None:
-        """Write a piece, divided where the quote begins and ends."""
         if piece == _LINE_END and _DIVIDED.search(self._text):
             return
         is_whole = piece.end - piece.start != len(piece.text)

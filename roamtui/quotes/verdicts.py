@@ -191,7 +191,6 @@ class QuoteChecker:
         return read_answer(answer, tuple(find_marks(answer, self._library, is_invented)))
 
     def _has_read(self, words: str) -> bool:
-        """Return whether exactly these words stand in the text that the model got."""
         texts = ((self._library.documents_by_key[doc].text, bounds) for doc, bounds in self._read.items())
         return words in self._question or any(
             text.find(words, *each) >= 0 for text, bounds in texts for each in bounds
@@ -219,7 +218,6 @@ class QuoteChecker:
         return make_citation(section_id, self._library, quote=quote.text, state=QuoteState.NOT_FOUND)
 
     def _find_elsewhere(self, words: str, context: str) -> FoundQuote | None:
-        """Find the words of a quote in any text that the model got."""
         in_sections = (self._choose_in_section(words, section_id, context) for section_id in self._open_ids)
         in_excerpts = (
             self._choose(self._list_in(words, doc, bounds), context) for doc, bounds in self._excerpts.items()
@@ -227,7 +225,6 @@ class QuoteChecker:
         return next(filter(None, chain(in_sections, in_excerpts)), None)
 
     def _choose_in_section(self, words: str, section_id: str, context: str) -> FoundQuote | None:
-        """Choose the place of a quote in a section that the sentence of the answer means."""
         key = words, section_id
         if key not in self._places:
             self._places[key] = self._list_in_section(words, section_id)

@@ -143,8 +143,6 @@ def widen_to_words(text: str, start: int, end: int) -> Bounds:
 
 
 class _WordReader:
-    """Reads the words of one text, block by block."""
-
     def __init__(self, text: str) -> None:
         self._exact: array[int] = array("q")
         self._word_starts: array[int] = array("I")

@@ -39,7 +39,6 @@ class CountingModel(ScriptedModel):
         said_tokens: The window that it says it has.
         true_tokens: The window that it has.
         scale: How many tokens it counts for each of cl100k.
-        names_sizes: Whether it names the sizes when it refuses.
     """
 
     def __init__(
@@ -49,12 +48,10 @@ class CountingModel(ScriptedModel):
         said_tokens: int | None,
         true_tokens: int,
         scale: float = 1.0,
-        names_sizes: bool = True,
     ) -> None:
         super().__init__(replies, window_tokens=said_tokens)
         self._true_tokens = true_tokens
         self._scale = scale
-        self._names_sizes = names_sizes
         self.refused = 0
         """How many requests exceeded the window."""
         self.counts: list[int] = []
@@ -66,8 +63,7 @@ class CountingModel(ScriptedModel):
         self.counts.append(count)
         if count > self._true_tokens:
             self.refused += 1
-            sizes = (self._true_tokens, count) if self._names_sizes else (None, None)
-            raise ModelError("It is too long.", overflow=True, window_tokens=sizes[0], request_tokens=sizes[1])
+            raise ModelError("It is too long.", overflow=True, window_tokens=self._true_tokens, request_tokens=count)
         async for event in super().stream(request):
             yield UsageReported(Usage(input_tokens=count)) if isinstance(event, UsageReported) else event
 

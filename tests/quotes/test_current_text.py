@@ -62,14 +62,6 @@ def test_changed_words_are_found_as_a_whole() -> None:
     assert format_word_diff("for three weeks", "for four weeks") == "for [-three-]{+four+} weeks"
 
 
-def test_changed_words_are_found_in_a_long_section_after_thousands_of_their_words() -> None:
-    text = f"# Huts\n\n## Keys\n\n{'There hang keys: two. ' * 3000}\n\n## Hooks\n\n{'A hook. ' * 9000}"
-    library = parse(f"{text}In the hut hang two keys.")
-    finding = recheck(Claim(quote="There hang two keys.", place="", section_id=find(library, "Hooks")), library)
-    assert finding.span is not None
-    assert "hang two keys" in library.text_at(finding.span)
-
-
 _CHARGES = """# Shed
 
 ## Caps

@@ -15,7 +15,7 @@ from roamtui.conversation.state import ConversationState, apply_events
 from roamtui.document.library import Library
 from roamtui.headless.answer_lines import render_answer
 from roamtui.quotes.read import read_answer
-from roamtui.quotes.verdicts import QuoteChecker, make_citation, make_proof
+from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from tests.agent.asking import MANUAL
 from tests.case_files import read_rows
 from tests.conversation.conversations import begin, close_by, expand_by_agent, find, finish, make_library, make_state
@@ -116,18 +116,6 @@ def test_only_delivered_pages_are_searched() -> None:
     ]
 
 
-def test_the_heads_above_a_page_are_found_at_their_own_place() -> None:
-    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500))
-    text = f"# Figures\n\n| City | Births |\n| --- | --- |\n{rows}\nThe end.\n"
-    state = begin(make_state(text))
-    state = expand_by_agent(state, f"{next(state.library.walk())}:2")[0]
-    (citation,) = _cite('It says "City | Births" [{Figures}].', state)
-    assert citation.state is _EXACT
-    assert citation.place == "line 3"
-    (row,) = _cite('It says "City 1 | 7" [{Figures}].', state)
-    assert row.state is _NOT_FOUND
-
-
 def test_text_that_was_closed_later_counts_as_read_until_its_question_is_removed() -> None:
     state = close_by(finish(_open("Fees", "Lost books")), Origin.PERSON, "Fees")
     asked = begin(state)
@@ -169,11 +157,6 @@ def test_a_sentence_goes_on_over_the_end_of_a_page_that_is_a_section() -> None:
     ):
         one = expand_by_agent(begin(state), *opened)[0]
         assert _list_found(f"It says {quote} [{{{title}}}].", one) == [(title, quote.strip('"'), found)]
-
-
-def test_a_quote_may_span_a_page_footer() -> None:
-    state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
-    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _EXACT)]
 
 
 _CHARGES = """# Charges
@@ -309,11 +292,6 @@ def test_code_is_a_quote_only_if_the_cited_section_has_it(
     assert _list_found(answer, state) == [tuple(row) for row in citations]
 
 
-def test_a_quote_may_stand_after_many_spaces_that_keep_a_line_together() -> None:
-    state = _open("Rules", text=f"# Rules\n\nFee{chr(0xA0) * 50}due in May.\n")
-    assert _list_found('It is "due in May" [{Rules}].', state) == [("Rules", "due in May", _EXACT)]
-
-
 def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -> None:
     state = begin(
         make_state("# Guide\n\n## First\n\nThe menu: Cases 3. Run it Metrics\n\n## 3. Run it\n\n## Last\n\nEnd.\n")
@@ -321,13 +299,6 @@ def test_the_title_of_the_cited_section_is_a_quote_even_if_it_was_not_opened() -
     state = expand_by_agent(state, "First")[0]
     assert _list_found('Then comes "3. Run it" [{3. Run it}].', state) == [("3. Run it", "3. Run it", _EXACT)]
     assert _list_found('Then comes "End." [{Last}].', state) == [("Last", "End.", _NOT_FOUND)]
-
-
-def test_an_empty_title_is_cited_by_the_words_that_the_outline_has_for_it() -> None:
-    library = make_library("Before.\n\n# Zoo\n\n## \n\n### Cages\n\nTwo.\n")
-    cited = [make_citation(one, library) for one in library.walk()]
-    paths = [("(opening text)",), ("Zoo",), ("Zoo", "(untitled)"), ("Zoo", "(untitled)", "Cages")]
-    assert [citation.path for citation in cited] == paths
 
 
 def test_while_an_answer_streams_it_is_judged_as_if_it_ended_there(state: ConversationState) -> None:
