@@ -40,7 +40,7 @@ class Words(Struct, frozen=True, gc=False):
 LINE_BREAK = Words("\n")
 """A forced line end between words."""
 Inline = Sequence[Words]
-"""The words of a block or cell, in order. Those of a document are parsed when they are first asked for."""
+"""The words of a block or cell, in order."""
 
 
 class Link(Struct, frozen=True, gc=False):
@@ -149,4 +149,4 @@ class Markdown(Struct, frozen=True, kw_only=True):
 
     blocks: tuple[Block, ...]
     links: Sequence[Link]
-    """In the order of the text, unless its words are parsed later."""
+    """In the order of the text."""

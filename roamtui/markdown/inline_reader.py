@@ -8,14 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import overload
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 from msgspec import Struct, field
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import to_script_characters
@@ -116,10 +114,6 @@ class InlineReader(Struct, kw_only=True):
     """Name, emphasis and link of each open element, outermost first."""
     _hidden: str = ""
     """Name of the open element whose text is skipped."""
-
-    def delay(self, content: str, place: Place, opening: str) -> Inline:
-        """Return the words of an inline text, which are read when they are first asked for."""
-        return LazyWords(self, content, place, opening)
 
     def read(self, content: str, place: Place, opening: str = "") -> Inline:
         """Read the words of an inline text, which has a token of the kind `opening` before it."""
@@ -347,43 +341,3 @@ def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]
         text = words.text[position - words.start : stop - words.start]
         yield replace(words, text=text, group=group, start=position, end=stop)
         position = stop
-
-
-class LazyWords(Sequence[Words]):
-    """The words of a block or cell, which are parsed when they are first asked for.
-
-    Whether there are any is not asked: they count as true.
-    """
-
-    __slots__ = ("_content", "_opening", "_place", "_reader", "_words")
-
-    def __init__(self, reader: InlineReader, content: str, place: Place, opening: str) -> None:
-        self._reader = reader
-        self._content = content
-        self._place = place
-        self._opening = opening
-        self._words: Inline | None = None
-
-    def _get(self) -> Inline:
-        if self._words is None:
-            self._words = self._reader.read(self._content, self._place, self._opening)
-        return self._words
-
-    @overload
-    def __getitem__(self, index: int) -> Words: ...
-    @overload
-    def __getitem__(self, index: slice) -> Inline: ...
-    @override
-    def __getitem__(self, index: int | slice) -> Words | Inline:
-        return self._get()[index]
-
-    @override
-    def __len__(self) -> int:
-        return len(self._get())
-
-    @override
-    def __iter__(self) -> Iterator[Words]:
-        return iter(self._get())
-
-    def __bool__(self) -> bool:
-        return True

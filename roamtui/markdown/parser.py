@@ -61,22 +61,7 @@ def read_markdown(
     link; None for other texts. An answer has no footnotes, and no containers such as `::: tip`.
     """
     source = InlineSource(prefix + text, start - len(prefix), groups=groups, marks=marks or ())
-    return _read(source, start, definitions, is_answer=marks is not None)
-
-
-def read_lazily(text: str, definitions: Definitions | None = None) -> Markdown:
-    """Parse a text into blocks. Most of their words, and their links, are parsed when they are asked for."""
-    return _read(InlineSource(text, 0), 0, definitions, is_lazy=True)
-
-
-def _read(
-    source: InlineSource,
-    start: int,
-    definitions: Definitions | None,
-    *,
-    is_answer: bool = False,
-    is_lazy: bool = False,
-) -> Markdown:
+    is_answer = marks is not None
     env = {"references": dict(definitions or {}), "source": source}
     # Without a final line end, an HTML block in a quoted list makes the parser read past the end.
     text = source.text + ("" if source.text.endswith("\n") else "\n")
@@ -85,7 +70,7 @@ def _read(
     parser = get_parser(has_marks=bool(source.marks), is_answer=is_answer)
     inline = InlineReader(source=source, parser=parser, env=env)
     lines = [source.shift + offset for offset in (*source.starts, len(source.text))]
-    reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline, is_lazy=is_lazy)
+    reader = _BlockReader(tokens=tokens, start=start, lines=lines, inline=inline)
     return Markdown(blocks=reader.read_blocks(), links=inline.links)
 
 
@@ -144,8 +129,6 @@ _PRE = re.compile(r"<pre\b[^>]*>(.*?)(?:</pre>)?", re.DOTALL | re.IGNORECASE)
 _ANY_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _TASK_BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 _ALERT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(?P<title>.*)|)(?:\n|\Z)")
-_OPENING_SIGNS = "*_`([\"'“‘"
-"""Signs before a letter or digit that cannot hide it."""
 
 
 class _BlockReader(Struct, kw_only=True):
@@ -155,7 +138,6 @@ class _BlockReader(Struct, kw_only=True):
     lines: Sequence[int]
     """Offset of each line, and of the end of the text."""
     inline: InlineReader
-    is_lazy: bool
     _next: int = 0
     """Index of the next token."""
 
@@ -231,9 +213,7 @@ class _BlockReader(Struct, kw_only=True):
             content, _get_first_line(token), is_heading=is_heading
         )
         inner = place.locate(0), place.locate(len(content.rstrip()) - 1) + 1
-        is_visible = content.lstrip(_OPENING_SIGNS)[:1].isalnum()
-        read = self.inline.delay if self.is_lazy and is_visible else self.inline.read
-        return read(content, place, opening.type), inner
+        return self.inline.read(content, place, opening.type), inner
 
     def _cut_opening(self, length: int) -> Place:
         """Cut so many characters off the paragraph that comes next, and return its place as it was."""
@@ -330,8 +310,7 @@ class _BlockReader(Struct, kw_only=True):
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
                 if cell.type == "inline":
                     place, position = self.inline.source.find_cell(cell.content, position, line_end)
-                    read = self.inline.delay if self.is_lazy else self.inline.read
-                    cells.append(read(cell.content, place, ""))
+                    cells.append(self.inline.read(cell.content, place))
             if start >= self.start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
         if rows:

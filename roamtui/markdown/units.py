@@ -151,12 +151,12 @@ class TextUnits(Struct, frozen=True):
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)
 def read_units(text: str) -> TextUnits:
     """Read the blocks and units of a Markdown text, without its front matter."""
-    from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     body_start = find_body_start(text)
     # blank lines replace the front matter, so that offsets do not change
     source = _NOT_LINE_END.sub(" ", text[:body_start]) + text[body_start:]
-    markdown = read_lazily(source)
+    markdown = read_markdown(source)
     units = tuple(
         unit
         for unit in list_units(source, markdown)

@@ -89,7 +89,7 @@ def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
 
     text = blank_footers(document, start, end)
     definitions = parser.parse_link_definitions(document) if "][" in text else None
-    return list_units(text, parser.read_lazily(text, definitions))
+    return list_units(text, parser.read_markdown(text, definitions=definitions))
 
 
 class _Finder:

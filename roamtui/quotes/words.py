@@ -111,10 +111,10 @@ class TextWords(Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=64)
 def read_words(text: str) -> TextWords:
     """Read the words of a Markdown text."""
-    from roamtui.markdown.parser import read_lazily  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     reader = _WordReader(text)
-    reader.read_units(list_units(text, read_lazily(text)))
+    reader.read_units(list_units(text, read_markdown(text)))
     return reader.get_words()
 
 
