@@ -238,42 +238,26 @@ def _list_texts(library: Library) -> list[Span]:
     return [Span(doc=document.key, start=0, end=len(document.text)) for document in documents]
 
 
-class CitedPassage(Struct, frozen=True, kw_only=True):
-    """The section and the words that a citation leads to."""
+def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Span | None, str]:
+    """Find a citation's quote, or, if it is not in the text, the most similar words.
 
-    section_id: str
-    """Id of the section, which the document may no longer have."""
-    span: Span | None = None
-    """Where the quote is or, if it was not found, the most similar words. None for a citation of a whole
-    section, or if nothing is similar."""
-    is_quote: bool = True
-    """Whether these are the words of the quote."""
-    warning: str = ""
-    """A short warning for the person if they are not."""
-
-
-def find_cited_passage(citation: Citation, state: ConversationState) -> CitedPassage:
-    """Find a citation's quote, or, if it is not in the text, the most similar words."""
-    library = state.library
-    section_id = citation.section_id
-    span = resolve_citation(citation, library)
-    nearest = None if span is not None else find_replacement(citation, state)
-    warning = ""
-    if nearest is not None:
-        span = nearest.span
-        unread = "" if nearest.is_read else ", which the model had not read"
-        warning = f"The text does not have this quote, so the most similar passage{unread} is shown"
-        if nearest.is_same:
-            warning = "The model had not read these words"
-        if citation.is_changed:
-            warning = "The text has changed since the answer, so the most similar passage is shown"
-    elif span is None and citation.quote is not None:
-        warning = "The text contains nothing like this quote"
-        if citation.is_changed:
-            warning = "The text has changed, and contains nothing like this quote now"
-    if span is not None:
-        section_id = library.section_at(span.doc, span.start) or section_id
-    return CitedPassage(section_id=section_id, span=span, is_quote=nearest is None, warning=warning)
+    Returns:
+        The span, which is None for a citation of a whole section, or if nothing is similar, and a short
+        warning for the person if these are not the words of the quote.
+    """
+    span = resolve_citation(citation, state.library)
+    if span is not None or citation.quote is None:
+        return span, ""
+    nearest = find_replacement(citation, state)
+    if nearest is None:
+        return None, "The text contains nothing like this quote"
+    unread = "" if nearest.is_read else ", which the model had not read"
+    warning = f"The text does not have this quote, so the most similar passage{unread} is shown"
+    if citation.is_changed:
+        warning = "The text has changed since the answer, so the most similar passage is shown"
+    elif nearest.is_same:
+        warning = "The model had not read these words"
+    return nearest.span, warning
 
 
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:

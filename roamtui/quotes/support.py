@@ -192,26 +192,15 @@ class _Text:
     def _read(self, spans: Sequence[Span]) -> Iterator[_Sentence]:
         library = self._library
         seen: set[Span] = set()
-        for section_id, part in self._divide(spans):
-            own = library.node(section_id).own_content_span
-            for sentence in split_sentences(library.clean_text(own)):
-                span = own.get_part(sentence.start, sentence.end)
-                if sentence.kind not in _NOT_STATED and part.overlaps(span) and span not in seen:
+        for delivered in spans:
+            around = library.widen_to_sections(delivered)
+            for sentence in split_sentences(library.clean_text(around)):
+                span = around.get_part(sentence.start, sentence.end)
+                if sentence.kind not in _NOT_STATED and delivered.overlaps(span) and span not in seen:
                     seen.add(span)
-                    yield _Sentence(library, span, section_id)
-
-    def _divide(self, spans: Sequence[Span]) -> Iterator[tuple[str, Span]]:
-        """Yield the part of each span that is in one section, with the section."""
-        library = self._library
-        for span in spans:
-            position = span.start
-            while position < span.end:
-                section_id = library.section_at(span.doc, position)
-                if section_id is None:
-                    break
-                end = min(span.end, max(position + 1, library.node(section_id).own_span.end))
-                yield section_id, Span(doc=span.doc, start=position, end=end)
-                position = end
+                    yield _Sentence(
+                        library, span, library.section_at(span.doc, span.start) or library.root_id
+                    )
 
     def find_carriers(self, words: str, question: str, compare: Comparison | None) -> list[_Sentence]:
         """Find the few sentences that carry some words, best first; none if no sentences do."""

@@ -184,10 +184,9 @@ def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None
     assert format_nearest(citation) == line
     (current,) = update_citations(_answer(state, citation)) or [CitationsChecked(number=1, citations=(citation,))]
     assert current.citations == (citation,)
-    passage = find_cited_passage(citation, state)
-    assert (None if passage.span is None else state.library.text_at(passage.span)) == words
-    assert passage.is_quote is (words is None)
-    assert warning in passage.warning
+    span, warned = find_cited_passage(citation, state)
+    assert (None if span is None else state.library.text_at(span)) == words
+    assert warning in warned
 
 
 def test_the_nearest_words_are_first_those_of_the_cited_section() -> None:

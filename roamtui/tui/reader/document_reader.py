@@ -28,7 +28,7 @@ from roamtui.document.links import (
 )
 from roamtui.editor import build_editor_command, find_editor, open_in_viewer
 from roamtui.markdown.blocks import Link
-from roamtui.quotes.current_text import CitedPassage, find_cited_passage
+from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_in_span
 from roamtui.text import Span
 from roamtui.tui.messages import (
@@ -129,18 +129,22 @@ class DocumentReader(Reader):
         If another section contains the quote, show that section. If none does, show the nearest passage. Of a
         passage with a statement, only this is highlighted, because the whole may be longer than the view.
         """
-        passage = CitedPassage(section_id=target.section_id)
+        section_id = target.section_id
+        span: Span | None = None
+        warning = ""
         if target.citation is not None:
-            passage = find_cited_passage(target.citation, self.state)
-        if passage.section_id not in self.library:
-            self._warn(f"The model cited section {passage.section_id}, which does not exist.")
+            span, warning = find_cited_passage(target.citation, self.state)
+        if span is not None:
+            section_id = self.library.section_at(span.doc, span.start) or section_id
+        if section_id not in self.library:
+            self._warn(f"The model cited section {section_id}, which does not exist.")
             return
-        span = passage.span
+        is_nearest = span is not None and bool(warning)
         if span is not None and target.statement:
             found = find_in_span(target.statement, self.library, span)
             span = found.span if found else span
-        self.open(passage.section_id, highlight=span, is_nearest=not passage.is_quote, is_read=is_read)
-        self.post_message(StatusMessage(passage.warning))
+        self.open(section_id, highlight=span, is_nearest=is_nearest, is_read=is_read)
+        self.post_message(StatusMessage(warning))
 
     def show_match(self, match: Span) -> None:
         """Open the section of a match of the search, unless its document is in view already."""
