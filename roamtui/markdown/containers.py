@@ -1,4 +1,4 @@
-"""Containers that dialects add: `::: tip`, `/// note`, and MDX such as `<Card title="Fees">`.
+"""Containers that dialects add: `::: tip`, `/// note`, `!!! note`, and MDX such as `<Card title="Fees">`.
 
 They are rewritten to alerts before the text is parsed, and no line is added or removed. With block rules for
 them, markdown-it-py would lose headings.
@@ -26,12 +26,18 @@ quote seealso summary tab tldr todo versionadded versionchanged
 """
 KINDS = ALERTS.union(_KIND_NAMES.split())
 """Kinds of containers whose mark may stand in other texts too: `/// Returns a value` is no container."""
-_SIGN = re.compile(r"^[ \t]*(?::::|///|<[A-Z])", re.MULTILINE)
+_SIGN = re.compile(r"^[ \t]*(?::::|///|!!!|\?\?\?|===[+!]? \"|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(
     r"(?P<fence>:{3,}|/{3,})[ \t]*(?:\{?[ \t]*\.?(?:callout-)?(?P<kind>[A-Za-z][\w-]*)"
     r"(?=[\s\[{}|]|$)\}?(?P<title>.*))?"
 )
+_ADMONITION = re.compile(
+    r"(?:(?:!!!|\?\?\?\+?) ?(?P<kind>[A-Za-z]+)(?: inline(?: end)?)?(?!\S)|===[+!]? (?=\"))"
+    r"[ \t]*(?P<title>.*)"
+)
+_INDENT = "    "
+"""The mark of an admonition, whose content is indented, and ends with its indent."""
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>[A-Z]\w*)(?P<attributes>(?:\s(?:[^<>{}]|\{[^{}]*\})*)?/?)>(?:(?P<text>.+)</(?P=name)>)?"
 )
@@ -89,7 +95,12 @@ def _list_headings(tokens: Sequence[Token]) -> set[int]:
 def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterator[str]:
     stack: list[_Container] = []
     fence = ""
+    widths = [_measure_indent(line.expandtabs(len(_INDENT))) if line.strip() else -1 for line in lines]
+    for row in range(len(lines) - 2, -1, -1):  # a blank line belongs to what follows it
+        widths[row] = widths[row + 1] if widths[row] < 0 else widths[row]
     for row, line in enumerate(lines):
+        while stack and stack[-1].fence == _INDENT and widths[row] < (stack[-1].indent or 0):
+            stack.pop()
         if row in headings:  # a section must look the same when it is read alone, so no container continues
             stack.clear()
         inner = stack[-1] if stack else None
@@ -110,12 +121,19 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
             start = start if inner else line[: _measure_indent(line)]
             start += "> " if mark.first_line else ""
             if mark.opens:
-                stack.append(_Container(fence=mark.fence, start=start))
+                indent = widths[row] + len(_INDENT) if mark.fence == _INDENT else None
+                stack.append(_Container(fence=mark.fence, start=start, indent=indent))
             yield (start + mark.first_line).rstrip()
 
 
 def _read_mark(line: str) -> _Mark | None:
     """Read the mark that a line consists of, or None if it is no mark."""
+    if match := _ADMONITION.fullmatch(line):
+        kind = (match["kind"] or "tab").lower()
+        title = match["title"].strip()
+        title = title[1:-1] if title[:1] == title[-1:] == '"' else title
+        is_known = kind == "tab" or kind in KINDS
+        return _Mark(_INDENT, f"[!{kind}] {title}".rstrip(), opens=True, closes=False) if is_known else None
     if match := _FENCE.fullmatch(line):
         name = match["fence"]
         kind = (match["kind"] or "").lower()

@@ -178,8 +178,6 @@ class _BlockReader(Struct, kw_only=True):
                     blocks.append(self._read_list(token))
                 case "dl_open":
                     blocks.append(self._read_definitions(token))
-                case "admonition_open":
-                    blocks.append(self._read_admonition(token))
                 case "footnote_reference_open":
                     blocks += self._read_note(token)
                 case "table_open":
@@ -208,7 +206,7 @@ class _BlockReader(Struct, kw_only=True):
         """Read the words of the next token, with their bounds. There are none if nothing is visible."""
         token = self.tokens[self._next]
         content = token.content
-        is_heading = opening.type in ("heading_open", "admonition_title_open")
+        is_heading = opening.type == "heading_open"
         place: Place = token.meta.get("place") or self.inline.source.find(
             content, _get_first_line(token), is_heading=is_heading
         )
@@ -261,21 +259,6 @@ class _BlockReader(Struct, kw_only=True):
                 items[-1] = replace(items[-1], blocks=blocks, end=end)
         start, end = self._find_span(opened)
         return List(items=tuple(items), number=None, delimiter="", is_tight=is_tight, start=start, end=end)
-
-    def _read_admonition(self, token: Token) -> Quote:
-        start, end = self._find_span(token)
-        title: Inline = ()
-        if (opening := self.tokens[self._next]).type == "admonition_title_open":
-            self._next += 1
-            title, _ = self._read_inline(opening)
-        return Quote(
-            blocks=self.read_blocks("admonition_close"),
-            alert=token.meta["tag"],
-            title=title,
-            label_end=self.lines[_get_first_line(token) + 1],
-            start=start,
-            end=end,
-        )
 
     def _read_note(self, token: Token) -> Iterator[Block]:
         """Yield the blocks of a footnote. Its mark leads back to its reference."""

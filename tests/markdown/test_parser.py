@@ -54,7 +54,7 @@ def test_offsets_of_a_slice_count_from_the_start_of_the_text() -> None:
         Paragraph(words=(*words, Words("d", start=118, end=119)), inner=(105, 119), start=105, end=120),
     )
     (admonition,) = read_markdown('!!! note "e"\n    f\n', start=100).blocks
-    assert [*_list_spans([admonition])] == [(100, 119), (113, 119)]
+    assert [*_list_spans([admonition])] == [(100, 119), (100, 119)]
     (definitions,) = read_markdown("a\n: b\n", start=100).blocks
     assert [*_list_spans([definitions])] == [(100, 106), (100, 102), (102, 106)]
 
@@ -69,7 +69,22 @@ _CONTAINER_LINES = (
     *(":::", "::: tip", "::::", ":::: warning x", ":::{note}", "::: a.b", "- ::: tip", "    text"),
     *("<Note>", "</Note>", "<Tab title='x'>", "</Tab>", "  <Card title={'a'}>", "<Card/>", "<Other>", "</Other>"),
     *("<Note x={", "<Note>a</Note>", "text</Note>", "<details>", "</details>", "<div>", "</div>", "x", "", "", "", ""),
-    *("# h", "## h", "x\n---", "- a", "  b", "> q", "> ::: tip", "|a|b|\n|-|-|", "|1|", "```", "~~~", "    # no"),
+    *(
+        "!!! tip",
+        '=== "x"',
+        "# h",
+        "## h",
+        "x\n---",
+        "- a",
+        "  b",
+        "> q",
+        "> ::: tip",
+        "|a|b|\n|-|-|",
+        "|1|",
+        "```",
+        "~~~",
+        "    # no",
+    ),
 )
 
 
