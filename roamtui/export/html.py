@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import format_proof, match_proof, replies_with_passages
+from roamtui.agent.presentation import format_proof, format_read, match_proof, replies_with_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_usage, list_endings, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.export.facts import gather_facts
+from roamtui.export.facts import format_origin
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -40,7 +40,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
+from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 from roamtui.quotes.wording import (
@@ -54,7 +54,7 @@ from roamtui.quotes.wording import (
 
 def render_html(state: ConversationState, source: str, library: Library) -> str:
     """Render a conversation about `source` as a page that replays it. `library` is its current version."""
-    page = _ReplayPage(library, source)
+    page = _ReplayPage(library)
     title = sanitise_line(state.title) or "Conversation"
     articles = "".join(page.render_exchange(exchange) for exchange in state.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
@@ -88,9 +88,8 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
 class _ReplayPage:
     """Renders the parts of a page: each exchange, the outline, and the sections that exchanges touched."""
 
-    def __init__(self, library: Library, source: str) -> None:
+    def __init__(self, library: Library) -> None:
         self._library = library
-        self._source = source
         self._touched: set[str] = set()
         """Sections that were found or opened."""
         self._quotes: dict[str, dict[tuple[int, int], str]] = {}
@@ -104,8 +103,8 @@ class _ReplayPage:
         label = PASSAGE_LABEL if replies_with_passages(exchange) else QuoteState.NO_QUOTE.label
         answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
         ending_texts = [text for text, _ in list_endings(exchange)]
-        facts = gather_facts(exchange, self._source)
-        endings = filter(None, [*ending_texts, format_proof(exchange), facts.read, facts.origin])
+        read = format_read(exchange.model, exchange.reading)
+        endings = filter(None, [*ending_texts, format_proof(exchange), read, format_origin(exchange)])
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'
@@ -183,22 +182,17 @@ class _ReplayPage:
 
     def _render_text(self, section_id: str) -> str:
         text = self._library.text_at(self._library.node(section_id).own_span)
-        heading = text.partition("\n")[0]
-        shown_end = len(strip_anchor(heading))
 
         def render(start: int, end: int) -> str:
-            """Render a part of the text without the anchor of its heading."""
-            part = text[start : min(end, shown_end)] + text[max(start, len(heading)) : end]
-            return escape(sanitise_text(part))
+            return escape(sanitise_text(text[start:end]))
 
+        html = ""
         position = 0
-        parts: list[str] = []
         for (start, end), name in sorted(self._quotes[section_id].items()):
             first = max(start, position)  # two quotes may share words
-            parts += render(position, first), f'<mark id="{name}">'
-            parts += render(first, end), "</mark>"
+            html += f'{render(position, first)}<mark id="{name}">{render(first, end)}</mark>'
             position = max(position, end)
-        return f"<pre>{''.join(parts)}{render(position, len(text))}</pre>"
+        return f"<pre>{html}{render(position, len(text))}</pre>"
 
 
 _TAGS = {Emphasis.CODE: "code", Emphasis.STRUCK: "s", Emphasis.ITALIC: "em", Emphasis.STRONG: "strong"}

@@ -22,7 +22,7 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
-from roamtui.export.facts import gather_facts
+from roamtui.export.facts import list_facts
 from roamtui.plain import format_json
 from roamtui.table.cells import Cell
 
@@ -52,7 +52,7 @@ def _to_json_exchange(exchange: Exchange, source: str) -> dict[str, Any]:
         "error": exchange.error,
         "citations": to_json_citations(exchange),
         "unsourced": [exchange.answer[start:end] for start, end in exchange.unsourced],
-        **asdict(gather_facts(exchange, source)),
+        **list_facts(exchange, source),
         "preface": exchange.preface,
         "steps": exchange.steps,
         "events": [

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from roamtui.agent.presentation import (
     find_passage_statement,
     format_proof,
+    format_read,
     format_sources,
     get_lead,
     match_proof,
@@ -22,7 +23,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage, list_endings
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.export.facts import gather_facts
+from roamtui.export.facts import format_origin
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
@@ -54,8 +55,8 @@ def render_markdown(state: ConversationState, source: str) -> str:
         else:
             answer = _number_marks(exchange, state.library)
             parts += [answer, *endings, "\n".join(format_sources(exchange))]
-        facts = gather_facts(exchange, source)
-        notes = format_proof(exchange), facts.read, facts.origin
+        read = format_read(exchange.model, exchange.reading)
+        notes = format_proof(exchange), read, format_origin(exchange)
         parts += [f"*{sanitise_line(text)}*" for text in notes if text]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
@@ -101,8 +102,10 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
                     quote = simplify_quote(quote)
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
                 location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
+            surroundings = located.current_citation.surroundings
+            sentence = format_sentence(surroundings.text) if surroundings is not None else ""
             change = f"*({located.change_note})*" if located.change_note else ""
-            parts += filter(None, [location, change, located.note.comment])
+            parts += filter(None, [location, sentence, change, located.note.comment])
     return "\n\n".join(parts) + "\n"
 
 

@@ -7,9 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec.structs import asdict
-
-from roamtui.export.facts import gather_facts
+from roamtui.export.facts import format_facts, list_facts
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
@@ -34,7 +32,7 @@ def render_json_table(table: Table, _path: Path) -> str:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
                 fields = {name: getattr(cell, name) for name in _JSON_FIELDS}
-                facts = asdict(gather_facts(cell, row.source))
+                facts = list_facts(cell, row.source)
                 cells.append(
                     {"question": column.question, **fields, "citations": to_json_citations(cell), **facts}
                 )
@@ -66,8 +64,7 @@ def render_csv(table: Table, path: Path) -> str:
                 sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             proof = quote, quote_state, sentence, place
-            summary = gather_facts(cell, row.source).summary
-            fields += [cell.value, cell.state.value, *proof, cell.note, summary]
+            fields += [cell.value, cell.state.value, *proof, cell.note, format_facts(cell)]
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
@@ -98,7 +95,7 @@ def render_markdown_table(table: Table, path: Path) -> str:
             proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
             if cell.proof is not None and cell.proof.surroundings is not None:
                 proofs.append(f"  {format_sentence(_escape_markdown(cell.proof.surroundings.text))}")
-            if summary := gather_facts(cell, row.source).summary:
+            if summary := format_facts(cell):
                 proofs.append(f"  *{_escape_markdown(summary)}*")
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)

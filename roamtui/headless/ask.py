@@ -29,7 +29,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.facts import gather_facts
+from roamtui.export.facts import format_origin, list_facts
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
@@ -96,7 +96,7 @@ async def run_ask(
         exchange = state.exchanges[-1]
         source = f"Source: {state.library.source}" if exchange.citations else ""  # `recheck` reads it
         is_answered = exchange.answer or exchange.citations
-        origin = gather_facts(exchange, state.source).origin if is_answered else ""
+        origin = format_origin(exchange) if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
         write_text("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status
@@ -177,7 +177,7 @@ class AskReport:
         exchange = state.exchanges[-1]
         return {
             "conversation": state.id,
-            **msgspec.to_builtins(gather_facts(exchange, state.source)),
+            **msgspec.to_builtins(list_facts(exchange, state.source)),
             "answer": final.answer,
             "stopped": final.stopped.value,
             "citations": to_json_citations(exchange),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notes import Note
@@ -11,6 +12,7 @@ from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, recheck
+from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import make_citation
 from roamtui.quotes.wording import list_path_titles
 from roamtui.text import Span
@@ -92,10 +94,14 @@ def _locate_note(note: Note, library: Library) -> LocatedNote:
     if finding.span is not None and quote is None:
         new_citation = make_citation(finding.section_id, library)
     elif finding.span is not None:
-        new_words = library.text_at(finding.span) if finding.status is ClaimStatus.CHANGED else quote
+        is_changed = finding.status is ClaimStatus.CHANGED
+        new_words = library.text_at(finding.span) if is_changed else quote
         new_citation = make_citation(
             finding.section_id, library, quote=new_words, state=QuoteState.EXACT, span=finding.span
         )
+        if not is_changed:
+            surroundings = find_surroundings(library, [finding.span])
+            new_citation = replace(new_citation, surroundings=surroundings)
     return LocatedNote(note=note, status=finding.status, new_citation=new_citation, message=finding.message)
 
 

@@ -11,7 +11,7 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.notes import Note
+from roamtui.conversation.notes import Note, make_note
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.export.json import render_json
@@ -20,10 +20,11 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.models.registry import make_model
 from roamtui.quotes.claims import parse_source_line, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
-from roamtui.quotes.located_notes import LocatedNote
+from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import format_source_line
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
 
@@ -120,6 +121,17 @@ def test_a_note_on_rows_of_a_table_has_their_words_and_one_on_a_table_has_the_ta
     ):
         note = Note(id="1", at="", source_key="", citation=_make_citation("Tools", line=5, quote=quote))
         assert shown in render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "/docs/garden.md", "Garden")
+
+
+def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
+    text = "# Fees\n\n| Kind | Fee |\n|---|---|\n| Late | 2 euros |\n"
+    library = build_library(RawText(text=text, source="x.md", name="x"))
+    start = text.index("2 euros")
+    (section_id,) = library.walk()
+    cited = cite_span(section_id, Span(doc="", start=start, end=start + 7), library)
+    exported = render_notes(locate_notes([make_note(library, cited, "Dear!")], library), "x.md", "x")
+    assert "> 2 euros\n" in exported
+    assert "In full: Kind Late | Fee 2 euros\n" in exported
 
 
 def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:

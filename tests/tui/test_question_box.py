@@ -12,8 +12,8 @@ from textual.document._wrapped_document import WrappedDocument
 from textual.keys import _character_to_key
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.errors import ModelError
-from roamtui.tui.chat.question_area import QuestionBox
+from roamtui.conversation.update import AskOptions
+from roamtui.tui.chat.question_area import QuestionBox, _SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, make_app, running
@@ -233,20 +233,15 @@ async def test_a_question_that_is_taken_back_while_it_is_saved_is_not_taken_for_
         assert questions(ui) == [FIRST, SECOND]
 
 
-async def test_after_a_failure_the_waiting_questions_return_with_their_sections() -> None:
-    gate = asyncio.Event()
-    replies = [ScriptedReply(text="Forty.", gate=gate, error=ModelError("The key was refused."))]
-    async with running(make_app(replies)) as ui:
-        await ui.send(FIRST, lambda: len(ui.model.requests) == 1)
-        for question in (SECOND, "And a third?"):
-            ui.main.questions.ask_about_section(ui.find_id("Deck oven"))
-            await ui.send(question, lambda: ui.box.text == "")
-        gate.set()
-        await ui.wait_until(lambda: ui.box.text == SECOND)
-        await ui.wait_until("A waiting question was not asked")
-        assert questions(ui) == [FIRST]
-        assert WAITS not in ui.text
-        assert "in Deck oven" in ui.text
+async def test_a_question_that_waited_for_a_section_that_is_gone_is_in_the_box_again_and_the_next_is_asked() -> None:
+    async with queueing() as (ui, answer_all):
+        for section_id in ("ffffffff", ui.find_id("Deck oven")):
+            area = ui.main.questions
+            area._waiting.append(_SentQuestion(SECOND, AskOptions(within=section_id)))
+        await answer_all()
+        await ui.wait_until(lambda: ui.box.text == SECOND and not ui.main.is_asking)
+        assert questions(ui) == [FIRST, SECOND]
+        assert ui.exchanges[-1].within == ui.find_id("Deck oven")
 
 
 async def test_a_question_is_on_the_screen_while_the_model_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +262,7 @@ async def test_escape_stops_the_answer_only_in_the_box_with_nothing_else_to_take
     async with queueing(SECOND) as (ui, _):
         await ui.press("shift+tab", "escape")
         assert ui.main.focused is ui.box
-        assert len(ui.main.questions._sent) == 1
+        assert len(ui.main.questions._waiting) == 1
         await ui.press_until(lambda: ui.box.text == SECOND, "escape")
         assert ui.main.is_asking
         await ui.press_until(lambda: not ui.main.is_asking, "escape")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 from textual import events, on
 from textual.containers import Container, Horizontal
@@ -16,12 +15,11 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
-from textual.worker import Worker, WorkerCancelled, WorkerFailed, active_worker
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key
-from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line, sanitise_text, shorten
@@ -156,10 +154,9 @@ class QuestionBox(TextArea):
             self.notify(problem, severity="warning", markup=False)
 
 
-class _SentQuestion(Struct, frozen=True, kw_only=True):
+class _SentQuestion(NamedTuple):
     question: str
     options: AskOptions
-    worker: Worker[None]
 
 
 async def _report_end(worker: Worker[None]) -> None:
@@ -188,19 +185,21 @@ class QuestionArea(Container):
         self._keys = keys
         self._ask = ask
         self._options = AskOptions()
-        self._worker: Worker[None] | None = None
-        """Answers the question that became part of the conversation last."""
         self._draft_file: DraftFile | None = None
         self._draft_timer: Timer | None = None
-        self._sent: tuple[_SentQuestion, ...] = ()
-        """The questions that are not part of the conversation yet, oldest first."""
-        self._received: Worker[None] | None = None
-        """Answers the question whose turn has come, which the conversation shows."""
+        self._worker: Worker[None] | None = None
+        """Answers the question whose turn it is."""
+        self._begun: _SentQuestion | None = None
+        """This question, until it is part of the conversation."""
+        self._is_shown = False
+        """Whether the conversation shows it."""
+        self._waiting: list[_SentQuestion] = []
+        """The questions after it, oldest first."""
 
     @property
     def is_asking(self) -> bool:
         """Whether a question waits for its answer."""
-        return bool(self._sent) or (self._worker is not None and not self._worker.is_finished)
+        return self._worker is not None
 
     def find_draft(self) -> None:
         """Put what was typed in an earlier run into the box, above what is typed already."""
@@ -227,9 +226,9 @@ class QuestionArea(Container):
     def keep_draft(self) -> None:
         """Write the draft, after the questions that wait. If that fails, both are only on the screen."""
         if self._draft_file is not None:
-            waiting = [sent.question for sent in self._sent]
+            unasked = [sent.question for sent in (self._begun, *self._waiting) if sent is not None]
             with suppress(OSError):
-                self._draft_file.write("\n".join(filter(None, (*waiting, self.box.draft))))
+                self._draft_file.write("\n".join(filter(None, (*unasked, self.box.draft))))
 
     def release_draft(self) -> None:
         """Leave the draft to the next program."""
@@ -239,28 +238,28 @@ class QuestionArea(Container):
             self._draft_file = None
 
     def _set_options(self, options: AskOptions) -> AskOptions:
-        """Set how the next question will be asked. Return the previous options."""
-        previous = self._options
-        self._options = options
-        self._show_options()
-        return previous
+        """Set how the next question will be asked, and say it on the border. Return the previous options.
 
-    def _show_options(self) -> None:
-        """Say on the border of the box how the next question will be asked."""
-        options = self._options
+        Sections that the document has lost are left out.
+        """
+        previous = self._options
         library = self._conversation.state.library
+        within = options.within if options.within in library else None
+        open_first = tuple(section_id for section_id in options.open_first if section_id in library)
+        self._options = replace(options, within=within, open_first=open_first)
         label = ""
         end = "for all"
-        if options.replaces is not None or options.open_first:
+        if options.replaces is not None or open_first:
             label = "Asks again"
             end = "to cancel"
-            if options.open_first:
-                label += f" with {format_count(len(options.open_first), 'more section')}"
-        if options.within is not None and options.within in library:
-            title = format_node_title(library.node(options.within), length_max=_TITLE_LENGTH)
+            if open_first:
+                label += f" with {format_count(len(open_first), 'more section')}"
+        if within is not None:
+            title = format_node_title(library.node(within), length_max=_TITLE_LENGTH)
             label = f"{label}, only in {title}" if label else f"Only in {title}"
         back_key = self._keys.first_keys["global.back"]
         self._frame.border_title = Content(f"{label} · {back_key} {end}" if label else "")
+        return previous
 
     def ask_about_section(self, section_id: str | None, selected: str = "") -> None:
         """Limit the next question to one section. Text that is selected there begins it as a quote."""
@@ -292,26 +291,14 @@ class QuestionArea(Container):
         return self._set_options(AskOptions())
 
     def note_received(self) -> None:
-        """Note that the turn of a waiting question has come. Call this in its worker."""
-        self._received = active_worker.get(None)
+        """Note that the conversation shows the question whose turn it is."""
+        self._is_shown = True
         self._show_waiting()
 
     def note_asked(self) -> None:
-        """Note that a question has become part of the conversation. Call this in its worker.
-
-        Its place among the others would not tell which one it is: one that was taken back at the same moment
-        may become part of the conversation later.
-        """
-        worker = active_worker.get(None)
-        for sent in self._sent:
-            if sent.worker is worker:
-                self._worker = sent.worker
-                self._remove(sent)
-
-    def _remove(self, sent: _SentQuestion) -> None:
-        self._sent = tuple(each for each in self._sent if each is not sent)
+        """Note that this question has become part of the conversation."""
+        self._begun = None
         self._keep_draft_soon()
-        self._show_waiting()
 
     def start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft. In a new one, what is typed stays."""
@@ -333,14 +320,39 @@ class QuestionArea(Container):
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
-        options = self.take_options()
-        worker = self._ask(event.question, options)
-        self._sent += (_SentQuestion(question=event.question, options=options, worker=worker),)
+        self._waiting.append(_SentQuestion(event.question, self.take_options()))
+        self._ask_next()
         self.keep_draft()
         self.set_timer(_WAITING_SECONDS, self._show_waiting)
 
+    def _ask_next(self) -> None:
+        if self._worker is None and self._waiting:
+            self._begun = self._waiting.pop(0)
+            self._is_shown = False
+            self._worker = self._ask(*self._begun)
+
+    def note_worker(self, worker: Worker[object]) -> None:
+        """When the worker of a question has ended, ask the next one.
+
+        A question that did not become part of the conversation is in the box again or, if that is not empty,
+        in its history.
+        """
+        if worker is not self._worker or not worker.is_finished:
+            return
+        unasked = self._begun
+        self._worker = None
+        self._begun = None
+        if unasked is not None and self.box.text.strip():
+            way = "press up" if self.box.has_focus else "press up in the question box"
+            self.post_message(StatusMessage(f"A waiting question was not asked · to get it back, {way}"))
+        elif unasked is not None:
+            self._return_to_box(unasked)
+        self._ask_next()
+        self._keep_draft_soon()
+        self._show_waiting()
+
     def _show_waiting(self) -> None:
-        waiting = [sent for sent in self._sent if sent.worker is not self._received]
+        waiting = self._waiting if self._is_shown or self._begun is None else [self._begun, *self._waiting]
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1
@@ -351,13 +363,16 @@ class QuestionArea(Container):
 
     def take_back(self) -> bool:
         """Put the last sent question back into the box, unless it was asked. Return whether there was one."""
-        if not self._sent:
+        sent = self._waiting.pop() if self._waiting else self._begun
+        if sent is None:
             return False
-        sent = self._sent[-1]
+        if sent is self._begun:
+            self._begun = None
+            self._cancel()
         typed = self.box.text.strip()
-        self._remove(sent)
-        sent.worker.cancel()
         self._return_to_box(sent)
+        self._keep_draft_soon()
+        self._show_waiting()
         if typed:
             way = "press down" if self.box.has_focus else "press down in the question box"
             self.post_message(StatusMessage(f"To get back what you had typed, {way}"))
@@ -365,17 +380,7 @@ class QuestionArea(Container):
 
     def _return_to_box(self, sent: _SentQuestion) -> None:
         self.box.return_question(sent.question)
-        replaced = sent.options.replaces
-        is_there = replaced is not None and has_exchange(self._conversation.state, replaced)
-        options = replace(sent.options, replaces=replaced if is_there else None)
-        self._set_options(self._leave_out_gone(options))
-
-    def _leave_out_gone(self, options: AskOptions) -> AskOptions:
-        """Return the options without sections that the document has lost."""
-        library = self._conversation.state.library
-        open_first = tuple(section_id for section_id in options.open_first if section_id in library)
-        within = options.within if options.within in library else None
-        return replace(options, within=within, open_first=open_first)
+        self._set_options(sent.options)
 
     def propose_again(self, number: int, open_first: tuple[str, ...]) -> None:
         """Put a question into the box, to be asked again after opening sections.
@@ -387,29 +392,15 @@ class QuestionArea(Container):
         self.box.return_question(exchange.question)
         replaced = exchange if number == len(exchanges) else None
         options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
-        self._set_options(self._leave_out_gone(options))
+        self._set_options(options)
 
     def stop(self) -> bool:
         """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""
         was_asking = self.is_asking
-        if self._worker is not None and not self._worker.is_finished:
-            self._worker.cancel()
-        elif first := next((sent.worker for sent in self._sent if not sent.worker.is_finished), None):
-            first.cancel()
-            self.run_worker(_report_end(first), group="stopping", exit_on_error=False)
+        self._cancel()
         return was_asking
 
-    def restore_unasked(self, worker: Worker[object]) -> None:
-        """Put a question back into the box if its worker ended before the conversation had it.
-
-        If the box is not empty, the question stays in its history.
-        """
-        ended = next((each for each in self._sent if each.worker is worker and worker.is_finished), None)
-        if ended is None:
-            return
-        self._remove(ended)
-        if self.box.text.strip():
-            way = "press up" if self.box.has_focus else "press up in the question box"
-            self.post_message(StatusMessage(f"A waiting question was not asked · to get it back, {way}"))
-        else:
-            self._return_to_box(ended)
+    def _cancel(self) -> None:
+        if self._worker is not None:
+            self._worker.cancel()
+            self.run_worker(_report_end(self._worker), group="stopping", exit_on_error=False)

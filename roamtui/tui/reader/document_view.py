@@ -78,8 +78,6 @@ _FENCE_OR_BLANK = re.compile(
     r"^ {0,3}(?P<fence>(?:`{3,}|~{3,})[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])", re.MULTILINE
 )
 """The first or last line of a fence, or a blank line before a line that is not indented."""
-_LINE_LENGTH = 2_000
-"""In characters. Most lines are shorter, so a line end is first searched for in this much text."""
 _LINE_END = re.compile(r"\r\n?|\n")
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
@@ -132,9 +130,11 @@ def _split_long(text: str, start: int, end: int) -> Iterator[TextChunk]:
     while end - start > CHUNK_LENGTH_MAX:
         middle = start + CHUNK_LENGTH_MAX // 2
         limit = start + CHUNK_LENGTH_MAX
-        cut = _get_line_end(text, middle, limit)
-        next_prefix = build_parser_context(text, start, cut, prefix) if cut else ""
-        if not cut:
+        next_prefix = ""
+        if line_end := _LINE_END.search(text[middle:limit]):
+            cut = middle + line_end.end()
+            next_prefix = build_parser_context(text, start, cut, prefix)
+        else:
             space = text[middle:limit].rfind(" ")
             cut = middle + space + 1 if space >= 0 else limit
         yield TextChunk(start=start, end=cut, prefix=prefix, is_continued=True)
@@ -154,12 +154,3 @@ def build_parser_context(text: str, start: int, cut: int, prefix: str) -> str:
         return prefix  # the table goes on, and its heads may be far above
     heads = find_heads_above(text, cut)
     return text[slice(*heads)] if heads else ""
-
-
-def _get_line_end(text: str, start: int, end: int) -> int:
-    """Return the offset after the first line end from `start` on, or 0 if there is none before `end`."""
-    nearby = text[start : min(end, start + _LINE_LENGTH)]
-    line_end = _LINE_END.search(nearby)
-    if line_end is None or line_end.end() == len(nearby):  # in the latter case, a \n may follow the \r
-        line_end = _LINE_END.search(text[start:end])
-    return start + line_end.end() if line_end else 0

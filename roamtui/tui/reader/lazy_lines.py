@@ -46,9 +46,6 @@ class HighlightKind(StrEnum):
     CURRENT_MATCH = "reader--current-match"
 
 
-QUOTE_KINDS = (HighlightKind.QUOTE, HighlightKind.NEAREST)
-
-
 class Highlight(NamedTuple):
     """A highlighted part of a document."""
 
@@ -164,15 +161,6 @@ class LazyLines:
                 last = min(len(line.text), end + shift)
                 if first < last and start < line.block_end and line.block_start < end:
                     yield Highlight(first, last, kind)
-
-    def is_quoted(self, y: int) -> bool:
-        """Whether a line has words of the quote, or stands between two such lines."""
-        located = self.get_line(y)
-        quote = self._highlights.quote
-        if located is None or quote is None:
-            return False
-        is_inside = quote.start < located.line.block_start and located.line.block_end < quote.end
-        return is_inside or any(mark.kind in QUOTE_KINDS for mark in self.iter_highlights(located))
 
     def get_top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from textual.content import Content
 from textual.css.styles import StylesBase
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
@@ -17,7 +17,7 @@ from typing_extensions import override
 from roamtui.document.parse import parse_document
 from roamtui.markdown.lines import Line, measure_runs
 from roamtui.tui.reader.document_view import DocumentView
-from roamtui.tui.reader.lazy_lines import QUOTE_KINDS, HighlightKind, Highlights, LazyLines
+from roamtui.tui.reader.lazy_lines import HighlightKind, Highlights, LazyLines
 from roamtui.tui.run_styles import render_line
 
 _JUMP_MARGIN = 3
@@ -29,11 +29,6 @@ _SIDEWAYS_COLUMNS = 8
 _CONTINUED = "›"
 """Mark at the right edge of a line that is wider than the reader: the right arrow key scrolls to its end."""
 _CONTINUED_STYLE = "bold $accent"
-_QUOTE_BAR = "▌"
-_QUOTE_BAR_STYLE = "$text-success"
-_NEAREST_BAR_STYLE = "$text-secondary"
-_QUOTED_CODE = Style(bold=True)
-"""The bar marks it too, so that code keeps its colours."""
 EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
@@ -90,14 +85,13 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _show_quote(self) -> None:
-        """Scroll to the highlighted quote, if any, with its heading if both fit, but not above it."""
+        """Scroll to the highlighted quote, if any, with its heading if both fit."""
         quote = self.highlights.quote
         if quote is not None and self.lines.chunks:
             y = self.lines.get_y(quote.start)
             heading_y = self.lines.get_y(self._quote_start)
-            bottom = heading_y + self.view_size.height
-            fits = y < bottom and not self.lines.is_quoted(bottom)
-            self._jump_to(heading_y if fits else max(y - _JUMP_MARGIN, heading_y))
+            bottom = heading_y + self.view_size.height - _JUMP_MARGIN
+            self._jump_to(heading_y if y < bottom else max(y - _JUMP_MARGIN, heading_y))
 
     def _show_match(self) -> None:
         if self.highlights.current_match is not None and self.lines.chunks:
@@ -205,25 +199,6 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
             self.view_moved()
 
     @override
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw a bar left of the lines of the quote, in the padding, which does not scroll sideways."""
-        strips = super().render_lines(crop)
-        column = self.gutter.left - 1 - crop.x
-        if self.highlights.quote is None or column < 0:
-            return strips
-        style = _NEAREST_BAR_STYLE if self.highlights.is_nearest else _QUOTE_BAR_STYLE
-        bar = Strip(Content.styled(_QUOTE_BAR, style).render_segments(self.visual_style))
-        for line_filter in self.get_line_filters():
-            bar = bar.apply_filter(line_filter, self.background_colors[1])
-        first_y = self.top_y + crop.y - self.gutter.top
-        return [
-            Strip.join([strip.crop(0, column), bar, strip.crop(column + 1)])
-            if y in self.view_range and self.lines.is_quoted(y)
-            else strip
-            for y, strip in enumerate(strips, start=first_y)
-        ]
-
-    @override
     def render_line(self, y: int) -> Strip:
         line_y = y + self.top_y
         left = self.scroll_offset.x
@@ -234,9 +209,7 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         line = located.line
         content = render_line(line, left + width)
         for start, end, kind in self.lines.iter_highlights(located):
-            is_quoted_code = line.is_code and kind in QUOTE_KINDS
-            style = _QUOTED_CODE if is_quoted_code else _make_style(self.get_component_styles(kind))
-            content = content.stylize(style, start, end)
+            content = content.stylize(_make_style(self.get_component_styles(kind)), start, end)
         span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
             selected = _make_style(self.screen.get_component_styles("screen--selection"))

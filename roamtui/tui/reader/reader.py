@@ -1,6 +1,5 @@
 """`Reader`: the text of a document, opened at any section: where it is, its links, and what is copied."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from roamtui.document.parse import strip_log_indent
 from roamtui.markdown.blocks import Link
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_line
+from roamtui.quotes.words import widen_to_words
 from roamtui.text import Span, format_page
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.clipboard import copy
@@ -32,7 +32,6 @@ from roamtui.tui.reader.lazy_lines import (
 from roamtui.tui.reader.lines_view import EMPTY_VIEW, LinesView
 from roamtui.tui.screen_words import format_full_path
 
-_WORD = re.compile(r"\w+")
 _HINT_STYLE = "$block-cursor-foreground on $block-cursor-background"
 
 
@@ -189,11 +188,9 @@ class Reader(LinesView, inherit_bindings=False):
         if place is None or located is None:
             return
         text = located.line.text
-        words = [match.span() for match in _WORD.finditer(text)] if event.chain == 2 else [(0, len(text))]
-        for start, end in words:
-            if start <= place.x <= end:
-                selection = Selection(Offset(start, place.y), Offset(end, place.y))
-                self.screen.selections = {self: selection}
+        start, end = widen_to_words(text, place.x, place.x + 1) if event.chain == 2 else (0, len(text))
+        if text[start:end].strip():
+            self.screen.selections = {self: Selection(Offset(start, place.y), Offset(end, place.y))}
 
     def _list_selected(self, selection: Selection | None) -> list[SelectedText]:
         if selection is None:
@@ -242,7 +239,6 @@ class Reader(LinesView, inherit_bindings=False):
         if self.section_id is not None:
             description = "the selection with its source" if self.text_selection is not None else "the text"
             copy(self, self.get_selected_or_section_text(), description)
-            self.end_selection()
 
     def get_selected_or_section_text(self) -> str:
         """Return the selected text and its place, or else the section's exact source text, with its page."""

@@ -173,7 +173,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
             # keep all their values, such as a request with the whole conversation.
             error.__traceback__ = error.__context__ = error.__cause__ = None
-        self.questions.restore_unasked(event.worker)
+        self.questions.note_worker(event.worker)
 
     def warn_if_busy(self) -> bool:
         """Return whether a question is being answered, and if so, tell the person."""

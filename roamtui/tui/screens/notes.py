@@ -24,7 +24,7 @@ from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
 from roamtui.text import Span
 from roamtui.tui.actions import Keymap, Scope, make_bindings
-from roamtui.tui.chat.content_view import wrap
+from roamtui.tui.chat.content_view import draw_parts, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.screen_words import format_full_path
 from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
@@ -79,8 +79,10 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         lines = [head.truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
             quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
-            quote_lines = wrap(Content.styled(f"“{quote}”", "italic"), width, lead="  ", follow="  ")
-            lines += quote_lines[:_QUOTE_LINES_MAX]
+            shown = Content.styled(f"“{quote}”", "italic")
+            if (surroundings := located.current_citation.surroundings) is not None:
+                shown = draw_parts(surroundings.cut(width * _QUOTE_LINES_MAX))
+            lines += wrap(shown, width, lead="  ", follow="  ")[:_QUOTE_LINES_MAX]
         for sign, words, style in (
             ("✎", located.note.comment, "$accent"),
             ("!", located.change_note, "$warning"),

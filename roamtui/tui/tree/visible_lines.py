@@ -39,19 +39,13 @@ class VisibleLines:
         self._hidden_ids = frozenset[str]().union(*(document.hidden_ids for document in library.documents))
         self.ids: list[str] = []
         """The id of the node on each line."""
-        special_ids = self._unfolded_with_title | self._hidden_ids
         pending = [*reversed(library.children(library.root_id))]
         while pending:
             node_id = pending.pop()
-            if node_id in self._hidden_ids:
-                continue
-            self.ids.append(node_id)
+            if node_id not in self._hidden_ids:
+                self.ids.append(node_id)
             if node_id in self._unfolded_with_title:
-                children = library.children(node_id)
-                if special_ids.isdisjoint(children):  # most are leaves, so they are added at once
-                    self.ids += children
-                else:
-                    pending += reversed(children)
+                pending += reversed(library.children(node_id))
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def id_at(self, line: int) -> str | None:

@@ -1,6 +1,4 @@
-"""Libraries and states for tests of the tree, and the visible lines worked out the long way."""
-
-from collections.abc import Iterator
+"""Libraries and states for tests of the tree."""
 
 from roamtui.conversation.events import OpenSection, Origin
 from roamtui.conversation.state import ConversationState
@@ -35,19 +33,3 @@ def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **
         last_cited=int(marks.get("is_cited", False)),
         is_pinned=marks.get("is_pinned", False),
     )
-
-
-def walk_visible(library: Library, unfolded: frozenset[str]) -> Iterator[str]:
-    """Yield the ids of the visible lines by asking the library for everything, node by node."""
-
-    def is_shown(section_id: str) -> bool:
-        is_preamble = library.node(section_id).kind is NodeKind.PREAMBLE
-        return not is_preamble or bool(library.text_at(library.node(section_id).own_span).strip())
-
-    def walk_below(section_id: str) -> Iterator[str]:
-        for child in filter(is_shown, library.children(section_id)):
-            yield child
-            if child in unfolded or child == library.title_id:
-                yield from walk_below(child)
-
-    yield from walk_below(library.root_id)

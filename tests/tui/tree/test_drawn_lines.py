@@ -1,7 +1,5 @@
 """The visible lines of the outline under any folding, and how each is drawn."""
 
-import random
-
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,43 +13,7 @@ from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.visible_lines import SIGNS, VisibleLines
 from tests.search.libraries import id_of, make_library
-from tests.tui.tree.outlines import HANDBOOK, make_state, open_section, walk_visible
-
-_OPENINGS = ("", "\n", "Words.\n\n", "---\ntitle: x\n---\n")
-
-
-@st.composite
-def outlines(draw: st.DrawFn) -> str:
-    levels = draw(st.lists(st.integers(1, 5), min_size=1, max_size=14))
-    has_title = draw(st.booleans())
-    headings = [f"{'#' * (level + has_title)} h{number}\n" for number, level in enumerate(levels)]
-    return draw(st.sampled_from(_OPENINGS)) + ("# Title\n" if has_title else "") + "".join(headings)
-
-
-def _assert_is_consistent(lines: VisibleLines, library: Library, unfolded: frozenset[str]) -> None:
-    expected = list(walk_visible(library, unfolded))
-    assert [lines.id_at(line) for line in range(-1, len(lines.ids) + 1)] == [None, *expected, None]
-    for section_id in library.walk():
-        way = [one for one in (*library.node(section_id).ancestors, section_id) if one in expected]
-        assert lines.id_at(lines.find_line(section_id)) == (way[-1] if way else None)
-
-
-@given(outlines(), outlines(), outlines(), st.randoms(use_true_random=False))
-def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
-    text: str, graft_text: str, deeper_text: str, chance: random.Random
-) -> None:
-    library = make_library(text)
-    unfolded: frozenset[str] = frozenset()
-    _assert_is_consistent(VisibleLines(library, unfolded), library, unfolded)
-    grafts = [parse_document(graft_text, key="a"), parse_document(deeper_text, key="b")]
-    for _ in range(12):
-        ids = list(library.walk())
-        if grafts and chance.random() < 0.3:
-            free = [one for one in ids if one not in library.grafts and library.node(one).title]
-            library = library.graft_all({chance.choice(free): grafts.pop()}) if free else library
-        unfolded = unfolded ^ frozenset(chance.sample(ids, min(len(ids), chance.choice((0, 1, 1, 2, 5)))))
-        _assert_is_consistent(VisibleLines(library, unfolded), library, unfolded)
-
+from tests.tui.tree.outlines import HANDBOOK, make_state, open_section
 
 _LIBRARY = make_library(HANDBOOK)
 
@@ -64,6 +26,17 @@ def _text(state: ConversationState, line: int, width: int = 40, found: frozenset
 
 def _reading(reading_id: str, *unfolded: str) -> ConversationState:
     return replace(make_state(_LIBRARY, *unfolded), reading_id=reading_id)
+
+
+def test_an_opening_text_of_only_white_space_is_left_out_and_a_graft_is_unfolded_like_a_section() -> None:
+    for opening, shown in (("\n", ["Top"]), ("Words.\n\n", ["", "Top"])):
+        library = make_library(f"{opening}# Top\n\n# Host\n")
+        host = id_of(library, "Host")
+        grown = library.graft_all({host: parse_document("# One\n\n# Two\n", key="g")})
+        for unfolded, below in ((frozenset[str](), []), (frozenset({host}), ["One", "Two"])):
+            lines = VisibleLines(grown, unfolded)
+            assert [grown.node(section_id).title for section_id in lines.ids] == [*shown, "Host", *below]
+            assert lines.id_at(lines.find_line(id_of(grown, "Two"))) == (id_of(grown, "Two") if below else host)
 
 
 def test_the_nearest_visible_ancestor_carries_the_mark_of_what_is_read() -> None:
