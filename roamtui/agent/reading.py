@@ -16,7 +16,7 @@ from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
 from roamtui.text import Bounds, Delivered, add_delivered, merge_bounds
 
-UNREAD_NAMED_MAX = 3
+_UNREAD_NAMED_MAX = 3
 """Maximum number of sections without text that are named beside an answer."""
 _QUERY_LENGTH_MAX = 60
 
@@ -91,7 +91,7 @@ def _list_rows(document: Document, bounds: Sequence[Bounds]) -> list[int]:
     return [*rows]
 
 
-def format_reading(reading: Reading, *, names_unread: bool = True) -> str:
+def format_reading(reading: Reading) -> str:
     """Say in a few sentences what was read, what was searched for, and what was found but not read."""
     sections = format_count(reading.sections, "section")
     if reading.whole >= reading.sections and not reading.pages:
@@ -106,8 +106,8 @@ def format_reading(reading: Reading, *, names_unread: bool = True) -> str:
         queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
         sentences.append(f"Searched for: {'; '.join(queries)}")
     unread = reading.unread
-    if unread and names_unread:
-        named = ("".join(hit.path[-1:]) for hit in unread[:UNREAD_NAMED_MAX])
+    if unread:
+        named = ("".join(hit.path[-1:]) for hit in unread[:_UNREAD_NAMED_MAX])
         titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
         rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
         sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")

@@ -53,43 +53,21 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
     )
 
 
+_SHUT = Citation(
+    section_id="a8a96034", quote="Shut.", state=QuoteState.ELSEWHERE, path=("Hours",), start_line=9, end_line=9
+)
+
+
 @pytest.mark.parametrize(
     ("citation", "line"),
     [
+        (_SHUT, '1. ! [a8a96034] Hours, but in line 9 (quote found in another section): "Shut."'),
         (
-            Citation(
-                section_id="a8a96034",
-                quote="Shut.",
-                state=QuoteState.ELSEWHERE,
-                path=("Hours",),
-                start_line=9,
-                end_line=9,
-            ),
-            '1. ! [a8a96034] Hours, but in line 9 (quote found in another section): "Shut."',
-        ),
-        (
-            Citation(
-                section_id="a8a96034",
-                quote="Shut.",
-                state=QuoteState.ELSEWHERE,
-                doc="b.md",
-                path=("Hours",),
-                start_line=9,
-                end_line=9,
-            ),
+            replace(_SHUT, doc="b.md"),
             '1. ! [a8a96034] Hours, but in b.md, line 9 (quote found in another section): "Shut."',
         ),
         (
-            Citation(
-                section_id="a8a96034",
-                quote="Shut.",
-                state=QuoteState.EXACT,
-                path=("Hours",),
-                start_line=9,
-                end_line=10,
-                page=12,
-                page_label="iv",
-            ),
+            replace(_SHUT, state=QuoteState.EXACT, end_line=10, page=12, page_label="iv"),
             '1. ✓ [a8a96034] Hours, p. 12 (printed iv), lines 9-10 (quote found in the text): "Shut."',
         ),
         (
@@ -149,6 +127,12 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
         "4. ✗ ",
         "5. ",
     ]
+    assert [(claim.quote, claim.then) for claim in read_claims(text, "export.md")] == [
+        ("2 euros a day", QuoteState.EXACT),
+        ("9 dollars", QuoteState.NOT_FOUND),
+        ("Open daily", QuoteState.ELSEWHERE),
+        ("Books can … for more", QuoteState.NOT_FOUND),
+    ]
 
 
 def test_below_a_quote_stands_what_the_document_says_which_is_no_claim() -> None:
@@ -168,16 +152,6 @@ def test_the_sentence_of_a_quote_is_in_json() -> None:
     (exchange,) = json.loads(render_json(answer_question(), "manual.md"))["exchanges"]
     sentences = [citation.get("sentence") for citation in exchange["citations"]]
     assert sentences == ["Late returns cost 2 euros a day.", None, None, None, None]
-
-
-def test_an_export_claims_every_quote_with_the_sign_that_it_had() -> None:
-    text = render_markdown(answer_question(), "manual.md")
-    assert [(claim.quote, claim.then) for claim in read_claims(text, "export.md")] == [
-        ("2 euros a day", QuoteState.EXACT),
-        ("9 dollars", QuoteState.NOT_FOUND),
-        ("Open daily", QuoteState.ELSEWHERE),
-        ("Books can … for more", QuoteState.NOT_FOUND),
-    ]
 
 
 def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:

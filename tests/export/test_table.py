@@ -53,15 +53,6 @@ def test_no_spreadsheet_runs_a_value(value: str, tmp_path: Path) -> None:
     assert not rows[1][1].strip().startswith(("=", "@", "+", "-", "＝"))
 
 
-def test_a_quote_of_an_unknown_section_has_no_place(tmp_path: Path) -> None:
-    table = make_table(tmp_path, "60 days")
-    unknown = Citation(section_id="00000000", quote="60 days", state=QuoteState.NOT_FOUND)
-    cells = {key: replace(cell, citations=(unknown,)) for key, cell in table.cells.items()}
-    rows = [*csv.reader(io.StringIO(render_csv(replace(table, cells=cells), tmp_path)))]
-    proof = dict(zip(rows[0], rows[1], strict=True))
-    assert (proof["Notice: quote"], proof["Notice: place"]) == ("60 days", "")
-
-
 def test_numbers_in_a_csv_file_stay_numbers(tmp_path: Path) -> None:
     for value in ("-3", "-2.5 %", "+4 days", "-5 °C", "-1,000 euros per year", "60"):
         assert [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, value), tmp_path)))][1][1] == value
@@ -84,13 +75,6 @@ def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path)
     table.rows += (Row(title="b.md", source="https://example.org/b.md"),)
     names = [row[0] for row in csv.reader(io.StringIO(render_csv(table, tmp_path / "out" / "t.csv")))]
     assert names == ["source", "../a b/0.md", "https://example.org/b.md"]
-
-
-def test_a_csv_file_has_the_whole_question(tmp_path: Path) -> None:
-    question = "May the agreement be assigned without the consent of the other party?"
-    table = Table(folder=tmp_path, rows=(), columns=(Column(question=question),), cells={})
-    (names,) = csv.reader(io.StringIO(render_csv(table, tmp_path / "t.csv")))
-    assert names[1] == question
 
 
 def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path: Path) -> None:

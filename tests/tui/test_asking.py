@@ -230,7 +230,7 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
     async with running(app, (120, 40)) as ui:
         await ui.ask("How much?")
         words = " ".join(shown(ui).splitlines())
-        assert "Read 6 of 9 sections. Searched for: litres · Found, not read: Pump 16, Pump 17 · ctrl+r" in words
+        assert "Read 6 of 9 sections. Searched for: litres. Found, not read: Pump 16; Pump 17 · ctrl+r" in words
         assert "ctrl+r asks again with them" in words
         assert "▸ searched once, opened " in shown(ui)
         await ui.press_until("Asks again with 2 more sections · esc to cancel", "ctrl+r")

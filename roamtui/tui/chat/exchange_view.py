@@ -5,11 +5,10 @@ from time import monotonic
 from textual import events, on
 from textual.content import Content
 from textual.selection import Selection
-from textual.style import Style
 from typing_extensions import override
 
 from roamtui.agent.presentation import format_proof, list_passages, list_unread, replies_with_passages
-from roamtui.agent.reading import UNREAD_NAMED_MAX, format_reading
+from roamtui.agent.reading import format_reading
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -32,7 +31,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.outline.labels import PATH_STEP, format_node_title
+from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import find_isolates, format_count, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
@@ -263,7 +262,7 @@ class ExchangeView(ContentView):
         for notice in [] if self._is_folded else self._actions:
             content = Content.styled(sanitise_line(notice.text), _STYLES[notice.severity])
             for number, (section_id, section_title) in enumerate(notice.sections[:_TITLES_MAX]):
-                title = _shorten_title(section_title)
+                title = shorten(sanitise_line(section_title), _TITLE_LENGTH) or UNTITLED
                 content += Content.styled(": " if number == 0 else ", ", "$muted")
                 content += self.attach(Content.styled(title, "$foreground"), len(self.targets))
                 self.targets.append(SectionTarget(section_id))
@@ -334,20 +333,10 @@ class ExchangeView(ContentView):
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
         if exchange.reading is not None and self.passages is None:
-            parts.append(Content(format_reading(exchange.reading, names_unread=False)))
+            parts.append(Content(format_reading(exchange.reading)))
         if self.unread and self.passages is None:
-            titles = []
-            for section_id in self.unread[:UNREAD_NAMED_MAX]:
-                title = _shorten_title(format_node_title(self._library.node(section_id)))
-                titles.append(self.attach(Content.styled(title, "$foreground"), len(self.targets)))
-                self.targets.append(SectionTarget(section_id))
-            count = len(self.unread) - len(titles)
-            more = Content(f" and {count} more" if count else "")
-            words = f"asks again with {'them' if titles[1:] else 'it'}"
-            hint = format_key_hint(self._again_key, words)
-            click = Style.from_meta({"@click": "screen.run('chat.retry')"})
-            found = Content("Found, not read: ") + Content(", ").join(titles) + more
-            parts += (found, hint.stylize(click))
+            words = f"asks again with {'them' if self.unread[1:] else 'it'}"
+            parts.append(format_key_hint(self._again_key, words, "screen.run('chat.retry')"))
         if parts:
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]
@@ -361,10 +350,6 @@ def _draw_surroundings(
     opening, closing = find_isolates(surroundings.sentence)
     lines = wrap(draw_parts(parts), width - indent)
     return [" " * indent + opening + line + closing for line in lines]
-
-
-def _shorten_title(title: str) -> str:
-    return shorten(sanitise_line(title), _TITLE_LENGTH) or "untitled"
 
 
 def _format_nearest(citation: Citation) -> Content:

@@ -17,16 +17,17 @@ from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.markdown.passages import is_in_code
-from roamtui.outline.labels import PATH_STEP, fit_path, split_titles
+from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.quotes.wording import describe_source, list_path_titles
+from roamtui.quotes.wording import describe_source
 from roamtui.search.sentences import Statement, find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context
 from roamtui.tui.run_styles import render_line
+from roamtui.tui.screen_words import list_full_path
 from roamtui.tui.status_line import format_key_hint
 
 _TEXT_WIDTH_MIN = 20
@@ -36,14 +37,11 @@ _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
 """Stands between two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
-_WORD = re.compile(r"\w+")
 
 
 class _Card(Struct, frozen=True, kw_only=True):
     path: tuple[str, ...]
     """Titles down to the section, after the name of its document if there are several."""
-    kept: int
-    """How many of these titles are shown whole at every width."""
     place: str
     """Page or lines."""
     target: SectionTarget
@@ -89,7 +87,7 @@ class PassageCards:
             if card.blocks or not index:
                 lines.append(Content())
             place = f" · {card.place}" if card.place else ""
-            *above, own = fit_path(card.path, room, len(place), kept=card.kept)
+            *above, own = card.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             title = Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted"))
             head = view.attach(title, first + index)
@@ -100,16 +98,10 @@ class PassageCards:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
             bar = Content.styled("│ ", "$accent" if first + index == view.selected else "$foreground 30%")
-            pattern = r"\W+".join(map(re.escape, _WORD.findall(card.statement.words)))
-            statement = re.search(pattern, "\n".join(line.plain for line in shown))
-            first_letter, end_letter = statement.span() if statement is not None else (0, 0)
             for line in shown:
-                spans = [Span(max(0, first_letter), max(0, min(end_letter, len(line))), "bold")]
-                for start, end, _ in self._words.locate(line.plain):
-                    spans.append(Span(start, end, _QUESTION_WORD_STYLE))
-                first_letter -= len(line) + 1
-                end_letter -= len(line) + 1
-                lines.append(bar + view.attach(line.add_spans(spans), first + index, shows_selection=False))
+                words = self._words.locate(line.plain)
+                marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
+                lines.append(bar + view.attach(marked, first + index, shows_selection=False))
             if card.statement.words:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
@@ -125,18 +117,13 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
     citation = passages[0]
     section_id = citation.section_id
     source = describe_source(citation, library)
-    path = list_path_titles(citation, library.title) or [source.title]
-    document = split_titles(library, section_id)[0] if section_id in library else ""
-    if document and path[0] not in (document, citation.doc):  # a page, or the first of several sources
-        path.insert(0, document)
     statement = find_passage_statement(question, passages, library)
     words = statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     holders = (passage for passage in passages if find_quote(words, passage.quote or "") is not None)
     shown = next(holders, citation)
     return _Card(
-        path=tuple(path),
-        kept=bool(document),
+        path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
         target=SectionTarget(shown.section_id, shown, words),
         statement=statement,

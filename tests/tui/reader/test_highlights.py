@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from roamtui.text import Span
 from roamtui.tui.reader.lazy_lines import Highlights, compute_selection_span, list_selected_lines
@@ -42,19 +40,6 @@ def test_selected_words_and_numbers_are_whole(text: str, selected: str, whole: s
     span = compute_selection_span(found, lines.document)
     assert span is not None
     assert text[span.start : span.end] == whole
-
-
-@given(st.data())
-def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
-    words = [f"w{number}" for number in range(40)]
-    marks = data.draw(st.lists(st.sampled_from(["{}", "**{}**", "*{}*", "`{}`", "[{}](u)"]), min_size=40, max_size=40))
-    pieces = [mark.format(word) for mark, word in zip(marks, words, strict=True)]
-    text = " ".join(pieces) + "\n"
-    first = data.draw(st.integers(0, 39))
-    last = data.draw(st.integers(first, 39))
-    start = len(" ".join(pieces[:first])) + (first > 0)
-    marked = _mark(text, start, start + len(" ".join(pieces[first : last + 1])))
-    assert " ".join(marked).split() == words[first : last + 1]
 
 
 @pytest.mark.parametrize(("text", "words", "found"), read_rows("tui/reader/highlights", "words"))

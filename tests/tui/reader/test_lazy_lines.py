@@ -11,20 +11,16 @@ from roamtui.tui.reader.document_view import CHUNK_LENGTH_MAX, TextChunk, split_
 from roamtui.tui.reader.lazy_lines import Highlights, LazyLines, LocatedLine
 from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
-from tests.tui.reader.sections import make_lines, make_view, read_chunks
-
-
-def _assert_covers(chunks: list[TextChunk], start: int, end: int) -> None:
-    assert [chunk.start for chunk in chunks] == [start, *(chunk.end for chunk in chunks)][: len(chunks)]
-    assert (chunks[-1].end if chunks else start) == end
-    assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
+from tests.tui.reader.sections import make_lines, read_chunks
 
 
 @given(markdown_texts(), st.integers(1, 400))
 def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> None:
     long_text = text * repeats
     headings = parse_document(text).columns.starts[:-1] if repeats == 1 else []
-    _assert_covers(split_chunks(long_text, 0, len(long_text), list(headings)), 0, len(long_text))
+    chunks = split_chunks(long_text, 0, len(long_text), list(headings))
+    assert [0, *(chunk.end for chunk in chunks)] == [*(chunk.start for chunk in chunks), len(long_text)]
+    assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
@@ -48,14 +44,6 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     assert {chunk.prefix for chunk in split_chunks(in_two_rows, 0, len(in_two_rows), [])[1:]} == {heads}
     rows = [line.text for chunk in read_chunks(text)[1:] for line in chunk.lines if line.text.strip()]
     assert set(rows) == {"one │ 1"}
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
-    text = line_end.join(("---", "title: x", "---", "# Title", ""))
-    first, second = make_view(text).cut()
-    assert first.is_front_matter
-    assert text[second.start :].startswith("# Title")
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

@@ -2,7 +2,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
 from textual.selection import Selection
@@ -71,11 +70,10 @@ async def test_what_scrolls_the_reader_from_outside_goes_there_at_once() -> None
             assert abs(reader.scroll_y - share * reader.max_scroll_y) < 40, "only corrected by some lines"
 
 
-@pytest.mark.parametrize("title", ["Leave", "Sick leave", "Security"])
-async def test_a_section_stays_at_the_top_when_the_view_grows(title: str) -> None:
-    async with _run(_LIBRARY, title, size=(54, 40)) as (_app, reader, pilot):
+async def test_a_section_stays_at_the_top_when_the_view_grows() -> None:
+    async with _run(_LIBRARY, "Security", size=(54, 40)) as (_app, reader, pilot):
         before = reader.section_id, _top(reader)
-        assert title in before[1]
+        assert "Security" in before[1]
         reader.styles.height = 36
         await wait_until(pilot, lambda: reader.view_size.height > 30)
         await pilot.pause()
