@@ -170,8 +170,8 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
 
     context = make_context()
     async with running(PaintedApp(context.options, context), (160, 35)) as ui:
-        await ui.wait_until(lambda: any("3 chapters" in text for text in seen))
-    first = next(text for text in seen if "3 chapters" in text)
+        await ui.wait_until(lambda: any("8 sections" in text for text in seen))
+    first = next(text for text in seen if "8 sections" in text)
     assert "▸ Ovens" in first
     assert " Reader" in first
 

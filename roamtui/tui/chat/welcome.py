@@ -1,29 +1,18 @@
 """`WelcomeView`: a description of the document and the model, and examples of questions."""
 
-from collections import Counter
-
 from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE
-from roamtui.document.document import LOADED_ON_DEMAND, NodeKind
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.plain import format_count, sanitise_line, shorten, strip_anchor
-from roamtui.text import format_token_count
 from roamtui.tui.actions import Keymap
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import ExampleTarget
 
-_NOUNS = {
-    NodeKind.SECTION: "chapter",
-    NodeKind.TEXT: "part",
-    NodeKind.LINK: "linked page",
-    NodeKind.FOLDER: "folder",
-    NodeKind.FILE: "document",
-}
-"""What people call the nodes of a library."""
-_CHARACTERS_PER_TOKEN = 4
-"""A rougher estimate than `estimate_tokens` makes, because the first screen must not wait for it."""
+_NOUNS = {NodeKind.FILE: "document", NodeKind.LINK: "linked page"}
+"""What people call the nodes that may not be loaded yet."""
 _TITLES_MAX = 100
 _CHAPTERS_LINES_MAX = 2
 """Maximum number of lines with the titles of chapters."""
@@ -45,17 +34,15 @@ class WelcomeView(ContentView):
     def show_library(self, library: Library) -> None:
         """Describe a document, or another version: what it consists of, and the first titles at its top."""
         root = library.root
-        columns = library.root.columns
-        top_row = -1 if root.title_row is None else root.title_row
-        rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
-        counted = Counter(columns.kinds[row] for row in rows)
-        counted |= {kind: columns.kinds.count(kind) for kind in LOADED_ON_DEMAND}  # also far below the top
-        parts = [format_count(counted[kind], noun) for kind, noun in _NOUNS.items() if counted[kind]]
+        columns = root.columns
+        counts = {noun: columns.kinds.count(kind) for kind, noun in _NOUNS.items()}
+        parts = [format_count(count, noun) for noun, count in counts.items() if count]
+        if not parts:
+            parts.append(format_count(library.section_count, "section"))
         if root.page_starts:
             parts.append(format_count(len(root.page_starts), "page"))
-        elif not library.unloaded_files and not counted[NodeKind.LINK]:
-            length = sum(len(document.text) for document in library.documents)
-            parts.append(f"~{format_token_count(length // _CHARACTERS_PER_TOKEN)}" if length else "empty")
+        top_row = -1 if root.title_row is None else root.title_row
+        rows = [root.rows_by_id[child] for child in root.list_children(top_row)]
         titled = [row for row in rows if columns.kinds[row] not in (NodeKind.PREAMBLE, NodeKind.TEXT)]
         titles = (strip_anchor(sanitise_line(columns.titles[row])) for row in titled[:_TITLES_MAX])
         self._contents = ", ".join(parts)
