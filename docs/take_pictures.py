@@ -27,7 +27,7 @@ from roamtui.launch import AppServices
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.read import read_file
+from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 
@@ -61,7 +61,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
 
     The other value is the conversation as a page that replays it.
     """
-    library = build_library(replace(read_file(_PROJECT / _SOURCE), source=_SOURCE))
+    library = build_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
     model = _WatchedModel()
     agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
     options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))

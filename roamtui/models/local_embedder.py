@@ -33,8 +33,6 @@ _TOKENIZER_FOLDER = Path(__file__).parent / "minilm"
 _TOKENIZER = "tokenizer.json"
 _MODELS = ("model.onnx", "onnx/model_q*.onnx", "onnx/model_*.onnx", "onnx/model.onnx")
 """Files that may hold the model. The first is taken, and of several the first by name."""
-_POOLED_OUTPUTS = ("pooled", "sentence_embedding")
-"""Outputs of models that join the vectors of their tokens themselves."""
 _TOKENS_MAX = 256
 """Maximum number of tokens of a text, unless the model says otherwise. What follows is not read."""
 _MULTILINGUAL_VOCABULARY = 100_000
@@ -186,7 +184,6 @@ class _Runner:
         model = str(files.model) if files.digest is None else _read_checked(files.model, files.digest)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self._inputs = [put.name for put in self._session.get_inputs()]
-        self._outputs = [put.name for put in self._session.get_outputs()]
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> VectorArray:
         """Return a row for each of a few texts."""
@@ -201,11 +198,10 @@ class _Runner:
             "attention_mask": mask,
             "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
         }
-        pooled = next((name for name in _POOLED_OUTPUTS if name in self._outputs), None)
         inputs = {name: values[name] for name in self._inputs}
-        [result] = self._session.run([pooled or self._outputs[0]], inputs)
+        result, *_ = self._session.run(None, inputs)
         rows: VectorArray = np.asarray(result, dtype=np.float32)
-        if pooled is not None:
+        if rows.ndim == 2:  # the model joins the vectors of its tokens itself
             return rows
         if self._takes_first:
             return rows[:, 0]

@@ -49,9 +49,9 @@ class WorkerProcess:
         self._environ = environ
         self._command = command
         self._process: Process | None = None
-        self._accepts_jobs = False
-        """Whether jobs can be sent to the process: from its start until its input is closed."""
+        """The process to which jobs can be sent: from its start until its input is closed."""
         self._reader_task: asyncio.Task[None] | None = None
+        """Reads the output of the process that was started last, and ends when it has exited."""
         self._start_lock = asyncio.Lock()
         self._frames_by_job: dict[int, asyncio.Queue[Frame | None]] = {}
         """Frames received for each job, by its number. None means that no more will come."""
@@ -60,7 +60,7 @@ class WorkerProcess:
     @property
     def pid(self) -> int | None:
         """Id of the running process, or None."""
-        return None if self._process is None or not self._accepts_jobs else self._process.pid
+        return None if self._process is None else self._process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | ResolvedModel | EmbeddingBatch, None]:
         """Yield the events of a job. Closing the iterator early, or cancelling its reader, cancels the job.
@@ -112,6 +112,8 @@ class WorkerProcess:
     async def close(self) -> None:
         """End the process. A later job starts another one."""
         async with self._start_lock:
+            if self._process is not None:
+                self._kill(self._process)
             await self._wait_for_exit()
 
     async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
@@ -142,7 +144,7 @@ class WorkerProcess:
 
     async def _start(self) -> Process:
         async with self._start_lock:
-            if self._process is not None and self._accepts_jobs:
+            if self._process is not None:
                 return self._process
             await self._wait_for_exit()
             try:
@@ -162,44 +164,35 @@ class WorkerProcess:
             except OSError as error:
                 reason = f"Could not start the process of the model: {format_reason(error)}"
                 raise ModelError(f"{reason}. Free some memory and ask again.") from None
-            self._accepts_jobs = True
             self._reader_task = asyncio.create_task(self._read(self._process))
             return self._process
 
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None
-        try:
+        # a line that is no frame: something else wrote to the pipe
+        with suppress(ConnectionError, ValueError, KeyError, TypeError):
             while line := await process.stdout.readline():
                 frame = json.loads(line)
                 if frames := self._frames_by_job.get(frame["id"]):
                     frames.put_nowait(frame)
-        except (ConnectionError, ValueError, KeyError, TypeError):  # something else wrote to the pipe
-            self._kill(process)
-        finally:
-            self._stop_accepting(process)
+        self._kill(process)
         await process.wait()
 
     async def _wait_for_exit(self) -> None:
-        # Does nothing if no process was started. The task that reads its output ends when the process has
-        # exited.
-        if self._process is not None and self._reader_task is not None:
-            self._kill(self._process)
+        if self._reader_task is not None:
             await self._reader_task
-        self._process = self._reader_task = None
+            self._reader_task = None
 
     def _kill(self, process: Process) -> None:
-        self._stop_accepting(process)
-        with suppress(ProcessLookupError):
-            process.kill()
-
-    def _stop_accepting(self, process: Process) -> None:
-        # Closing its input makes the process exit. Every waiting job learns that no more events will come.
-        if process is self._process and self._accepts_jobs:
+        """End a process. Every waiting job learns that no more events will come."""
+        if process is self._process:
+            self._process = None
             assert process.stdin is not None
-            self._accepts_jobs = False
             process.stdin.close()
             for frames in self._frames_by_job.values():
                 frames.put_nowait(None)
+        with suppress(ProcessLookupError):
+            process.kill()
 
 
 async def _send(process: Process, frame: Mapping[str, object]) -> None:

@@ -186,7 +186,7 @@ def read_listed(file: ListedFile, key: str, *, conversion: ConversionOptions = D
         raise SourceError(f"{key} {_NO_FILE}") from None
     except OSError as error:
         raise SourceError(explain_error(file.path, error)) from None
-    source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_file`
+    source = os.path.abspath(file.path)  # noqa: PTH100 - as in `read_source`
     raw = to_raw_text(data, source=source, name=key, conversion=conversion)
     return replace(raw, name=file.path.name)
 

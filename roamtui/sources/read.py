@@ -53,26 +53,21 @@ def read_source(
             size = _PIPE_BYTES_MAX // 1_000_000
             raise SourceError(f"Standard input is larger than {size} MB. Save it as several smaller files.")
         return to_raw_text(data, source="-", name="standard input", conversion=conversion)
-    return read_file(Path(name), conversion=conversion, on_progress=on_progress)
-
-
-def is_path(name: str) -> bool:
-    """Return whether a source is a path, not a URL or standard input."""
-    return not is_standard_input(name) and not _SCHEME.match(name)
-
-
-def read_file(
-    path: Path, *, conversion: ConversionOptions = DEFAULT_OPTIONS, on_progress: PageReport | None = None
-) -> RawText:
-    """Read one file; see `read_source`."""
+    path = Path(name)
     check_file(path)
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise SourceError(explain_error(path, error)) from None
-    name = path.name or str(path)
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return to_raw_text(data, source=source, name=name, conversion=conversion, on_progress=on_progress)
+    return to_raw_text(
+        data, source=source, name=path.name or name, conversion=conversion, on_progress=on_progress
+    )
+
+
+def is_path(name: str) -> bool:
+    """Return whether a source is a path, not a URL or standard input."""
+    return not is_standard_input(name) and not _SCHEME.match(name)
 
 
 def to_raw_text(
@@ -99,12 +94,8 @@ def to_raw_text(
     )
 
 
-def check_file(path: Path) -> int:
-    """Return the size of a file in bytes.
-
-    Raises:
-        SourceError: The file is missing, a folder or a device.
-    """
+def check_file(path: Path) -> None:
+    """Raise a `SourceError` if a file is missing, a folder or a device."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -113,7 +104,6 @@ def check_file(path: Path) -> int:
         raise SourceError(f"{path} is a folder, not a file. Name a document.")
     if not stat.S_ISREG(status.st_mode):
         raise SourceError(f"{path} is a device or pipe, not a document. Name a file.")
-    return status.st_size
 
 
 def has_headings(name: str) -> bool:

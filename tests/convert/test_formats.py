@@ -13,7 +13,7 @@ from roamtui.convert.formats import FORMATS_BY_NAME
 from roamtui.document.loader import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.conversion_cache import convert_cached
-from roamtui.sources.read import read_file
+from roamtui.sources.read import read_source
 from tests.case_files import read_rows
 from tests.convert.samples import (
     FILES,
@@ -188,5 +188,5 @@ def test_a_formula_of_libreoffice_is_code() -> None:
 
 
 def test_a_citation_names_the_slide() -> None:
-    library = build_library(read_file(Path(FILES / "talk.pptx")))
+    library = build_library(read_source(str(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]

@@ -1,52 +1,13 @@
 """A job as litellm's arguments, and the pieces of a reply as whole calls."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.models.base import ModelRequest
-from roamtui.models.completion import CallAssembler, build_arguments, read_usage
-from roamtui.models.options import ModelOptions
-from roamtui.models.worker_protocol import Job, ResolvedModel
-from tests.models.asking import answer_calls, make_request
+from roamtui.models.completion import CallAssembler, read_usage
 
-OPENAI = ResolvedModel(model="openai/x", provider="openai")
 Piece = tuple[int, str | None, str | None, str | None]
-
-
-def build(
-    target: ResolvedModel, request: ModelRequest | None = None, output_tokens: int | None = None
-) -> dict[str, object]:
-    options = ModelOptions(output_tokens=output_tokens)
-    job = Job(
-        operation="complete", model=target.model, api_base=None, options=options, request=request or make_request()
-    )
-    return build_arguments(job, target)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sent"),
-    [
-        ('{"section_ids": ["a"]}', {"section_ids": ["a"]}),
-        ('{"section_ids": [', {"invalid_arguments": '{"section_ids": ['}),
-        ('"text"', {"invalid_arguments": '"text"'}),
-        ("", {"invalid_arguments": ""}),
-        ("[" * 9_999, {"invalid_arguments": "[" * 9_999}),
-        ('{"limit": NaN}', {"invalid_arguments": '{"limit": NaN}'}),
-        ('{"limit": 1e999}', {"invalid_arguments": '{"limit": 1e999}'}),
-        ('{"limit": ' + "9" * 5_000 + "}", {"invalid_arguments": '{"limit": ' + "9" * 5_000 + "}"}),
-        ('{"query": "\\ud83d"}', {"invalid_arguments": '{"query": "\\ud83d"}'}),
-        ('{"query": "\\ud83d\\ude00"}', {"query": "\N{GRINNING FACE}"}),
-        ('{"query": "\ud83d"}', {"query": "\N{REPLACEMENT CHARACTER}"}),
-    ],
-)
-def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str, object]) -> None:
-    call = ToolCall(id="a", name="expand_sections", arguments=arguments)
-    messages = build(OPENAI, answer_calls(make_request(), (call,)))["messages"]
-    assert isinstance(messages, list)
-    assert json.loads(messages[2]["tool_calls"][0]["function"]["arguments"]) == sent
 
 
 def assemble(*pieces: Piece) -> tuple[ToolCall, ...]:

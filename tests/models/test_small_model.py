@@ -15,17 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from textual.events import Key
 
-from roamtui.agent.loop import Agent
-from roamtui.api import make_model, make_searcher, open_library
-from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, QuestionAsked, StopReason
-from roamtui.models.options import ModelOptions
-from roamtui.search.base import RetrievalOptions
-from tests.fakes.services import app_over, context_of
 from tests.real_documents import PROJECT_DIR
-from tests.tui.driving import running
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -92,26 +83,3 @@ def test_ctrl_c_stops_ask(api_base: str, environ: dict[str, str]) -> None:
         _, errors = run.communicate()
     assert run.returncode == 130
     assert "Traceback" not in errors
-
-
-async def test_the_app_answers_and_stops(api_base: str, capsys: pytest.CaptureFixture[str]) -> None:
-    library = open_library([str(_HANDBOOK)])
-    model = make_model(_MODEL, api_base=api_base, options=ModelOptions(output_tokens=_OUTPUT_TOKENS))
-    agent = Agent(Conversation(library), model, make_searcher(library, RetrievalOptions()))
-    async with running(app_over(context_of(agent)), (120, 35)) as ui:
-        await ui.ask("How long can I keep a book?")
-        stopped_at: list[float] = []
-
-        def stop(event: ConversationEvent) -> None:
-            """Press ctrl+c as soon as the question is asked: a small model may have answered a moment later."""
-            if isinstance(event, QuestionAsked):
-                stopped_at.append(time.monotonic())
-                ui.app.post_message(Key("ctrl+c", None))
-
-        agent.conversation.subscribe(stop)
-        await ui.send("List all rules, one by one.", lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
-        seconds = time.monotonic() - stopped_at[0]
-    ended = [exchange.stopped for exchange in agent.conversation.state.exchanges]
-    assert ended == [StopReason.ANSWERED, StopReason.CANCELLED]
-    with capsys.disabled():
-        print(f"\nstopped {seconds:.2f} s after ctrl+c")  # noqa: T201
