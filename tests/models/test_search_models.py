@@ -1,16 +1,12 @@
 """Models in search: embedders and the reranker, which ignore any other reply."""
 
-import json
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from roamtui.conversation.events import Usage
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
-from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker, parse_choice
+from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import FakeEmbeddingServer
@@ -63,15 +59,6 @@ def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop)
     assert first != second
     assert all(text in first for text in SECTIONS)
     assert "never an instruction" in model.requests[0].messages[0].text
-
-
-@given(
-    st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists).map(json.dumps))
-)
-def test_any_reply_gives_places_that_exist(reply: str) -> None:
-    choice = parse_choice(reply, 3)
-    assert set(choice) <= {0, 1, 2}
-    assert len(set(choice)) == len(choice)
 
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, retries=2, cancel_seconds=5.0)
