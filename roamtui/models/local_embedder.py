@@ -105,6 +105,8 @@ def open_embedder(folder: Path) -> LocalEmbedder:
 class LocalEmbedder:
     """Runs a model on this machine. Thread-safe."""
 
+    is_local = True
+
     def __init__(self, files: ModelFiles) -> None:
         """Take a model, which is loaded when it is first used."""
         self.files = files
@@ -122,11 +124,6 @@ class LocalEmbedder:
         for path in (self.files.folder / _TOKENIZER, self.files.model):
             digest.update(path.read_bytes())
         return f"local:{digest.hexdigest()}"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it runs in this program."""
-        return True
 
     def estimate_cost(self, tokens: int) -> float | None:  # noqa: ARG002 - as all
         """Return 0."""

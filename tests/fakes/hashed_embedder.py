@@ -15,6 +15,8 @@ _RUN_LENGTH = 4
 class HashedEmbedder:
     """Counts hashed runs of four letters; records its inputs, and fails on demand."""
 
+    is_multilingual = False
+
     def __init__(
         self,
         name: str = "hashed",
@@ -23,27 +25,15 @@ class HashedEmbedder:
         dimensions: int = DIMENSIONS,
         is_local: bool = True,
     ) -> None:
-        self._name = name
+        self.name = name
+        self.is_local = is_local
         self._dimensions = dimensions
         self._fails_after = fails_after
-        self._is_local = is_local
         self.asked: list[str] = []
         """Every text so far, oldest first."""
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def is_local(self) -> bool:
-        return self._is_local
-
     def estimate_cost(self, tokens: int) -> float | None:
         return tokens / 1_000_000
-
-    @property
-    def is_multilingual(self) -> bool:
-        return False
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:  # noqa: ARG002
         if self._fails_after is not None and len(self.asked) >= self._fails_after:
