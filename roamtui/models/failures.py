@@ -11,7 +11,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
 
 from roamtui.models.http_clients import RedirectRefusedError, ReplyTooLargeError
 from roamtui.models.redaction import redact_secrets
@@ -51,62 +50,20 @@ _CHECK_CERTIFICATE = (
 )
 
 
-class _Cause(NamedTuple):
-    """What a failure means that has no reason from the server."""
-
-    kinds: tuple[str, ...]
-    """Names of classes of exceptions, of which one is among the causes or above it."""
-    reason: str
-    advice: str
-    is_transient: bool
-    may_cost: bool
-
-
-_CAUSES = (
-    _Cause(
-        # StopAsyncIteration: from litellm 1.109, instead of our own error
-        (
-            *("UnfinishedReplyError", "StopAsyncIteration", "ReadError", "RemoteProtocolError"),
-            *("ClientPayloadError", "ConnectionResetError"),
-        ),
-        "{who} sent no complete reply",
-        "Ask again. If this happens again, check --api-base, and that the server streams its replies.",
-        is_transient=True,
-        may_cost=True,
-    ),
-    _Cause(
-        (
-            "ConnectTimeout",
-            "ConnectError",
-            "ConnectionTimeoutError",
-            "SSLError",
-            "ConnectionError",
-            "gaierror",
-        ),
-        "{where} cannot be reached",
-        "Start the server there, or check the network and --api-base.",
-        is_transient=False,
-        may_cost=False,
-    ),
-    _Cause(
-        ("TimeoutError", "ReadTimeout", "WriteTimeout"),
-        "{who} timed out",
-        _ASK_AGAIN,
-        is_transient=False,
-        may_cost=True,
-    ),
-    _Cause(
-        (
-            *("AttributeError", "JSONDecodeError", "KeyError", "TypeError"),
-            *("UnicodeDecodeError", "ValidationError"),
-        ),
-        "{who} sent a reply that cannot be read",
-        _ASK_AGAIN,
-        is_transient=False,
-        may_cost=True,
-    ),
+# Names of classes of exceptions. StopAsyncIteration is from litellm 1.109, instead of our own error.
+_BROKEN_OFF = frozenset(
+    (
+        *("UnfinishedReplyError", "StopAsyncIteration", "ReadError", "RemoteProtocolError"),
+        *("ClientPayloadError", "ConnectionResetError"),
+    )
 )
-"""The first with a matching cause counts, unless the server sent a status or a reason."""
+_UNREACHABLE = frozenset(
+    ("ConnectTimeout", "ConnectError", "ConnectionTimeoutError", "SSLError", "ConnectionError", "gaierror")
+)
+_TIMED_OUT = frozenset(("TimeoutError", "ReadTimeout", "WriteTimeout"))
+_UNREADABLE = frozenset(
+    ("AttributeError", "JSONDecodeError", "KeyError", "TypeError", "UnicodeDecodeError", "ValidationError")
+)
 
 
 def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[str, str]) -> ModelFailure:
@@ -139,15 +96,26 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
     bodies = (getattr(cause, "body", None) for cause in chain)
     text = " ".join(map(str, (*chain, *filter(None, bodies))))
     is_explained = bool(_list_http_errors(chain) or _find_json_message(text))
-    for known in () if is_explained else _CAUSES:
-        if not kinds.isdisjoint(known.kinds):
-            return ModelFailure(
-                reason=known.reason.format(who=resolved.title, where=where),
-                advice=known.advice,
-                is_transient=known.is_transient,
-                may_cost=known.may_cost,
-            )
+    if not is_explained and (failure := _explain_cause(kinds, resolved.title, where)) is not None:
+        return failure
     return _explain_status(chain, kinds, text, resolved, environ)
+
+
+def _explain_cause(kinds: Collection[str], who: str, where: str) -> ModelFailure | None:
+    """Explain a failure by the classes of its causes, or return None if they say nothing."""
+    if not _BROKEN_OFF.isdisjoint(kinds):
+        advice = "Ask again. If this happens again, check --api-base, and whether the server streams."
+        reason = f"{who} sent no complete reply"
+        return ModelFailure(reason=reason, advice=advice, is_transient=True, may_cost=True)
+    if not _UNREACHABLE.isdisjoint(kinds):
+        advice = "Start the server there, or check the network and --api-base."
+        return ModelFailure(reason=f"{where} cannot be reached", advice=advice)
+    if not _TIMED_OUT.isdisjoint(kinds):
+        return ModelFailure(reason=f"{who} timed out", advice=_ASK_AGAIN, may_cost=True)
+    if not _UNREADABLE.isdisjoint(kinds):
+        reason = f"{who} sent a reply that cannot be read"
+        return ModelFailure(reason=reason, advice=_ASK_AGAIN, may_cost=True)
+    return None
 
 
 def _explain_status(
