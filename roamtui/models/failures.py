@@ -29,13 +29,14 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _WINDOW_SIZE = re.compile(
-    r"(?:max|limit|context|n_ctx|model|exceed|allowed|[<>]=?)\D{0,24}(?<!by )(?<!\w:)\b(\d{4,9})\b(?! \+)",
+    r"(?:max|limit|context|n_ctx|model with|exceed|allowed|[<>]=?)\D{0,24}"
+    r"(?<!by )(?<!\w:)(?<![\w.-])(\d{4,9})\b(?!-| \+)",
     re.IGNORECASE,
 )
 """The size of the window in what servers say of a request that is too long. It follows a word for a limit."""
 _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<!\w:)\b\d{4,9}\b")
-"""A number that is no port."""
+_NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")
+"""A number that is no port, and no part of a model's name."""
 _DETAIL_LENGTH_MAX = 200
 
 
