@@ -135,7 +135,7 @@ class HttpClient:
         cause = error.args[0] if is_unreachable and error.args else None
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
-            return CertificateError(host, problem)
+            return CertificateError(f"{host} has no valid certificate ({problem}). Check the address.")
         if isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"{url} took too long to answer. Try again later."
         elif is_unreachable:

@@ -107,9 +107,6 @@ class UnreachableError(FetchError):
 class CertificateError(UnreachableError):
     """A site has no valid certificate."""
 
-    def __init__(self, host: str, problem: str) -> None:
-        super().__init__(f"{host} has no valid certificate ({problem}). Check the address.")
-
 
 class BlockedAddressError(FetchError):
     """A host has a forbidden IP address. Its cached pages are not shown either: they may be forged."""
