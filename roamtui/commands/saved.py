@@ -76,8 +76,9 @@ def _run_notes(args: Namespace) -> None:
 
 
 def _add_recheck_arguments(parser: CommandParser) -> None:
-    help_text = "conversations, folders of tables, Markdown or text with quotes"
-    parser.add_file_argument("targets", metavar="ID|FILE", nargs="+", help=help_text)
+    help_text = "conversations, tables, exports, texts with quotes"
+    parser.add_file_argument("targets", metavar="ID|FILE", nargs="*", help=help_text)
+    parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"
     parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
     parser.add_flag("--since", "ask only what has changed since the answers")
@@ -87,6 +88,8 @@ def _run_recheck(args: Namespace) -> int:
     """Check whether quotes are still in their documents; exit 1 if not."""
     from roamtui.headless.recheck import run_recheck
 
+    if bool(args.targets) == args.all:
+        raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
     reopen = make_bootstrap(args).reopen
     return run_recheck(args.targets, reopen, args.within or None, only_changes=args.since, as_json=args.json)
 

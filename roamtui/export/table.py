@@ -18,6 +18,10 @@ from roamtui.table.cells import Cell
 from roamtui.table.store import Row, Table
 
 _JSON_FIELDS = ("value", "state", "note", "conversation")
+QUOTE_COLUMN = ": quote"
+QUOTE_STATE_COLUMN = ": quote state"
+SENTENCE_COLUMN = ": sentence"
+"""Ends of the titles of columns in CSV."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
@@ -46,7 +50,8 @@ def render_csv(table: Table, path: Path) -> str:
 
     Documents are named by their paths relative to `path`, where the file will be.
     """
-    parts = ("", *(": state", ": quote", ": quote state", ": sentence", ": place", ": note", ": answered by"))
+    quote_parts = (QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN)
+    parts = ("", ": state", *quote_parts, ": place", ": note", ": answered by")
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [_locate(row, path)]
@@ -69,8 +74,18 @@ def render_csv(table: Table, path: Path) -> str:
     output = io.StringIO()
     for fields in lines:
         safe = [sanitise_text(fields[0]), *map(sanitise_line, fields[1:])]  # a path keeps all its spaces
-        csv.writer(output).writerow(f"'{text}" if _FORMULA.match(text) else text for text in safe)
+        csv.writer(output).writerow(f"'{text}" if _may_run(text) else text for text in safe)
     return output.getvalue()
+
+
+def _may_run(text: str) -> bool:
+    """Return whether a text needs an apostrophe: it may be a formula, or looks like one that has got one."""
+    return _FORMULA.match(text.lstrip("'")) is not None
+
+
+def strip_apostrophe(field: str) -> str:
+    """Return the text of a field without the apostrophe that `render_csv` may have put before it."""
+    return field[1:] if field.startswith("'") and _may_run(field) else field
 
 
 def render_markdown_table(table: Table, path: Path) -> str:

@@ -1,25 +1,38 @@
 """`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
 
+import csv
+import io
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import OFFLINE, ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
+from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
+from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line
-from roamtui.quotes.claims import Claim, get_kept_sentence, parse_source_line, read_claims, read_quotations
+from roamtui.quotes.claims import (
+    Claim,
+    get_kept_sentence,
+    parse_label,
+    parse_source_line,
+    read_claims,
+    read_quotations,
+)
 from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
 from roamtui.quotes.wording import format_sentence
@@ -31,8 +44,9 @@ _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use -
 _QUOTES_HINT = (
     "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
 )
-_NO_TEXT = (".json", ".csv", ".html", ".htm")
-"""Suffixes of exports that are not read again."""
+_NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
+_NO_PAGE = "{} is a web page. Name the conversation, or export it as Markdown or JSON."
+_CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
 _NEW_FAULTS = (
     ClaimStatus.CHANGED,
     ClaimStatus.SENTENCE_CHANGED,
@@ -93,10 +107,10 @@ def run_recheck(
     only_changes: bool,
     as_json: bool,
 ) -> int:
-    """Check conversations, texts and tables.
+    """Check conversations, files and tables; all conversations without any.
 
-    Targets are ids of conversations, paths of Markdown or text files, and folders of tables. A `source`
-    replaces all recorded ones. Then every quotation of a file counts, and all are listed.
+    Targets are ids of conversations, paths of texts and of exported JSON and CSV, and folders of tables. A
+    `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.
 
     Returns:
         1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
@@ -106,18 +120,20 @@ def run_recheck(
     """
     replaces_source = source is not None
     store = open_store()
-    saved_ids = {summary.id for summary in store.list()}
+    saved = {summary.id: summary for summary in store.list()}
     quotes: list[_CheckedQuote] = []
     lacking: dict[str, Library] = {}
     """The sources in which a quote was not found."""
-    for target in targets:
+    for target in targets or saved:
         path = Path(target)
         claims: Iterable[Claim]
-        if target in saved_ids:
-            log = store.read(target)
-            if log.problem:
-                warn(f"conversation {target}: {log.problem}")
-            state = log.ended_state
+        if target in saved:
+            summary = saved[target]
+            if summary.problem:
+                warn(f"conversation {target}: {summary.problem}")
+            if summary.problem and not (summary.source or targets):  # nothing of it can be read
+                continue
+            state = store.load(target)
             origins = state.approved_origins
             open_source = partial(reopen, links=state.pages, approved=origins, added=state.sources)
             sources = _Sources(open_source, path.parent, source)
@@ -133,8 +149,9 @@ def run_recheck(
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
     if not quotes:
-        hint = "" if saved_ids.issuperset(targets) else f" {_QUOTES_HINT}"
-        raise SourceError(f"There is no quote to check in {', '.join(targets)}.{hint}")
+        hint = "" if saved.keys() >= {*targets} else f" {_QUOTES_HINT}"
+        told = f"There is no quote to check in {', '.join(targets)}.{hint}"
+        raise SourceError(told if targets else _NO_QUOTES)
     if as_json:
         counts = Counter(quote.status for quote in quotes)
         status_counts = {status.value: counts[status] for status in ClaimStatus}
@@ -177,10 +194,14 @@ def read_claims_of_file(
     if path.is_dir() or not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
-    if path.suffix.lower() in _NO_TEXT:
-        advice = "Name the conversation or the folder of the table, or export it as Markdown."
-        raise UsageError(f"{name} is no text with quotes. {advice}")
+    suffix = path.suffix.lower()
+    if suffix in (".html", ".htm"):
+        raise UsageError(_NO_PAGE.format(name))
     text = path.read_text("utf-8-sig", "replace")
+    if suffix == ".json":
+        return _read_export(text, name)
+    if suffix == ".csv":
+        return _read_csv(text, name)
     main = parse_source_line(text)
     opened = open_source(main)
     library = opened if isinstance(opened, Library) else None
@@ -223,6 +244,65 @@ def _read_table(table: Table, name: str) -> list[Claim]:
                 place = f"{name}, {column.question}"
                 is_judged = cell.state is not CellState.PASSAGE
                 claims += _make_claims(cell.citations, place, row.source, is_judged=is_judged)
+    return claims
+
+
+def _read_export(text: str, name: str) -> list[Claim]:
+    claims: list[Claim] = []
+    try:
+        data = json.loads(text)
+        for part in data.get("rows", [data]):
+            source = part["source"]
+            for answer in part.get("exchanges", part.get("cells")):
+                place = f"{name}, {answer['question']}"
+                is_judged = answer.get("model") != OFFLINE
+                citations = map(_parse_citation, answer["citations"])
+                claims += _make_claims(citations, place, source, is_judged=is_judged)
+        return convert(to_builtins(claims), list[Claim])  # which checks the types
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise SourceError(_CHANGED_EXPORT.format(name)) from None
+
+
+def _parse_citation(data: Mapping[str, Any]) -> Citation:
+    sentence = data.get("sentence")
+    return Citation(
+        section_id=data["section_id"],
+        quote=data["quote"],
+        state=QuoteState(data["state"]),
+        surroundings=None if sentence is None else Surroundings(sentence=sentence, quoted=()),
+        is_changed=bool(data.get("changed")),
+    )
+
+
+def _read_csv(text: str, name: str) -> list[Claim]:
+    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
+    try:
+        titles, *rows = csv.reader(io.StringIO(text))
+    except (ValueError, csv.Error):
+        raise SourceError(_CHANGED_EXPORT.format(name)) from None
+    columns = [number for number, title in enumerate(titles) if title.endswith(QUOTE_COLUMN)]
+    claims: list[Claim] = []
+    for number, row in enumerate(rows, start=2):
+        for column in columns:
+            if column >= len(row) or not row[column]:
+                continue
+            question = titles[column].removesuffix(QUOTE_COLUMN)
+            beside = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
+            quote = strip_apostrophe(row[column])
+            label = beside.get(f"{question}{QUOTE_STATE_COLUMN}", "")
+            sentence = beside.get(f"{question}{SENTENCE_COLUMN}")
+            then = parse_label(label)
+            kept = None if sentence is None else strip_apostrophe(sentence)
+            claims.append(
+                Claim(
+                    quote=quote,
+                    place=f"{name}, {titles[column]}",
+                    line=number,
+                    source=strip_apostrophe(row[0]),
+                    then=then,
+                    sentence=get_kept_sentence(quote, then, kept, is_changed=label == CHANGED_LABEL),
+                )
+            )
     return claims
 
 

@@ -9,7 +9,7 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.conversation.log import open_store
 from roamtui.conversation.notes import NoteStore, make_note
-from roamtui.paths import cache_path
+from roamtui.paths import cache_path, conversations_path
 from roamtui.quotes.located_notes import cite_span
 from tests.cli.conftest import RunCommand, write_settings
 from tests.conversation.conversations import find
@@ -80,6 +80,18 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     assert (leases / "anna.md").read_bytes() == before
 
 
+def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: Path) -> None:
+    none = run("recheck", "--all")
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    assert run("recheck", "--all").code == 0
+    (conversations_path() / f"{conversation}.jsonl").write_text("garbage\n", "utf-8")
+    damaged = run("recheck", "--all")
+    assert f"conversation {conversation}: It is damaged" in damaged.err
+    for result in (none, damaged):
+        assert (result.code, result.out) == (1, "")
+        assert "No saved conversation has a quote to check." in result.err
+
+
 def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,9 +99,28 @@ def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     (tmp_path / "out").mkdir()
     leases = write_leases(tmp_path / "leases")
     (leases / "anna.md").rename(leases / "=anna  1.md")
-    for name in ("t.md", "out/t.md"):
+    names = ("t.csv", "t.json", "t.md", "out/t.csv")
+    for name in names:
         run("table", "leases", "-q", PERIOD, "-o", name)
+    monkeypatch.chdir(leases)
+    for name in names:
         assert run("recheck", tmp_path / name).out == "2 quotes checked: 2 same.\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"source": "a", "exchanges": [{"question": "", "citations": [{"quote": 5, "verified": 1, "section_id": 5}]}]}',
+        '{"rows":' * 5_000,
+        "[" * 100_000,
+    ],
+)
+def test_an_export_that_was_changed_is_refused_in_one_sentence(run: RunCommand, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(text)
+    result = run("recheck", path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith("was not exported by roamtui, or has been changed since. Export it again.\n")
 
 
 def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:

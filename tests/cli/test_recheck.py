@@ -14,8 +14,12 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
+from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.headless.answer_lines import write_answer
 from roamtui.quotes.current_text import check_answers_again
+from roamtui.table.cells import Cell, CellState
+from roamtui.table.columns import Column
+from roamtui.table.store import Row, Table
 from tests.agent.asking import ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel
@@ -127,10 +131,11 @@ def test_a_quote_of_a_page_is_shown_in_the_row_that_the_page_speaks_of(run: RunC
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)
-    exported, piped = garden.with_name("out.md"), garden.with_name("piped.txt")
-    assert run("conversations", "export", conversation, "-o", exported).code == 0
-    piped.write_text(_write_piped(garden, conversation), "utf-8")
-    return [(conversation,), (exported,), (piped,), (conversation, "--in", garden), (piped, "--in", garden)]
+    exports = [garden.with_name(name) for name in ("out.md", "out.json", "piped.txt")]
+    for path in exports[:2]:
+        assert run("conversations", "export", conversation, "-o", path).code == 0
+    exports[-1].write_text(_write_piped(garden, conversation), "utf-8")
+    return [(conversation,), *((path,) for path in exports), *((path, "--in", garden) for path in exports)]
 
 
 def test_what_was_not_read_is_named_with_a_quote_that_is_not_found(run: RunCommand, garden: Path) -> None:
@@ -250,3 +255,28 @@ def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path)
     result = run("recheck", page)
     assert (result.code, result.out) == (0, "2 quotes checked: 2 same.\n")
     assert "Only the words of 2 quotes were compared: no sentence is kept with them." in result.err
+
+
+@pytest.mark.parametrize(
+    "text", ["'notes", "'=1+1", "''=1", "=1+1", "'", "-5 a b c d e f", "'-5 a b c d e f", "", "it's"]
+)
+def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path: Path) -> None:
+    column = Column(question="Why?")
+    cell = Cell(row=text, column=column.key, content="c", model="m", state=CellState.FOUND, value=text)
+    row = Row(title="a", source=str(tmp_path / f"{text}.md"))
+    table = Table(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
+    fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
+    assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
+    assert not fields[1].startswith(("=", "-"))
+
+
+def test_a_document_whose_name_begins_with_an_apostrophe_is_found_from_a_csv(run: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "'notes.md").write_text("# Lease\n\nThe notice period is 60 days.\n")
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "source,Q,Q: state,Q: quote,Q: quote state,Q: place,Q: note\n"
+        "'notes.md,60,found,The notice period is 60 days.,quote found in the text,,\n"
+        "'notes.md,90,partly,The notice period is 90 days.,quote not in the text that the model read,,\n"
+    )
+    result = run("recheck", path)
+    assert (result.code, result.out.splitlines()[-1]) == (1, "2 quotes checked: 1 same, 1 not found, but similar.")
