@@ -61,7 +61,6 @@ from roamtui.web.urls import origin_of
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.agent.requests import AgentOptions
-    from roamtui.conversation.conversation import Conversation
     from roamtui.models.base import Model
     from roamtui.models.search_models import BackgroundLoop
     from roamtui.table.runner import TablePlan
@@ -118,11 +117,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> tuple[Library, Loader | None]:
         """Open sources as a library, with a loader. The files of a large folder are loaded later, if needed.
 
-        The progress of a conversion goes to `on_progress`, or else to stderr.
-
-        Raises:
-            UsageError: There is no source, or sources cannot be combined.
-            SourceError: A source cannot be read.
+        The progress of a conversion goes to `on_progress`, or else to stderr. What cannot be read or combined
+        raises a `SourceError` or `UsageError`.
         """
         if not sources:
             raise UsageError("no document was given. Try `roamtui handbook.md` or `roamtui --help`.")
@@ -168,14 +164,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         is_own: bool = True,
         added: tuple[LibrarySource, ...] = (),
     ) -> Library:
-        """Open the current version of the source of a saved conversation or file.
+        """Open the source of a saved conversation or file as it is now, with the pages of `links`.
 
-        The pages of `links` are loaded too. Unless `is_own`, a file named the source, so a URL must be
-        allowed. `added` are all sources of the conversation, if a person added or removed any.
-
-        Raises:
-            SourceError: The source cannot be read.
-            UsageError: The source is not supported, or an allowed URL is invalid.
+        Unless `is_own`, a file named the source, so a URL must be allowed. `added` are all sources of the
+        conversation, if a person added or removed any. Errors are those of `open`.
         """
         if is_standard_input(source):
             raise SourceError(
@@ -196,11 +188,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Reload a library with the files and pages that were loaded before.
 
         Of several files, only new ones and those with the keys in `changed` are read again. Each page is
-        requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
-        cache has no old version.
-
-        Raises:
-            SourceError: A source cannot be read.
+        requested again, and downloaded if it has changed. Errors are those of `open`.
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
@@ -213,11 +201,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
-
-        Raises:
-            UsageError: The name or URL is invalid.
-        """
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
         from roamtui.models.registry import make_model
 
         if not name:
@@ -235,26 +219,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)
-
-    def _start_conversation(
-        self, library: Library, loader: Loader | None, conversation_id: str | None
-    ) -> Conversation:
-        from roamtui.conversation.conversation import Conversation
-
-        store = open_store()
-        conversation = Conversation(
-            library,
-            store=store,
-            options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
-            source_loader=loader,
-            open_source=self.open_added,
-            saved_id=self._choose_conversation(store, library, conversation_id),
-        )
-        # for instance that a source of the conversation is gone
-        for note in conversation.state.library.notes:
-            if note not in library.notes:
-                self.on_warning(note)
-        return conversation
 
     def _choose_conversation(
         self, store: ConversationStore, library: Library, conversation_id: str | None
@@ -302,16 +266,27 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 one. For the conversation of a table's cell, it is the path of its log.
             model: The model to use. Without it, a conversation keeps its own, unless another was typed. The
                 log of a cell may come from somebody else, so it chooses no model.
-            is_first: Whether the model and the server on the command line were meant for this conversation,
-                so that the person has agreed to them.
+            is_first: Whether the person meant the model and the server on the command line for this one.
 
         Raises:
-            UsageError: There is no conversation to resume, or a choice is unavailable.
-            StoreError: The conversation cannot be read.
+            RoamtuiError: There is no conversation to resume, it cannot be read, or a choice is unavailable.
         """
         from roamtui.agent.loop import Agent
+        from roamtui.conversation.conversation import Conversation
 
-        conversation = self._start_conversation(library, loader, conversation_id)
+        store = open_store()
+        conversation = Conversation(
+            library,
+            store=store,
+            options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
+            source_loader=loader,
+            open_source=self.open_added,
+            saved_id=self._choose_conversation(store, library, conversation_id),
+        )
+        # for instance that a source of the conversation is gone
+        for note in conversation.state.library.notes:
+            if note not in library.notes:
+                self.on_warning(note)
         bootstrap = self
         if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
             bootstrap = replace(self, settings=self._keep_model(conversation.state))
@@ -340,10 +315,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     ) -> Callable[[Library], Searcher | None]:
         """Return a function that creates a library's searcher, or returns None if search is off.
 
-        With `needs_all_vectors`, all sections are embedded before the first search.
-
-        Raises:
-            UsageError: A choice is unavailable. The message says what to choose or install.
+        With `needs_all_vectors`, all sections are embedded before the first search. A choice that is
+        unavailable raises a `UsageError`.
         """
         services = self.make_search_services(needs_all_vectors=needs_all_vectors)
         location = IndexLocation(folder=cache_path("indexes"), on_warning=self.on_warning)
@@ -355,9 +328,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
         `meter` counts requests of tasks that have no meter. See `make_searcher_factory` for the rest.
-
-        Raises:
-            UsageError: A choice is unavailable. The message says what to choose or install.
         """
         from roamtui.models.registry import make_model
         from roamtui.models.search_models import BackgroundLoop, ModelReranker
@@ -365,7 +335,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         settings = self.settings
         options = settings.retrieval
         background = BackgroundLoop(self.model_environ, meter)
-        embedder = self._find_embedder(background)
         reranker = None
         if options.mode is not SearchMode.OFF and options.rerank == "on":
             if settings.model in (OFFLINE, RECORDED):
@@ -378,11 +347,10 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 settings.model, api_base=settings.api_base, options=own, worker=background.worker
             )
             reranker = ModelReranker(model, background)
-        progress = self.progress or ProgressLine(EMBEDDING_FORM)
         return SearchServices(
-            embedder=embedder,
+            embedder=self._find_embedder(background),
             reranker=reranker,
-            progress=progress,
+            progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
             needs_all_vectors=needs_all_vectors,
             consent=self.embedding_consent,
@@ -390,11 +358,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     @property
     def retrieval(self) -> RetrievalOptions:
-        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`.
-
-        Raises:
-            UsageError: The embedder is unavailable. The message says what to choose or install.
-        """
+        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`."""
         from roamtui.models.search_models import BackgroundLoop
 
         options = self.settings.retrieval
@@ -419,17 +383,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         folder: Path | None = None,
         jobs: int,
     ) -> tuple[Table, TablePlan]:
-        """Return a table, and the plan for filling its cells.
+        """Return a table, and the plan for filling its cells, at most `jobs` at a time.
 
         A table that exists is continued. With neither `questions` nor a `file` of questions, it asks all
         questions of earlier runs. If `sources` is only its folder, its rows stay. Otherwise, the documents
-        are listed again, and the table is kept in `folder` or in the default folder of its sources. At most
-        `jobs` cells are filled at a time.
+        are listed again, and the table is kept in `folder` or in the default folder of its sources.
 
         Raises:
-            SourceError: A source cannot be read.
-            UsageError: A choice is unavailable.
-            StoreError: The folder of the table cannot be read.
+            RoamtuiError: A source or the folder of the table cannot be read, or a choice is unavailable.
         """
         from roamtui.table.columns import drop_repeated_columns, parse_question, read_columns
         from roamtui.table.runner import TablePlan
@@ -458,7 +419,6 @@ def open_library(sources: Sequence[str]) -> Library:
     """Return the library of some sources, with all its files loaded, as the person's settings say.
 
     Raises:
-        UsageError: There is no source, sources cannot be combined, or the settings are invalid.
-        SourceError: A source cannot be read.
+        RoamtuiError: A source cannot be read, sources cannot be combined, or the settings are invalid.
     """
     return Bootstrap().open(sources, load_all=True)[0]

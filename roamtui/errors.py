@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+_SIMILARITY_MIN = 0.5
 EXIT_CANCELLED = 130
 """Exit status of a cancelled command. Shells use the same number for a command that ctrl+c ended."""
 
@@ -33,7 +34,7 @@ class UnknownSectionError(UsageError):
     """The library has no section with this id."""
 
     def __init__(self, section_id: str) -> None:
-        super().__init__(f'There is no section "{section_id}". Run `roamtui outline SOURCE` for the ids.')
+        super().__init__(f'There is no section "{section_id}". The outline lists the ids.')
 
 
 class ModelError(RoamtuiError):
@@ -65,10 +66,13 @@ class StoreError(RoamtuiError):
 
 def format_nearest_name(name: str, known: Iterable[str]) -> str:
     """Return a sentence that asks for the nearest known name, after a space. Empty if none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for mistyped names
+    from rapidfuzz.distance import OSA, JaroWinkler  # noqa: PLC0415 - only for mistyped names
 
-    nearest = get_close_matches(name, [*known], n=1)
-    return f' Did you mean "{nearest[0]}"?' if nearest else ""
+    def measure(other: str) -> tuple[float, float]:
+        return OSA.normalized_similarity(name, other), JaroWinkler.similarity(name, other)
+
+    nearest = max(known, key=measure, default="")
+    return f' Did you mean "{nearest}"?' if measure(nearest)[0] >= _SIMILARITY_MIN else ""
 
 
 def format_reason(error: Exception) -> str:

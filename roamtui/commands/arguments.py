@@ -7,7 +7,7 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 
 from roamtui.convert.formats import FORMATS
-from roamtui.errors import UsageError
+from roamtui.errors import UsageError, format_nearest_name
 from roamtui.program import format_program, locate_programs
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
@@ -61,12 +61,14 @@ class CommandParser(ArgumentParser):
     """The argument that has several words, if any."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Raise a sentence that names the help of the command, and says if its words need quotation marks."""
+        """Raise a sentence that names the help, the nearest option, or words that need quotation marks."""
         extra = message.removeprefix("unrecognized arguments: ")
-        if self.words and extra != message and not extra.startswith("-"):
-            raise UsageError(f"{message}. Put the {self.words} in quotation marks. See `{self.prog} --help`.")
-        message = message.rstrip(".")
-        raise UsageError(f"{message}. See `{self.prog} --help`.")
+        hint = ""
+        if extra != message and extra.startswith("-"):
+            hint = format_nearest_name(extra.partition(" ")[0].partition("=")[0], self._option_string_actions)
+        elif extra != message and self.words:
+            hint = f" Put the {self.words} in quotation marks."
+        raise UsageError(f"{message.rstrip('.')}.{hint} See `{self.prog} --help`.")
 
     def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
         """Return the help, with commands as a shell needs them."""

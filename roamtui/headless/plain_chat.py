@@ -11,14 +11,13 @@ import sys
 from contextlib import suppress
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.events import Origin
 from roamtui.conversation.library_loader import ApprovalRequest, deny
-from roamtui.conversation.update import CloseSections, ExpandSections, ReadSection
+from roamtui.conversation.update import ReadSection
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.ask import AskReport
 from roamtui.headless.sections import find_reference, list_texts
 from roamtui.outline.render import render_outline
-from roamtui.output import warn, write_sanitised
+from roamtui.output import confirm, warn, write_sanitised
 from roamtui.plain import format_count, sanitise_line
 from roamtui.signals import end_after_task
 
@@ -26,8 +25,6 @@ _PROMPT = "Ask: "
 _COMMANDS = {
     "/outline": "Show the outline that the model reads.",
     "/show ID": "Show the text of a section. This costs nothing.",
-    "/open ID": "Open a section, so that the model gets its text with your next question.",
-    "/close ID": "Close a section, so that the model forgets its text.",
     "/help": "Explain these commands.",
     "/quit": "Quit (or ctrl+d).",
 }
@@ -42,11 +39,10 @@ _HELP = "\n".join(
 
 async def approve(approval: ApprovalRequest) -> bool:
     """Ask the person on a separate line. ctrl+c and ctrl+d mean no."""
-    question = sanitise_line(f"{approval.question} {approval.detail} [y/N]") + " "
     previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return input(question).strip().lower() in ("y", "yes")  # noqa: ASYNC250 - nothing else runs
-    except (EOFError, KeyboardInterrupt):
+        return confirm(f"{approval.question} {approval.detail}")
+    except KeyboardInterrupt:
         return False
     finally:
         signal.signal(signal.SIGINT, previous_handler)
@@ -82,7 +78,7 @@ class PlainChat:
                         runner.run(self._run_command(line) if line.startswith("/") else self._ask(line))
                     except RoamtuiError as error:
                         self._has_failed = True
-                        write_sanitised(f"{str(error).replace('roamtui outline SOURCE', '/outline')}\n")
+                        write_sanitised(f"{error}\n")
                     except KeyboardInterrupt:
                         if not self._is_typed:
                             raise
@@ -131,22 +127,18 @@ class PlainChat:
             self._has_failed = self._report.finish() == 1 or self._has_failed
 
     async def _run_command(self, line: str) -> None:
-        conversation = self._conversation
+        library = self._conversation.state.library
         name, _, title = line.partition(" ")
-        if name in ("/show", "/open", "/close"):
-            if not title:
-                raise UsageError(f"{name} needs an ID or a title.")
-            reference = find_reference(conversation.state.library, title)
-            if name == "/show":
-                await conversation.execute(ReadSection(section_id=reference.section_id))
-                write_sanitised("\n".join(list_texts(conversation.state.library, reference)) + "\n")
-            else:
-                make_command = ExpandSections if name == "/open" else CloseSections
-                section_ids = (reference.section_id,)
-                await conversation.execute(make_command(section_ids=section_ids, origin=Origin.PERSON))
-        elif name == "/outline":
-            write_sanitised(render_outline(conversation.state.library))
-        elif name == "/help":
-            write_sanitised(_HELP)
-        else:
-            raise UsageError(f"{name} is not a command here. The commands are {', '.join(_COMMANDS)}.")
+        match name:
+            case "/show" if title:
+                reference = find_reference(library, title)
+                await self._conversation.execute(ReadSection(section_id=reference.section_id))
+                write_sanitised("\n".join(list_texts(library, reference)) + "\n")
+            case "/show":
+                raise UsageError("/show needs an ID or a title.")
+            case "/outline":
+                write_sanitised(render_outline(library))
+            case "/help":
+                write_sanitised(_HELP)
+            case _:
+                raise UsageError(f"{name} is not a command here. The commands are {', '.join(_COMMANDS)}.")

@@ -139,7 +139,7 @@ def find_reference(library: Library, name: str) -> Reference:
     if reference is None:
         similar = suggest_ids(library, name)
         nearest = ", ".join(f"[{node_id}] {format_path(library, node_id)}" for node_id in similar)
-        hint = f" Did you mean {nearest}?" if nearest else " `roamtui outline SOURCE` lists the titles."
+        hint = f" Did you mean {nearest}?" if nearest else " The outline lists the titles."
         raise UsageError(f"{explain_unresolved(library, name)}{hint}")
     is_root = reference.section_id == library.root_id and reference.page is None
     if not is_root and reference.section_id not in library:
@@ -171,8 +171,7 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     else:
         return [*_iter_texts(library, section_id)]
     if not texts and reference.steps:
-        advice = "Run `roamtui outline SOURCE` for the ids."
-        raise UsageError(f'Section "{section_id}" has no such part. {advice}')
+        raise UsageError(f'Section "{section_id}" has no such part. The outline lists the ids.')
     return texts
 
 

@@ -1,6 +1,5 @@
 """The tests themselves stay on this machine and away from the person's files."""
 
-import os
 import socket
 from pathlib import Path
 
@@ -27,7 +26,3 @@ def test_files_of_the_person_are_out_of_reach(home_dir: Path) -> None:
     for folder in (platformdirs.user_config_path("roamtui"), platformdirs.user_data_path("roamtui")):
         assert folder.is_relative_to(home_dir)
     assert Path.home() == home_dir
-
-
-def test_no_key_is_in_the_environment() -> None:
-    assert not [name for name in os.environ if name.endswith("_API_KEY")]

@@ -10,7 +10,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec.structs import replace
 
-from docs.list_messages import list_messages
 from docs.write_reference import fill_blocks, list_pages
 from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
@@ -148,14 +147,6 @@ def test_every_command_and_flag_on_a_page_is_understood(page: Path) -> None:
         elif line.startswith("--"):
             wrong += [line] if not any(flags <= _list_flags(name) for name in ("", *COMMANDS)) else []
     assert wrong == []
-
-
-def test_messages_name_only_flags_that_a_command_has() -> None:
-    known = frozenset().union(*map(_list_flags, ("", *COMMANDS)), {"--ctx-size"})  # the last one is llama.cpp's
-    messages = dict(list_messages())
-    wrong = [line for line in messages.items() if not known.issuperset(_FLAG.findall(line[1]))]
-    assert wrong == []
-    assert len(messages) > 300
 
 
 @cache

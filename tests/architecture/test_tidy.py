@@ -102,21 +102,6 @@ def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def test_every_method_of_the_app_says_what_it_does_unless_the_table_of_actions_does() -> None:
-    silent = [
-        _name(path, method)
-        for path in _SOURCES
-        if "tui" in path.parts
-        for owner in ast.walk(_parse(path))
-        if isinstance(owner, ast.ClassDef)
-        for method in owner.body
-        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-        if not method.name.startswith(("_", "action_")) and not ast.get_docstring(method)
-        if "override" not in map(ast.unparse, method.decorator_list)
-    ]
-    assert silent == []
-
-
 def test_no_module_has_a_name_that_says_nothing() -> None:
     assert [_name(path) for path in _EVERY if _VAGUE_NAMES & {*path.with_suffix("").parts[-2:]}] == []
 

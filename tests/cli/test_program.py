@@ -39,7 +39,6 @@ def test_a_printed_command_has_the_path_that_started_the_program(started: str, f
     program = shlex.quote(started)
     assert f"\n  {program} show handbook.md" in run(started, folder, "show", "--help")
     assert f"(`{program} COMMAND --help` explains each)" in run(started, folder, "--help")
-    assert f"Run `{program} outline SOURCE` for the ids." in run(started, folder, "show", "a.md", "deadbeef")
     assert f"`{program} outline`." in run(started, folder, "search", "a.md", "zebra", "--mode", "keyword")
 
 

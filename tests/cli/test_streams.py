@@ -59,17 +59,6 @@ def test_a_reader_may_have_enough(garden: Path, command: str, first: bytes) -> N
     assert (result.stdout, result.stderr) == (first, b"0\n")
 
 
-def test_a_document_is_read_from_a_folder_that_was_deleted(garden: Path, tmp_path: Path) -> None:
-    deleted = tmp_path / "deleted"
-    deleted.mkdir()
-    words = ["outline", str(garden), "--json"]
-    python = f"import os, sys; os.rmdir({str(deleted)!r}); from roamtui.cli import main; sys.exit(main({words}))"
-    command = [sys.executable, "-c", f"import sys; sys.argv[0] = sys.executable; {python}"]
-    result = subprocess.run(command, cwd=deleted, capture_output=True, check=False, timeout=180)
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert json.loads(result.stdout)["title"] == "Garden manual"
-
-
 def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
     result = run_in_shell(
         "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --all --format json", garden

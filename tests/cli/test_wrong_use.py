@@ -14,13 +14,10 @@ from tests.case_files import read_rows
 from tests.cli.conftest import RunCommand, write_settings
 
 
-@pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
-def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path, command: list[str]) -> None:
+def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path) -> None:
     name = garden.with_name("gardn.md")
-    arguments = [command[0], str(name), *command[2:]]
-    result = run(*arguments)
-    assert result.code == 1
-    assert result.err == f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n'
+    result = run("ask", name, "Why?")
+    assert (result.code, result.err) == (1, f'roamtui: There is no file {name}. Did you mean "{garden.name}"?\n')
 
 
 @pytest.mark.parametrize(("line", "words"), read_rows("cli/wrong_use", "wrong_use"))
@@ -65,16 +62,12 @@ def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, t
     assert result.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("text", ["", " \n\n"])
-def test_a_document_without_text_cannot_be_asked(run: RunCommand, tmp_path: Path, text: str) -> None:
+def test_a_document_without_text_cannot_be_asked(run: RunCommand, tmp_path: Path) -> None:
     path = tmp_path / "empty.md"
-    path.write_text(text, "utf-8")
+    path.write_text(" \n\n", "utf-8")
     result = run("ask", path, "What?", "--json")
-    assert (result.code, result.out, result.err) == (
-        1,
-        "",
-        "roamtui: The document has no text. Choose another document.\n",
-    )
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "roamtui: The document has no text. Choose another document.\n"
 
 
 def test_without_a_source_the_last_conversation_continues_with_its_own(

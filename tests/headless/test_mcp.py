@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING
 
 import pytest
@@ -23,7 +22,6 @@ from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.stamps import FileStamps
 from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
@@ -159,37 +157,6 @@ async def test_what_changes_before_the_first_call_is_read_again(tmp_path: Path) 
     found = await served.call("search_sections", {"query": "words"})
     assert "Some newer words." in found
     assert "has changed" not in found, "the client has read nothing yet"
-
-
-async def test_files_are_looked_at_once_in_an_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "one.md").write_text("# One\n\nWords.\n", "utf-8")
-    served = McpSession(lambda: Bootstrap().open((str(tmp_path),)), KeywordSearcher, (str(tmp_path),))
-    looks = 0
-    read = FileStamps.read
-
-    def count(stamps: FileStamps) -> object:
-        nonlocal looks
-        looks += 1
-        return read(stamps)
-
-    monkeypatch.setattr(FileStamps, "read", count)
-    for seconds in (0, 1, 60, 61, 61):
-        monkeypatch.setattr("roamtui.headless.mcp.time", SimpleNamespace(monotonic=lambda now=seconds: now))
-        await served.call("outline", {})
-    assert looks == 2
-
-
-async def test_what_fails_at_first_is_tried_again() -> None:
-    problems = [RoamtuiError("The index cannot be written.")]
-
-    def make_searcher(library: Library) -> KeywordSearcher:
-        if problems:
-            raise problems.pop(0)
-        return KeywordSearcher(library)
-
-    session = open_served(make_searcher)
-    assert await read_error(session, "outline", {}) == "The index cannot be written."
-    assert "About the library" in await session.call("outline", {})
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

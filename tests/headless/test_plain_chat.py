@@ -86,20 +86,16 @@ def test_a_question_is_answered_with_progress_text_and_sources(chat: Chat) -> No
 def test_nothing_that_a_terminal_obeys_is_written(chat: Chat) -> None:
     winter = chat.id_of("Winter")
     reply = ScriptedReply(text="It is \x1b[2J\x9b31m red \u202e. \x1b]52;c;eA==\x07", chunk_size=3)
-    chat.run(f"/show {winter}", "/outline", f"/open {winter}", "/x\x1b[0m", "why \x1b[1m?", replies=(reply,))
+    chat.run(f"/show {winter}", "/outline", "/x\x1b[0m", "why \x1b[1m?", replies=(reply,))
     assert "red" in chat.out
     assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & {*chat.out, *chat.err}
 
 
-def test_sections_are_opened_read_and_closed_by_the_person(chat: Chat) -> None:
-    noise, winter = chat.id_of("Noise"), chat.id_of("Winter")
-    chat.run("/open Noise", f"/open [{winter}]", f"/show {winter}", "Is it loud?", replies=("Yes.",))
-    request = chat.model.requests[0]
-    sent = "\n".join(message.text for message in request.messages if message.role is Role.USER)
-    assert "Engines are off after ten." in sent
+def test_the_model_hears_which_section_the_person_reads(chat: Chat) -> None:
+    winter = chat.id_of("Winter")
+    chat.run(f"/show [{winter}]", "Is it loud?", replies=("Yes.",))
+    sent = "\n".join(message.text for message in chat.model.requests[0].messages if message.role is Role.USER)
     assert f"The person is reading [{winter}]" in sent
-    chat.run(f"/close {noise}", f"/close [{winter}]")
-    assert chat.conversation.state.open_sections == {}
 
 
 @pytest.mark.parametrize(("line", "reply"), read_rows("headless/plain_chat", "commands"))
@@ -130,7 +126,7 @@ def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.
 @pytest.mark.parametrize(("kind", "status"), [(io.StringIO, 1), (Typed, 0)])
 def test_a_wrong_command_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
     assert chat.run("/show nowhere", "/outline", kind=kind) == status
-    assert "`/outline` lists the titles." in chat.out
+    assert "The outline lists the titles." in chat.out
 
 
 def test_a_question_that_cannot_even_begin_fails_a_script_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files, open_sources
-from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.export.table import render_csv
 from roamtui.headless.ask import run_ask
@@ -113,24 +111,14 @@ def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 Capture = pytest.CaptureFixture[str]
 
 
-def _run(capture: Capture, *arguments: str) -> tuple[str, str]:
+def _run(capture: Capture, *arguments: str) -> str:
     """Run a command that finds nothing."""
     assert main([*arguments]) == 1
-    out, err = capture.readouterr()
-    return out, err
+    return capture.readouterr().out
 
 
 def _ask(source: Source, capture: Capture) -> str:
-    return _run(capture, "ask", source.name, _QUESTION)[0]
-
-
-def _ask_json(source: Source, capture: Capture) -> str:
-    return str(json.loads(_run(capture, "ask", source.name, _QUESTION, "--json")[0])["answer"])
-
-
-def _ask_events(source: Source, capture: Capture) -> str:
-    lines = _run(capture, "ask", source.name, _QUESTION, "--events")[0].splitlines()
-    return str(json.loads(lines[-1])["answer"])
+    return _run(capture, "ask", source.name, _QUESTION)
 
 
 def _ask_model(source: Source, capture: Capture) -> str:
@@ -139,11 +127,7 @@ def _ask_model(source: Source, capture: Capture) -> str:
 
 
 def _search(source: Source, capture: Capture) -> str:
-    return _run(capture, "search", source.name, "quagga")[0]
-
-
-def _search_json(source: Source, capture: Capture) -> str:
-    return _run(capture, "search", source.name, "quagga", "--json")[1]
+    return _run(capture, "search", source.name, "quagga")
 
 
 def _chat_in_lines(source: Source, capture: Capture) -> str:
@@ -178,10 +162,6 @@ def _mcp_search(source: Source, _capture: Capture) -> str:
     return _call_mcp(source, "search_sections", query="quagga")
 
 
-def _mcp_names(source: Source, _capture: Capture) -> str:
-    return _call_mcp(source, "search_sections", query="herons, prices, Fabrikam")
-
-
 def _mcp_quotes(source: Source, _capture: Capture) -> str:
     return _call_mcp(source, "check_quotes", text="“Fabrikam bought a zebra and ten herons”")
 
@@ -193,29 +173,10 @@ def _note_to_model(source: Source, _capture: Capture) -> str:
     return "\n".join(message.text for message in agent.model.requests[0].messages)
 
 
-def _note_without_hits(source: Source, _capture: Capture) -> str:
-    agent = source.make_agent()
-    asyncio.run(agent.ask("Quagga?"))
-    assert isinstance(agent.model, ScriptedModel)
-    return "\n".join(message.text for message in agent.model.requests[0].messages)
-
-
-def _export(source: Source, render: Callable[[Agent], str]) -> str:
+def _export_markdown(source: Source, _capture: Capture) -> str:
     agent = source.make_agent(NoModel())
     asyncio.run(agent.ask(_QUESTION))
-    return render(agent)
-
-
-def _export_markdown(source: Source, _capture: Capture) -> str:
-    return _export(source, lambda agent: render_markdown(agent.conversation.state, "birds"))
-
-
-def _export_html(source: Source, _capture: Capture) -> str:
-    def render(agent: Agent) -> str:
-        state = agent.conversation.state
-        return re.sub("<[^>]*>", "", render_html(state, "birds", state.library))
-
-    return _export(source, render)
+    return render_markdown(agent.conversation.state, "birds")
 
 
 def _app_chat_and_find(source: Source, _capture: Capture) -> str:
@@ -239,9 +200,8 @@ def _app_chat_of_model(source: Source, _capture: Capture) -> str:
 
 
 _PLACES = (
-    *(_ask, _ask_json, _ask_events, _ask_model, _search, _search_json, _chat_in_lines, _table, _table_of_model),
-    *(_mcp_search, _mcp_names, _mcp_quotes, _note_to_model, _note_without_hits, _export_markdown, _export_html),
-    *(_app_chat_and_find, _app_chat_of_model),
+    *(_ask, _ask_model, _search, _chat_in_lines, _table, _table_of_model, _mcp_search, _mcp_quotes),
+    *(_note_to_model, _export_markdown, _app_chat_and_find, _app_chat_of_model),
 )
 
 

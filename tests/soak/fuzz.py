@@ -75,6 +75,11 @@ class Life:
             self._hands, self._pilot = Hands(pilot), pilot
             yield
 
+    async def run(self, steps: int) -> None:
+        """Start the app, and do so many things."""
+        async with self.running():
+            await self.live(steps)
+
     async def live(self, steps: int) -> None:
         """Do so many things, or fewer if the app ends."""
         for _ in range(steps):
@@ -202,10 +207,10 @@ class Life:
             return f"failed: {self._failures}"
         if sanitise_text(text) != text:
             return f"control sequences: {sanitise_text(text)!r}"
-        return _compare_chat(main, main.conversation.state) or _compare_panes(main, main.conversation.state)
+        return _compare_screen(main, main.conversation.state)
 
 
-def _compare_chat(main: MainScreen, state: ConversationState) -> str:
+def _compare_screen(main: MainScreen, state: ConversationState) -> str:
     shown = main.chat_log.shown
     exchanges = state.exchanges
     numbers = [view.exchange.number for view in shown]
@@ -214,18 +219,9 @@ def _compare_chat(main: MainScreen, state: ConversationState) -> str:
     for view, exchange in zip(shown, exchanges[len(exchanges) - len(shown) :], strict=True):
         if exchange.stopped is not None and view.answer != exchange.answer:
             return f"the chat shows {view.answer!r} as answer {exchange.number}, it is {exchange.answer!r}"
-    return ""
-
-
-def _compare_panes(main: MainScreen, state: ConversationState) -> str:
     if not main.is_asking and main.status_line.reply.is_running:
         return "the status line shows an answer under way"
     return "" if main.tree_pane.outline.lines.unfolded == state.unfolded else "the tree unfolds other nodes"
-
-
-async def _live(life: Life, steps: int) -> None:
-    async with life.running():
-        await life.live(steps)
 
 
 def run(folder: Path, steps: int, seed: int) -> Counter[str]:
@@ -244,7 +240,7 @@ def run(folder: Path, steps: int, seed: int) -> Counter[str]:
             while done["steps"] < steps:
                 disk.faults = 0
                 life = Life(folder, chance, trail, disk=disk)
-                asyncio.run(_live(life, steps - done["steps"]))
+                asyncio.run(life.run(steps - done["steps"]))
                 done.update(life.done, starts=1, steps=life.done.total())
         except BaseException as error:
             error.add_note(f"seed {seed}, {done}:\n" + "\n".join(trail))

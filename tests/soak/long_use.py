@@ -1,4 +1,4 @@
-"""Long use: questions while the clock jumps, the terminal and the document change and the disk fills up.
+"""Long use: questions while the terminal and the document change and the disk fills up.
 
 `python -m tests.soak.long_use [QUESTIONS]` prints what the process held on the way.
 """
@@ -12,12 +12,10 @@ import sys
 import threading
 from collections import deque
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from typing_extensions import override
 
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.soak.fuzz import Life
@@ -26,7 +24,6 @@ _DEEDS = {"ask": 30, "cancel": 5, "go_on": 10, "press": 20, "resize": 5, "change
 _KEYS = (*"jkaxpzulhgG.", "space", "enter", "escape", "f1", "f5", "tab", "pagedown")
 _STEPS = 60
 """In each conversation; they take about half a minute, so there are some six sizes a minute."""
-_JUMP_HOURS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,27 +52,16 @@ def measure(questions: int) -> Holdings:
     )
 
 
-class _JumpingClock(datetime):
-    jump = timedelta()
-
-    @override
-    @classmethod
-    def now(cls, tz: tzinfo | None = UTC) -> datetime:  # type: ignore[override]
-        return datetime.now(tz) + cls.jump
-
-
 async def use(folder: Path, patch: pytest.MonkeyPatch, questions: int, steps: int = _STEPS) -> list[Holdings]:
     """Ask so many questions, `steps` things in each conversation, and return what was held after each of these."""
     chance = random.Random(1)  # noqa: S311 - a day that can be lived again
     trail: deque[str] = deque(maxlen=60)
     disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace"))
-    patch.setattr("roamtui.conversation.log.datetime", _JumpingClock)
     life, held = Life(folder, chance, trail, disk=disk, deeds=_DEEDS, keys=_KEYS), list[Holdings]()
     try:
         async with life.running():
             while life.done["ask"] < questions:
                 disk.passes, disk.faults = 0, math.inf if 0.45 < life.done["ask"] / questions < 0.55 else 0
-                _JumpingClock.jump = timedelta(hours=chance.uniform(-_JUMP_HOURS, _JUMP_HOURS))
                 await life.live(steps)
                 disk.faults = 0
                 await life.start_conversation()
