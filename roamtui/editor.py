@@ -38,13 +38,10 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
 
 def open_in_viewer(file: Path) -> bool:
     """Open a file in the system's program for it. Return False without a display or such a program."""
-    if sys.platform == "darwin":
-        command = ["open"]
-    elif sys.platform == "win32":
-        command = ["explorer"]
-    else:
-        command = ["xdg-open"] if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") else []
-    program = shutil.which(command[0]) if command else None
+    own = {"darwin": "open", "win32": "explorer"}.get(sys.platform)
+    if own is None and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    program = shutil.which(own or "xdg-open")
     if program is None:
         return False
     with suppress(OSError):

@@ -117,11 +117,7 @@ class AppServices(Services):
         *,
         is_first: bool = False,
     ) -> AppContext:
-        """Open a document for the app; see `Bootstrap.make_agent`.
-
-        Raises:
-            RoamtuiError: A source cannot be read, or an argument cannot be used.
-        """
+        """Open a document for the app; see `Bootstrap.make_agent`."""
         # A resumed conversation needs the text before the app starts.
         load_all = conversation_id is not None
         library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)
@@ -161,11 +157,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     is_watching: bool = False
 
     def run(self) -> int:
-        """Run the app until the person quits, and return the exit status.
-
-        Raises:
-            RoamtuiError: An argument cannot be used. The screen has not changed yet.
-        """
+        """Run the app until the person quits, and return the exit status."""
         if self.conversation_id is not None and not self.sources:
             store = open_store()
             saved_id = self.conversation_id or store.find_latest().id

@@ -36,31 +36,25 @@ def write_text(text: str) -> None:
 
 
 def check_output_path(path: Path, sources: Iterable[str] = ()) -> None:
-    """Check that a file can be written, before anything else is done for it.
-
-    Raises:
-        RoamtuiError: It is one of the sources, or its folder does not exist or cannot be written.
-    """
+    """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins."""
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
     missing = [folder for folder in path.parents if not os.path.lexists(folder)]
     if missing:
         raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.")
-    is_folder = path.parent.is_dir()
-    if is_folder and os.access(path.parent, os.W_OK) and not path.is_dir():
-        return
-    problem = errno.EACCES if is_folder else errno.ENOTDIR
-    if path.is_dir():
+    problem = 0
+    if not path.parent.is_dir():
+        problem = errno.ENOTDIR
+    elif path.is_dir():
         problem = errno.EISDIR
-    raise RoamtuiError(f"Could not write {path}: {format_reason(OSError(problem, os.strerror(problem)))}.")
+    elif not os.access(path.parent, os.W_OK):
+        problem = errno.EACCES
+    if problem:
+        raise RoamtuiError(f"Could not write {path}: {os.strerror(problem)}.")
 
 
 def write_export(path: Path, text: str) -> None:
-    """Write a file that a person named, in place of an earlier version.
-
-    Raises:
-        RoamtuiError: That failed. An earlier version is as it was.
-    """
+    """Write a file that a person named, in place of an earlier version, which stays if that fails."""
     try:
         replace_file(path, text.encode("utf-8", "backslashreplace"), is_private=False)
     except (OSError, ValueError) as error:

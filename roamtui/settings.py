@@ -107,11 +107,9 @@ def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings from a file. If it is missing, use the defaults.
+    """Load the settings from a file, or the defaults if it is missing. An empty text counts as not set.
 
-    An empty text counts as not set, but among `keys` as no key.
-
-    `overrides` are values from the command line, by their keys, such as ``limits.max_cost_usd``.
+    Among `keys`, it means no key. `overrides` are values by their keys, such as ``limits.max_cost_usd``.
 
     Raises:
         UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.
@@ -210,8 +208,7 @@ def _explain(error: msgspec.ValidationError) -> str:
 def save_settings(path: Path, values: Mapping[str, str]) -> None:
     """Set top-level keys in the settings file. Comments, order and everything else stay as they are.
 
-    The file is replaced atomically, so that a model is never saved with another one's URL. Only its owner can
-    read a new one. An empty value clears a key of the file. If the file has no such key, none is added.
+    An empty value clears a key of the file. If the file has no such key, none is added.
 
     Raises:
         RoamtuiError: The file cannot be read or written, or is not valid TOML.

@@ -13,7 +13,6 @@ from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.errors import SourceError
 from roamtui.launch import AppServices, Launch, make_demo
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
@@ -175,11 +174,6 @@ def test_the_demo_plays_in_lines_on_a_dumb_terminal(
     out = capsys.readouterr().out
     assert f"Ask: {model.question}\n" in out
     assert "5 quotes: 4 where cited" in out
-
-
-def test_an_address_without_a_scheme_is_named_with_it() -> None:
-    with pytest.raises(SourceError, match=r"no file docs\.example\.com.* write https://docs\.example\.com"):
-        Bootstrap().open(["docs.example.com"])
 
 
 def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,15 +58,13 @@ async def run_ask(
     is_watched: bool,
     output_format: OutputFormat = OutputFormat.TEXT,
 ) -> int:
-    """Ask, write progress and answer, and return the exit status.
+    """Ask, write progress and answer, close the conversation and the model, and return the exit status.
 
     It is 1 if it failed or found nothing, and 130 if it was cancelled. Then the partial answer is written.
-    The conversation and the model are closed at the end. `within` is the id of the section to search. Unless
-    a person watches stderr, only warnings are written there.
+    `within` is the id of the section to search. Only if a person watches stderr, progress is written there.
 
     Raises:
-        UnknownSectionError: There is no section `within`.
-        SourceError: The document has no text.
+        RoamtuiError: There is no section `within`, or the document has no text.
     """
     if not agent.conversation.state.library.has_text:
         raise SourceError("The document has no text. Choose another document.")

@@ -25,13 +25,7 @@ _FORMATS = ("md", "json", "html")
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
-    """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
-
-    A damaged one is always listed.
-
-    Raises:
-        StoreError: The conversations cannot be read.
-    """
+    """Write a line for each conversation, damaged ones too. With `lists_one_shots`, also those of `ask`."""
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     if as_json:
@@ -73,8 +67,7 @@ def print_conversation(
     `moved_to` is where the document is now, if it has moved.
 
     Raises:
-        UsageError: The name of the file does not say a format, or says another one, or the file is a source.
-        SourceError: The page needs the document, which cannot be read.
+        RoamtuiError: The format or the file cannot be used, or the page needs a document that cannot be read.
     """
     suffix = output_format or "md"
     if output_path is not None:

@@ -25,8 +25,7 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     """Ask the questions of a file, write the metrics to stdout, and return the exit status.
 
     Raises:
-        RoamtuiError: Nothing could be measured, or `output_path`, which gets the result of each question,
-            exists or cannot be written.
+        RoamtuiError: Nothing could be measured, or `output_path`, for the results, is no new file.
     """
     if plan.mode is SearchMode.OFF and plan.model is None:
         raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")

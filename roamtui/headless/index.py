@@ -29,12 +29,7 @@ _SUMMARY_TOKENS = 90
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk and in the database of the options, and say so.
-
-    Raises:
-        OSError: The file cannot be deleted.
-        IndexLostError: The database cannot be used.
-    """
+    """Delete the index of a library, on disk and in the database of the options, and say so."""
     path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():
@@ -57,9 +52,8 @@ def run_index(
     With `assume_yes`, nobody is asked about their cost. What they cost is added to `spending`.
 
     Raises:
-        UsageError: The library came from standard input, so no later run could use the index, or the model
-            cannot write summaries, or the person declined.
-        RoamtuiError: The model failed, or the index or the database cannot be used.
+        RoamtuiError: No later run could use the index, the model failed or the person declined, or the index
+            or the database cannot be used.
     """
     location = IndexLocation(folder=cache_path("indexes"), stores_small=True, on_warning=warn)
     path = location.get_path(library)

@@ -64,11 +64,7 @@ class McpSession:
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
     async def open(self) -> None:
-        """Open the source before the first call.
-
-        Raises:
-            RoamtuiError: It cannot be opened.
-        """
+        """Open the source before the first call."""
         async with self._calling:
             await asyncio.to_thread(self._open)
 
@@ -82,8 +78,7 @@ class McpSession:
         """Run a tool, and return its result for the client's model.
 
         Raises:
-            RoamtuiError: There is no such tool, its arguments are wrong, it failed, or the source cannot be
-                opened.
+            RoamtuiError: The call is wrong or failed, or the source cannot be opened.
         """
         if name not in self._tools:
             shown = shorten(sanitise_line(name), 60)

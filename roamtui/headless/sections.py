@@ -118,8 +118,7 @@ def print_sections(library: Library, loader: Loader | None, names: Sequence[str]
     """Write the source text of sections and their subsections, in order. `loader` fetches their pages.
 
     Raises:
-        UsageError: A name is not clear, or there is no such section, page or range. Nothing was written.
-        SourceError: A file or page could not be read. Nothing was written.
+        RoamtuiError: A name is not clear, nothing has it, or its text could not be read. Nothing was written.
     """
     references = [find_reference(library, name) for name in names]
     reported = library.notes
@@ -132,7 +131,6 @@ def find_reference(library: Library, name: str) -> Reference:
     """Return what a name for a section refers to: an id of any form, a title, or ``Fees > Late fees``.
 
     Raises:
-        UnknownSectionError: The library has no section with this id.
         UsageError: No section, or more than one, has this name. The message names the nearest.
     """
     reference = resolve_reference(library, name)
@@ -151,8 +149,7 @@ def list_texts(library: Library, reference: Reference) -> list[str]:
     """Return the source text of a section, of its page, or of the sections of a range.
 
     Raises:
-        UsageError: There is no such page or range.
-        SourceError: The file or page of the section could not be read.
+        RoamtuiError: There is no such page or range, or the section could not be read.
     """
     section_id = reference.section_id
     if section_id in library and (problem := library.node(section_id).problem):
