@@ -108,7 +108,7 @@ class TextWords(Struct, frozen=True, kw_only=True):
         return memoryview(self.exact).cast("q")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def read_words(text: str) -> TextWords:
     """Read the words of a Markdown text."""
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it

@@ -10,7 +10,7 @@ _UNKNOWN = None
 _NONE_NEEDED = ()
 
 
-def _find(rows: str, heads: str = "||||") -> list[tuple[str, ...] | None]:
+def _find(rows: str, heads: str) -> list[tuple[str, ...] | None]:
     """Return the heads of each row, written with a bar after each cell, below a row of heads."""
     columns = heads.count("|")
     text = f"|{heads}\n|{'---|' * columns}\n" + "".join(f"|{row.strip()}\n" for row in rows.strip().split("\n"))
@@ -19,40 +19,34 @@ def _find(rows: str, heads: str = "||||") -> list[tuple[str, ...] | None]:
     return [TableHeads(table).find(index) for index in range(1, len(table.rows))]
 
 
-def test_heads_are_those_above_the_row() -> None:
-    heads = ("(Millions)", "2022", "2021", "2020")
-    assert _find("Cash||||\nDebt|$5|—|(3)|", "|".join(heads) + "|") == [_NONE_NEEDED, heads]
-
-
-def test_heads_of_two_rows_are_joined_by_column() -> None:
-    found = _find(
-        """
-        |Three months|Three months|Nine months|Nine months|
-        |2022|2021|2022|2021|
-        Debt|5|6|7|8|
-        """,
-        "|||||",
-    )
-    joined = ("", "Three months 2022", "Three months 2021", "Nine months 2022", "Nine months 2021")
-    assert found == [_NONE_NEEDED, _NONE_NEEDED, joined]
-
-
-def test_a_label_may_stand_between_heads_of_two_rows() -> None:
-    found = _find(
-        """
-        |Three months ended||||
-        |(in millions)|2021|2020|2021|2020|
-        Debt|5|6|7|8|
-        """.replace("        |", "        "),
-        "|Cards|Cards|Banking|Banking|",
-    )
-    joined = ("Three months ended (in millions)", "Cards 2021", "Cards 2020", "Banking 2021", "Banking 2020")
-    assert found == [_NONE_NEEDED, _NONE_NEEDED, joined]
-
-
-def test_years_in_the_middle_of_a_table_are_heads_of_what_is_below() -> None:
-    found = _find("Debt|5|6|\n(in %)|2019|2018|\nDebt|7|8|", "|2022|2021|")
-    assert found == [("", "2022", "2021"), _NONE_NEEDED, ("(in %)", "2019", "2018")]
+@pytest.mark.parametrize(
+    ("heads", "rows", "found"),
+    [
+        (
+            "(Millions)|2022|2021|2020|",
+            "Cash||||\nDebt|$5|—|(3)|",
+            [_NONE_NEEDED, ("(Millions)", "2022", "2021", "2020")],
+        ),
+        (
+            "|||||",
+            "|A|A|B|B|\n|2022|2021|2022|2021|\nDebt|5|6|7|8|",
+            [_NONE_NEEDED, _NONE_NEEDED, ("", "A 2022", "A 2021", "B 2022", "B 2021")],
+        ),
+        (
+            "|A|A|B|B|",
+            "In all||||\n(in millions)|2021|2020|2021|2020|\nDebt|5|6|7|8|",
+            [_NONE_NEEDED, _NONE_NEEDED, ("In all (in millions)", "A 2021", "A 2020", "B 2021", "B 2020")],
+        ),
+        (
+            "|2022|2021|",
+            "Debt|5|6|\n(in %)|2019|2018|\nDebt|7|8|",
+            [("", "2022", "2021"), _NONE_NEEDED, ("(in %)", "2019", "2018")],
+        ),
+    ],
+    ids=["one row", "two rows", "a label between two rows", "years in the middle"],
+)
+def test_heads_are_those_above_the_row(heads: str, rows: str, found: list[tuple[str, ...] | None]) -> None:
+    assert _find(rows, heads) == found
 
 
 @pytest.mark.parametrize(
