@@ -130,8 +130,6 @@ class QuoteChecker:
         self._read = state.collect_read()
         self._question = state.exchanges[-1].question if state.exchanges else ""
         self._cited: dict[tuple[object, ...], Citation | None] = {}
-        self._places: dict[tuple[str, str], tuple[FoundQuote, ...]] = {}
-        """The places in a section, by the words of a quote and the id."""
 
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
@@ -207,7 +205,8 @@ class QuoteChecker:
         for words in dict.fromkeys((quote.text, strip_marks(quote.text, self._library))):
             make = partial(make_citation, library=self._library, quote=words)
             for mark in quote.marks:
-                if (found := self._choose_in_section(words, mark.section_id, quote.context)) is not None:
+                places = self._list_in_section(words, mark.section_id)
+                if (found := self._choose(places, quote.context)) is not None:
                     state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
                     return make(mark.section_id, state=state, found=found)
             if not quote.is_code and (found := self._find_elsewhere(words, quote.context)) is not None:
@@ -218,17 +217,10 @@ class QuoteChecker:
         return make_citation(section_id, self._library, quote=quote.text, state=QuoteState.NOT_FOUND)
 
     def _find_elsewhere(self, words: str, context: str) -> FoundQuote | None:
-        in_sections = (self._choose_in_section(words, section_id, context) for section_id in self._open_ids)
-        in_excerpts = (
-            self._choose(self._list_in(words, doc, bounds), context) for doc, bounds in self._excerpts.items()
-        )
-        return next(filter(None, chain(in_sections, in_excerpts)), None)
-
-    def _choose_in_section(self, words: str, section_id: str, context: str) -> FoundQuote | None:
-        key = words, section_id
-        if key not in self._places:
-            self._places[key] = self._list_in_section(words, section_id)
-        return self._choose(self._places[key], context)
+        in_sections = (self._list_in_section(words, section_id) for section_id in self._open_ids)
+        in_excerpts = (self._list_in(words, doc, bounds) for doc, bounds in self._excerpts.items())
+        places = (self._choose(places, context) for places in chain(in_sections, in_excerpts))
+        return next(filter(None, places), None)
 
     def _choose(self, places: Sequence[FoundQuote], context: str) -> FoundQuote | None:
         return choose_place(places, self._library, context, self._question)
