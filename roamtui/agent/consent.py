@@ -69,11 +69,7 @@ class Consent:
         self._agreed = (self._conversation.switch_count, model)
 
     async def confirm_model(self, model: Model) -> None:
-        """Check that a conversation stays with its model and server, or else that the person agrees.
-
-        Raises:
-            UsageError: The person does not agree, or cannot be asked.
-        """
+        """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees."""
         state = self._conversation.state
         is_new = not (state.model or state.exchanges)
         has_same_server = model.server is not None and model.server == state.server
@@ -102,10 +98,7 @@ class Consent:
         return self._spending.reserve(state.id, spent + (usage.cost_usd or 0.0))
 
     async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
-        """Check whether a request and its reply stay below the limit, or else whether the person agrees.
-
-        Without known prices, they count as free.
-        """
+        """Check whether a request and its reply stay below the limit, or the person agrees."""
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         if self.may_spend(add_cost(request, model.prices)):
             return True

@@ -23,11 +23,7 @@ class DocumentSearch:
         self._conversation = conversation
 
     async def find(self, query: str, limit: int) -> tuple[Hit, ...]:
-        """Search the whole document with the configured search mode.
-
-        Raises:
-            RoamtuiError: The search failed. The message is for the person.
-        """
+        """Search the whole document. Raise `RoamtuiError`, with words for the person, if that fails."""
         if self.searcher is None or not query.strip():
             return ()
         self.searcher.refresh(await self._conversation.load_all())

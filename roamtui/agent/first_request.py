@@ -63,11 +63,8 @@ def make_view(
 ) -> ModelView:
     """Make the view that the model of a conversation has of its library.
 
-    Args:
-        state: The conversation.
-        shown: Text that earlier calls of the same step have shown.
-        room_tokens: Maximum tokens of what it gets now, or None for no limit.
-        policy: What it gets of hits.
+    `shown` is text that earlier calls of the same step have shown. Without `room_tokens`, there is no
+    limit.
     """
     delivered = state.collect_delivered()
     words: dict[str, list[Bounds]] = {}
@@ -94,15 +91,7 @@ async def retrieve_context(
     within: str | None,
     earlier: Sequence[str] = (),
 ) -> QuestionContext:
-    """Choose what comes with a question: all of a small document, or what search finds.
-
-    Args:
-        searcher: Searches the library, if there is a searcher.
-        view: What the model has of it before the question.
-        question: The person's question.
-        within: Id of the section that the question is about, or None for the whole document.
-        earlier: Earlier questions and answers, oldest first.
-    """
+    """Choose what comes with a question: all of a small document, or what search finds."""
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)
     if searcher is None:
@@ -140,10 +129,7 @@ def find_pages_about(
 def _choose_context(
     view: ModelView, found: Sequence[Hit] | None, question: str, coverage: Coverage
 ) -> QuestionContext:
-    """Choose the section that opens with a question, the hits sent with it, and the outline around them.
-
-    `found` is None if the search failed.
-    """
+    """Choose what opens with a question, hits and the outline. `found` is None after a failure."""
     hits = found or ()
     library = view.library
     opened = choose_clear_hit(view, hits, question)
@@ -177,13 +163,7 @@ def _choose_context(
 
 
 def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: bool = False) -> str:
-    """Render the outline that stands at the start of a conversation.
-
-    Args:
-        library: What the conversation is about.
-        outline_max: Maximum tokens, or None if the model's context window is unknown.
-        beside_clear_hit: Whether a section opens with the question, so that a short outline is enough.
-    """
+    """Render the outline at the start of a conversation, a short one beside a section that opens."""
     tokens = compute_outline_budget(library, outline_max)
     if beside_clear_hit:
         tokens = min(tokens, DEFAULT_POLICY.map_tokens_beside_clear)
@@ -191,10 +171,7 @@ def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: b
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
-    """List earlier questions and answers, oldest first.
-
-    Passages are left out: they name many topics, and the person may have meant none of these.
-    """
+    """List earlier questions and answers. Passages name many topics that the person may not mean."""
     texts = (
         (exchange.question, "" if replies_with_passages(exchange) else exchange.answer)
         for exchange in exchanges

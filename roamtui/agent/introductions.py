@@ -1,8 +1,10 @@
-"""Summaries of documents, which a model writes for the search index, and first questions of the examples."""
+"""Texts that introduce a document: summaries by a model for the search index, and first questions."""
 
 import json
 import os
+import re
 from collections.abc import Container
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,9 +15,11 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model
 from roamtui.models.reply import complete_once
 from roamtui.models.usage import UsageMeter
+from roamtui.outline.labels import format_node_title, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.paths import get_resource_dir
 from roamtui.plain import sanitise_line, shorten
+from roamtui.search.terms import extract_query_terms
 from roamtui.text import estimate_tokens
 
 SUMMARY_PROMPT = """\
@@ -28,6 +32,13 @@ _START_TOKENS = 20_000
 """Maximum number of tokens at the start of a long document that the model reads, beside its outline."""
 _SUMMARY_LENGTH_MAX = 600
 """Maximum number of characters in a summary."""
+_QUESTIONS_MAX = 3
+_WALKED_SECTIONS_MAX = 20_000
+_TITLE_LENGTH_MAX = 60
+_TERMS_MIN = 2
+"""Minimum number of words to search for. "What's next?" asks for nothing outside its section."""
+_BEFORE_WORDS = re.compile(r"\A[\W\d_]+")
+"""The number or the sign before the words of a title."""
 
 
 class SummaryTask(Struct, frozen=True, kw_only=True):
@@ -42,12 +53,7 @@ class SummaryTask(Struct, frozen=True, kw_only=True):
 
 
 def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[SummaryTask, ...]:
-    """List the documents without a summary in order, each text once.
-
-    Args:
-        library: Fully loaded.
-        known: Digests of texts that need no summary.
-    """
+    """List the documents of a loaded library without a summary, by the digests that are known."""
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:
         text = document.text
@@ -63,11 +69,7 @@ def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[Sum
 
 
 async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> str:
-    """Ask the model for a summary of a document. `meter` counts the request.
-
-    Raises:
-        ModelError: The model could not answer, or its answer was empty.
-    """
+    """Ask the model for a summary. `meter` counts the request. Raise `ModelError` if there is no answer."""
     fence = os.urandom(4).hex()  # random, so that no text can imitate its own end
     question = f"Describe this document.\n\nTitle: {task.name}\n[{fence} text]\n{task.text}\n[{fence} end]"
     reply = await complete_once(model, SUMMARY_PROMPT, question, meter)
@@ -78,10 +80,14 @@ async def write_summary(model: Model, task: SummaryTask, meter: UsageMeter) -> s
 
 
 def suggest_questions(library: Library) -> tuple[str, ...]:
-    """Suggest first questions about a bundled example; none about another document."""
+    """Suggest up to three questions: those written for a bundled example, or titles that are questions."""
     source = Path(library.source).absolute()
     folder = get_resource_dir("examples")
-    if source.parent != folder:
-        return ()
-    written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
-    return tuple(written.get(source.name, ()))
+    if source.parent == folder:
+        written: dict[str, list[str]] = json.loads((folder / "first_questions.json").read_bytes())
+        return tuple(written.get(source.name, ()))
+    sections = (each for each in islice(library.walk(), _WALKED_SECTIONS_MAX) if has_own_text(library, each))
+    titles = (_BEFORE_WORDS.sub("", format_node_title(library.node(section_id))) for section_id in sections)
+    asked = (title for title in titles if title.endswith("?") and len(title) <= _TITLE_LENGTH_MAX)
+    questions = [title for title in dict.fromkeys(asked) if len(extract_query_terms(title)) >= _TERMS_MIN]
+    return tuple(questions[:: len(questions) // _QUESTIONS_MAX or 1][:_QUESTIONS_MAX])

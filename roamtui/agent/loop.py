@@ -75,11 +75,7 @@ class Agent:
         options: AgentOptions | None = None,
         spending: SpendingLimit | None = None,
     ) -> None:
-        """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
-
-        `spending` is a limit to share with other agents. Without it, the limit of `options` holds for each
-        conversation.
-        """
+        """Answer with `model`. Agents may share `spending`, a limit in place of that of `options`."""
         self.conversation = conversation
         self.model = model
         self.options = options or AgentOptions()
@@ -97,16 +93,10 @@ class Agent:
     async def ask(self, question: str, options: AskOptions = AskOptions()) -> Exchange | None:
         """Answer a question once all earlier requests are done. Cancelling the task keeps the answer so far.
 
-        All files are loaded first because outline and search need whole texts. If the model fails, the answer
-        says so.
-
-        Returns:
-            The exchange, or None if the person has switched to another conversation since, or the exchange
-            to replace is gone.
-
-        Raises:
-            UnknownSectionError: There is no section that `options` names. Nothing has changed.
-            UsageError: The model or its server is another than before, and the person does not agree.
+        Return None if the person has switched to another conversation since, or the exchange to
+        replace is gone. Raise `UnknownSectionError` or `UsageError`, before anything has changed, if
+        a section is unknown, or the person does not agree to another model. If the model fails, the
+        answer says so.
         """
         conversation = self.conversation
         asked_in = conversation.switch_count
@@ -122,11 +112,7 @@ class Agent:
             return conversation.state.exchanges[-1]
 
     async def _prepare(self, question: str, options: AskOptions) -> None:
-        """Start the model, and load what the question may need.
-
-        Raises:
-            RoamtuiError: See `ask`.
-        """
+        """Start the model, and load what the question may need: outline and search need whole texts."""
         conversation = self.conversation
         library = await conversation.load_all()
         for section_id in (options.within, *options.open_first):
@@ -159,7 +145,13 @@ class Agent:
             has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
             has_search = self.search.searcher is not None
             run.tools = make_tools(library, has_search=has_search, has_room=has_room)
-            requests = RequestBuilder(run, conversation, self.model, self.search.searcher, self.options)
+            requests = RequestBuilder(
+                run=run,
+                conversation=conversation,
+                model=self.model,
+                searcher=self.search.searcher,
+                options=self.options,
+            )
             conversation.set_budget(requests.budget)
             await requests.begin(question, options)
             await self._find_reply(requests)
@@ -198,17 +190,14 @@ class Agent:
         run.stopped = await self._run_steps(requests)
         is_refused = run.stopped is StopReason.COST
         if run.brief is None and not is_refused and not has_reply(conversation.state, run):
-            await self._reject_reply(run)
+            # The model is asked once more, in one short request.
+            conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
+            rejected = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
+            run.step = NO_STEP
+            await conversation.apply((StepRecorded(step=rejected),))
             asked = conversation.state.exchanges[-1]
             await requests.begin_brief(conversation.state, asked.question, asked.within)
             run.stopped = await self._run_steps(requests)
-
-    async def _reject_reply(self, run: QuestionRun) -> None:
-        """Record a reply that cannot be used. The model is then asked once more, in one short request."""
-        step = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
-        self.conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
-        run.step = NO_STEP
-        await self.conversation.apply((StepRecorded(step=step),))
 
     async def _run_steps(self, requests: RequestBuilder) -> StopReason:
         """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
@@ -255,11 +244,9 @@ class Agent:
     async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
         """Send one request, unless it may exceed the spending limit. Return whether it was sent.
 
-        Shrink the transcript first if the request does not fit, and once more if the model rejects it as too
-        long.
-
-        Raises:
-            ModelError: The model could not answer, or not even the question fits.
+        Shrink the transcript first if the request does not fit, and once more if the model rejects
+        it as too long. Raise `ModelError` if the model could not answer, or not even the question
+        fits.
         """
         run = requests.run
         model = requests.model

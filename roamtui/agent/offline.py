@@ -56,17 +56,9 @@ _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 async def read_offline(
     conversation: Conversation, searcher: Searcher | None, policy: RetrievalPolicy
 ) -> tuple[str, tuple[Citation, ...], StopReason]:
-    """Answer the current question without a model.
+    """Answer the current question without a model: open the sections of the best passages, and quote these.
 
-    Open the sections of the best passages, by the calls of a model, and quote these.
-
-    Args:
-        conversation: The conversation with the question.
-        searcher: Proposes sections. Without one, and if it fails, the answer says that nothing was searched.
-        policy: How many passages to choose, and how well they must match.
-
-    Returns:
-        The answer, a citation of each passage, and whether the passages answer.
+    Return the answer, a citation of each passage, and whether they answer.
     """
     questions = [exchange.question for exchange in conversation.state.exchanges]
     completed = complete_follow_up(questions)
@@ -151,11 +143,7 @@ def _write_lead(state: ConversationState, choice: PassageChoice) -> str:
 def _find_passages(
     state: ConversationState, question: str, searcher: Searcher | None, policy: RetrievalPolicy
 ) -> tuple[tuple[Hit, ...], PassageChoice]:
-    """Return the hits of a search for a question, and their best passages.
-
-    Raises:
-        RoamtuiError: The search failed.
-    """
+    """Return the hits of a search for a question, and their best passages."""
     if searcher is None or not extract_query_terms(question):
         return (), PassageChoice()
     hits = search_question(

@@ -126,10 +126,7 @@ def has_reply(state: ConversationState, run: QuestionRun) -> bool:
 
 
 def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
-    """Return the reply of the model that is the answer.
-
-    It is the first one if the model was asked for quotes, and the second has none that is found.
-    """
+    """Return the first reply if the model was asked for quotes, and the second has none that is found."""
     draft, last = _read_replies(state, run)
     is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
     return last if is_better else draft
@@ -185,8 +182,8 @@ def _add_sources(
 def choose_reminder(state: ConversationState, run: QuestionRun) -> str:
     """Return a reminder for the model after a reply without calls, or empty if the reply is acceptable.
 
-    A reply before the model has read anything needs none, nor does one that was refused or that repeats
-    itself. There is only one for a question, if there is room for it.
+    There is only one for a question, if there is room for it. A reply that was refused or repeats itself
+    needs none.
     """
     draft_tokens = estimate_tokens(run.step.text) + estimate_tokens(run.broken_call)
     if run.draft is not None or draft_tokens + _REMINDER_TOKENS > run.room_tokens:

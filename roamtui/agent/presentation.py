@@ -27,10 +27,7 @@ from roamtui.search.sentences import Statement
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
-    """Return whether passages are shown in place of an answer, because no model has written it.
-
-    Every front end must decide by this function how to show an answer.
-    """
+    """Return whether passages stand in place of an answer, as all front ends must show it."""
     return exchange.model == OFFLINE
 
 
@@ -67,10 +64,7 @@ def get_lead(exchange: Exchange) -> str:
 
 
 def format_proof(exchange: Exchange) -> str:
-    """Format where the quotes of an answer are and which name no section, or how many passages it has.
-
-    Nothing has judged a passage.
-    """
+    """Format where the quotes of an answer are and which name no section, or how many passages it has."""
     if not replies_with_passages(exchange):
         return " · ".join(filter(None, [format_verification(exchange.citations), format_unnamed(exchange)]))
     count = len(exchange.citations)

@@ -7,14 +7,13 @@ from roamtui.conversation.citations import Citation
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.conversation.state import ConversationState
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
-from roamtui.text import Bounds, Delivered, add_delivered, merge_bounds
+from roamtui.text import Delivered, add_delivered, merge_bounds
 
 _UNREAD_NAMED_MAX = 3
 """Maximum number of sections without text that are named beside an answer."""
@@ -22,10 +21,7 @@ _QUERY_LENGTH_MAX = 60
 
 
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
-    """Measure what the model had read for the last question, and what was found for it but not read.
-
-    What one of the `citations` of its answer names counts as read.
-    """
+    """Measure what the model had read for the last question, or cites, and what was found but not read."""
     library = state.library
     exchange = state.exchanges[-1]
     searches = [event for event in exchange.events if isinstance(event, SectionsSearched)]
@@ -71,24 +67,18 @@ def _count_read(library: Library, delivered: Delivered, unread: dict[str, Search
         document = library.documents_by_key.get(key)
         if document is None:
             continue
-        bounds = merge_bounds(spans)
-        for row in _list_rows(document, bounds):
+        starts = document.columns.starts
+        rows: dict[int, None] = {}
+        for start, end in merge_bounds(spans):
+            first = max(0, bisect_right(starts, start) - 1)
+            rows.update(dict.fromkeys(range(first, min(bisect_left(starts, end), len(document.columns)))))
+        for row in rows:
             section_id = document.ids[row]
             if is_delivered_text(library, section_id, delivered):
                 whole += 1
             elif section_id not in unread:
                 partly += 1
     return whole, partly
-
-
-def _list_rows(document: Document, bounds: Sequence[Bounds]) -> list[int]:
-    """List the sections whose own text is partly within some ranges, in order."""
-    starts = document.columns.starts
-    rows: dict[int, None] = {}
-    for start, end in bounds:
-        first = max(0, bisect_right(starts, start) - 1)
-        rows.update(dict.fromkeys(range(first, min(bisect_left(starts, end), len(document.columns)))))
-    return [*rows]
 
 
 def format_reading(reading: Reading) -> str:

@@ -48,55 +48,50 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """How hits become context."""
 
 
-class RequestBuilder:
+class RequestBuilder(Struct, kw_only=True):
     """Builds the requests of one question. What the conversation needs for them is recorded in it."""
 
-    def __init__(
-        self,
-        run: QuestionRun,
-        conversation: Conversation,
-        model: Model,
-        searcher: Searcher | None,
-        options: AgentOptions,
-    ) -> None:
-        """Take the progress of a question that has not begun. It gets the short request, if there is one."""
-        self.run = run
-        self._conversation = conversation
-        self.model = model
-        """The model that the question began with, although the person may have chosen another one since."""
-        self._searcher = searcher
-        self._options = options
-        self._sends_hits = options.sends_hits and model.name != OFFLINE
-        self._hits_text = ""
-        """What search found for the question."""
-        self._is_brief = False
-        """Whether the question is one short request: the model is small, or its reply could not be used."""
+    run: QuestionRun
+    """The progress of the question. It gets the short request, if there is one."""
+    conversation: Conversation
+    model: Model
+    """The model that the question began with, although the person may have chosen another one since."""
+    searcher: Searcher | None
+    options: AgentOptions
+    hits_text: str = ""
+    """What search found for the question."""
+    is_brief: bool = False
+    """Whether the question is one short request: the model is small, or its reply could not be used."""
+
+    @property
+    def _sends_hits(self) -> bool:
+        return self.options.sends_hits and self.model.name != OFFLINE
 
     async def begin(self, question: str, options: AskOptions) -> None:
         """Start the question together with the text that search finds for it."""
         within = options.within
-        preparation = prepare_question(self._conversation.state, options)
-        state = apply_events(self._conversation.state, *preparation)
+        preparation = prepare_question(self.conversation.state, options)
+        state = apply_events(self.conversation.state, *preparation)
         asked = QuestionAsked(
             question=question,
             within=within,
             server=self.model.server,
             asked_at=get_time(),
-            is_one_shot=self._conversation.is_one_shot,
+            is_one_shot=self.conversation.is_one_shot,
         )
         if self.model.small_reason:
             brief = await self.begin_brief(state, question, within)
             asked = replace(asked, number=len(state.exchanges) + 1, model=self.model.name)
-            preparation = prepare_question(self._conversation.state, options)
-            await self._conversation.apply((*preparation, *brief.make_events(state.library, asked)))
+            preparation = prepare_question(self.conversation.state, options)
+            await self.conversation.apply((*preparation, *brief.make_events(state.library, asked)))
             return
         retrieved = QuestionContext()
         if self._sends_hits:
             room = estimate_hits_room(state, question, self._build_prompt_context(state))
-            view = make_view(state, room_tokens=room, policy=self._options.policy)
+            view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await retrieve_context(self._searcher, view, question, within, earlier)
-            self._hits_text = retrieved.text
+            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
+            self.hits_text = retrieved.text
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
@@ -105,15 +100,15 @@ class RequestBuilder:
         context = replace(context, search_events=(searched,) if searched.hits else ())
         asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
-        preparation = prepare_question(self._conversation.state, options)
-        state = apply_events(self._conversation.state, *preparation)
-        await self._conversation.apply((*preparation, *begin_question(state, asked, context)))
-        if self._list_whole_open(self._conversation.state):
+        preparation = prepare_question(self.conversation.state, options)
+        state = apply_events(self.conversation.state, *preparation)
+        await self.conversation.apply((*preparation, *begin_question(state, asked, context)))
+        if self._list_whole_open(self.conversation.state):
             self.run.tools = {}
 
     async def begin_brief(self, state: ConversationState, question: str, within: str | None) -> BriefContext:
         """Choose the text for one short request, which the next one is."""
-        self._is_brief = True
+        self.is_brief = True
         brief = await self._choose_brief(state, question, within, self.budget.messages_max)
         self.run.brief = brief
         self.run.draft = None
@@ -124,7 +119,7 @@ class RequestBuilder:
     ) -> BriefContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
         return await choose_brief_context(
-            earlier, question, within, self._searcher, room_tokens=room, policy=self._options.policy
+            earlier, question, within, self.searcher, room_tokens=room, policy=self.options.policy
         )
 
     @property
@@ -133,7 +128,7 @@ class RequestBuilder:
         model = self.model
         return share_window(
             model.window_tokens,
-            tools_tokens=0 if self._is_brief else model.estimate_tool_tokens(len(self.run.tools)),
+            tools_tokens=0 if self.is_brief else model.estimate_tool_tokens(len(self.run.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,
         )
@@ -152,9 +147,9 @@ class RequestBuilder:
             model=self.model.name,
             budget=budget,
             auto_opened=opened,
-            hits_text=self._hits_text,
-            note=self._options.question_note,
-            instructions=self._options.instructions,
+            hits_text=self.hits_text,
+            note=self.options.question_note,
+            instructions=self.options.instructions,
         )
 
     def _list_whole_open(self, state: ConversationState, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -166,7 +161,7 @@ class RequestBuilder:
         """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
         if self.run.brief is not None:
             return await self._build_brief(self.run.brief, limit)
-        conversation = self._conversation
+        conversation = self.conversation
         context = self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
         if shrunk := shrink_transcript(conversation.state, context):
@@ -178,10 +173,10 @@ class RequestBuilder:
         )
 
     async def _build_brief(self, brief: BriefContext, limit: int | None) -> ModelRequest:
-        state = self._conversation.state
+        state = self.conversation.state
         asked = state.exchanges[-1]
         while True:
-            request = brief.make_request(self._options.question_note)
+            request = brief.make_request(self.options.question_note)
             excess = 0 if limit is None else estimate_message_tokens(request.messages) - limit
             if excess <= 0 or not brief.text:
                 return request
@@ -196,6 +191,6 @@ class RequestBuilder:
         if error.request_tokens is not None:
             self.model.learn_size(sent_tokens, error.request_tokens)
         budget = self.budget
-        self._conversation.set_budget(budget)
+        self.conversation.set_budget(budget)
         known = budget.messages_max
         return tokens // 2 if known is None or known >= tokens else known  # half if nothing explains it

@@ -96,8 +96,7 @@ QUOTES = ToolSpec(
 def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) -> list[ToolSpec]:
     """List what the agent's model is told.
 
-    Where there is room for all that a question needs, the model closes nothing. Only a library with several
-    files needs a list of documents.
+    With room for all that a question needs, it closes nothing. One file needs no list of documents.
     """
     specs = [EXPAND]
     specs += [] if has_room else [COLLAPSE]

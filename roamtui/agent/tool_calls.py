@@ -38,15 +38,10 @@ def make_tools(library: Library, *, has_search: bool, has_room: bool = False) ->
 
 
 async def run_calls(run: QuestionRun, context: ToolContext, *, is_before_last_step: bool) -> None:
-    """Run the calls of a reply within the room that `context` has for all, searches last.
-
-    Before the last step, tell the model to answer next.
-    """
-    # So that hits do not repeat opened sections.
+    """Run the calls of a reply in the room of `context`, searches last, so that hits repeat no section."""
     uses = sorted(run.step.uses, key=lambda use: use.call.name == SEARCH.name)
     room = context.room_tokens
-    search_room = context.search_tokens
-    searches_left = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
+    searches = sum(use.call.name == SEARCH.name for use in uses[:_CALLS_MAX])
     for index, use in enumerate(uses):
         if index >= _CALLS_MAX:
             uses[index] = replace(use, result=f"{LIMIT_REACHED}: at most {_CALLS_MAX} calls a step")
@@ -55,14 +50,10 @@ async def run_calls(run: QuestionRun, context: ToolContext, *, is_before_last_st
             context,
             room_tokens=room,
             excerpts=tuple(span for earlier in uses for span in earlier.excerpts),
-            search_tokens=search_room // max(1, searches_left),
+            search_tokens=context.search_tokens // max(1, searches),
         )
         result = await _run_call(run, use.call, left)
-        tokens = estimate_tokens(result.text)
-        room = max(0, room - tokens)
-        if use.call.name == SEARCH.name:
-            search_room = max(0, search_room - tokens)
-            searches_left -= 1
+        room = max(0, room - estimate_tokens(result.text))
         uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
         run.step = replace(run.step, uses=tuple(uses))
         context.conversation.apply_unsaved(result.make_event(use.call.name[:_NAME_LENGTH_MAX]))

@@ -76,20 +76,11 @@ class Conversation:
         new_id: str = "",
         earlier: tuple[Exchange, ...] = (),
     ) -> None:
-        """Start or continue a conversation. A new one is saved when something is asked or opened.
+        """Start a conversation, or continue the one that `saved_id` names, as for `open`.
 
-        Args:
-            library: The current version of the document.
-            store: Where conversations are saved. Without a store, nothing is saved.
-            options: Limits on what stays open between questions.
-            source_loader: Reads files and pages when they are needed. Without it, nothing more is loaded.
-            open_source: Opens a source that is added. Without it, none can be added.
-            saved_id: The conversation to continue, as for `open`; empty for a new one.
-            new_id: Id of a new conversation; empty for a random one.
-            earlier: What was asked before a new conversation. It is not saved.
-
-        Raises:
-            StoreError: The saved conversation does not exist or cannot be read.
+        Without a store, nothing is saved. Without `source_loader`, no files and pages are loaded,
+        and without `open_source`, no source can be added. `earlier` was asked before a new
+        conversation, and is not saved. Raise `StoreError` if the saved conversation cannot be read.
         """
         started = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.state = replace(started, exchanges=earlier)
@@ -122,10 +113,7 @@ class Conversation:
             self._log = _start_log(self.state, store)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
-
-        Return a function that ends the subscription.
-        """
+        """Call `subscriber` with each event, when `state` includes it. Return a function that ends this."""
         self._subscribers.append(subscriber)
         if self._warning:
             self.publish(WarningRaised(message=self._warning))
@@ -235,10 +223,7 @@ class Conversation:
         self._refused.clear()
 
     async def load_all(self) -> Library:
-        """Load all files that are not loaded, and publish the progress. A caller that stops does not stop it.
-
-        Return the whole library.
-        """
+        """Load all files, and publish the progress. A caller that stops does not stop it."""
         for _ in range(2):  # the library may change while its files are loaded
             if node_ids := self.state.library.unloaded_files:
                 if self._loading is None or self._loading.done():
@@ -274,10 +259,8 @@ class Conversation:
     async def reload(self, library: Library) -> bool:
         """Continue with a new version of the document, after the current question has ended.
 
-        Open sections are looked up in it by their ids, then by their texts.
-
-        Returns:
-            False if sources were added or taken out since `library` was read. Then nothing has changed.
+        Return False, and change nothing, if sources were added or taken out since `library` was
+        read.
         """
         async with self.lock:
             if library.sources != self.state.library.sources:
@@ -286,11 +269,7 @@ class Conversation:
             return True
 
     async def add_source(self, name: str) -> LibrarySource:
-        """Add a source, after the current question has ended. The next question sees it.
-
-        Raises:
-            RoamtuiError: The source cannot be opened, or the conversation has it already. Nothing changes.
-        """
+        """Add a source, after the current question. Raise `RoamtuiError` if it cannot be opened."""
         open_source = self._open_source
         assert open_source is not None, "without it no source can be added"
         part, loader = await call_in_thread(open_source, name)
@@ -326,12 +305,9 @@ class Conversation:
         return _Opened(_start_log(state, self.store), state, self.source_loader)
 
     async def open(self, conversation_id: str) -> None:
-        """Switch to a saved conversation about the same document.
+        """Switch to a saved conversation about the same document. Raise `StoreError` if it cannot be read.
 
         The conversation of a table's cell has the path of its log as its id.
-
-        Raises:
-            StoreError: The conversation cannot be read. The current one stays.
         """
         await self._switch(partial(self._resume, conversation_id))
 

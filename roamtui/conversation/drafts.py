@@ -13,10 +13,10 @@ _SUFFIX = ".txt"
 
 
 class DraftFile:
-    """The draft of one conversation or note, in a small file beside the logs.
+    """The draft of one conversation or note, in a small file beside the logs. Any method may raise `OSError`.
 
-    The program that has written or taken it holds its lock, so that two windows on one document never share
-    one. Any method may raise `OSError`.
+    The program that has written or taken it holds its lock, so that two windows on one document never
+    share one.
     """
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
@@ -26,10 +26,7 @@ class DraftFile:
         self._release: Callable[[], None] | None = None
 
     def find(self, *, is_new: bool) -> str:
-        """Return the draft, or an empty string.
-
-        A new conversation takes over the newest draft of the document that no program uses.
-        """
+        """Return the draft, or "". A new conversation takes over the newest one that no program uses."""
         if not is_new:
             self._release = acquire_lock(self._path) if self._path.exists() else None
             return self._path.read_text("utf-8", "surrogatepass") if self._release is not None else ""

@@ -51,10 +51,10 @@ async def load_nodes(
     node_ids: tuple[str, ...],
     approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread, pages in parallel. Ask `approve` about the URLs of new origins.
+    """Load files and links in a thread. Ask `approve` about the URLs of new origins.
 
-    Return the documents by node id, with an error document for a node that could not be loaded, and all
-    origins that are now approved.
+    Return the documents by node id, some of which say why they could not be loaded, and all approved
+    origins.
     """
     library = state.library
     approved = state.approved_origins

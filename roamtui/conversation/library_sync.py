@@ -23,10 +23,7 @@ from roamtui.sources.source_names import split_sources
 
 
 def resume_state(saved: ConversationState, library: Library) -> tuple[ConversationState, Events]:
-    """Compute the state of a saved conversation with the current library, and the new events that lead to it.
-
-    A question that was still running when the program ended is cancelled.
-    """
+    """Continue a saved conversation with the current library. A running question is cancelled."""
     state = replace(saved, library=library)
     ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
     state = apply_events(state, *ended)
@@ -41,8 +38,8 @@ def resume_state(saved: ConversationState, library: Library) -> tuple[Conversati
 def reload_state(state: ConversationState, library: Library) -> Events:
     """Continue with the current version of the document, between questions.
 
-    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The text of
-    open sections is delivered again with the next question.
+    An open section is looked up by its id, then by its own text. If neither finds it, it closes. The
+    text of open sections is delivered again with the next question.
     """
     is_lost = any(open_id not in library for open_id in state.open_sections)
     walked = reversed([*library.walk()]) if is_lost else ()  # the first section with a text counts

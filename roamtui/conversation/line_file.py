@@ -18,11 +18,7 @@ class LineFile:
     """A file of lines, locked for other programs from `open` until `close`."""
 
     def __init__(self, path: Path) -> None:
-        """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
-
-        Raises:
-            OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
-        """
+        """Lock a file, which need not exist. Raise `OSError` if another program uses it (`EBUSY`)."""
         self._path = path
         self._release = acquire_lock(path)
         self._size = 0
@@ -38,11 +34,10 @@ class LineFile:
             raise
 
     def append(self, lines: bytes) -> None:
-        """Append complete lines. When this returns, they are on disk.
+        """Append complete lines. When this returns, they are on disk. If it raises `OSError`, they are not.
 
-        Raises:
-            OSError: The lines cannot be written. The next call cuts off what was written of them. If another
-                program has removed or changed the file, it stays as it is.
+        The next call cuts off what was written of them. What another program has removed or changed
+        stays as it is.
         """
         file = open_private_file(self._path, os.O_RDWR | (0 if self._size else os.O_CREAT))
         try:
@@ -65,12 +60,7 @@ class LineFile:
 
 
 def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
-    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
-
-    Raises:
-        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
-            written.
-    """
+    """Lock a file, and return what releases it. Raise `OSError` if another program holds it (`EBUSY`)."""
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
 

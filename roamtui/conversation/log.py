@@ -92,8 +92,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 def decode_log(content: bytes, name: str) -> DecodedLog:
     """Decode the lines of a log up to the first one that cannot be read. Messages call the log `name`.
 
-    Raises:
-        StoreError: The log has another version, or not even its start can be read.
+    Raise `StoreError` if it has another version, or if not even its start can be read.
     """
     head, *lines = content.splitlines(keepends=True) or (b"",)
     if head != _HEAD:
@@ -135,10 +134,7 @@ class ConversationLog:
     def __init__(
         self, path: Path | None, events: Iterable[RecordedEvent], file: LineFile | None = None
     ) -> None:
-        """Start with all events so far, and with their file, or None if no event is on disk yet.
-
-        Without a path, nothing is written.
-        """
+        """Start with all events, and their file if they are on disk. Without a path, none is written."""
         self._path = path
         self._file = file
         self.events = [*events]
@@ -151,11 +147,7 @@ class ConversationLog:
         return self._saved_count > 0
 
     def save(self) -> None:
-        """Append the new events to the file. When this returns, all are on disk. Callable from any thread.
-
-        Raises:
-            StoreError: They could not be written. The next call tries again.
-        """
+        """Append the new events, in any thread. If it raises `StoreError`, the next call tries again."""
         path = self._path
         if path is None:
             return
@@ -209,9 +201,8 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 class ConversationStore:
     """All conversations of a person. Several threads and programs may use them at the same time.
 
-    Raises:
-        StoreError: The folder cannot be read; or the conversation does not exist, cannot be read or written,
-            or must not be changed because another program uses it. Any method may raise this.
+    Any method raises `StoreError` if it cannot read or write, or if another program uses the
+    conversation.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -296,11 +287,7 @@ class ConversationStore:
         return path.exists()
 
     def find_latest(self) -> ConversationSummary:
-        """Return the latest answered conversation that is not damaged and whose source can be read again.
-
-        Raises:
-            UsageError: There is no such conversation.
-        """
+        """Return the latest one that `--continue` may choose. Raise `UsageError` if there is none."""
         for summary in self.list():
             is_asked_here = not (summary.is_one_shot or is_standard_input(summary.source))
             if summary.is_continuable and is_asked_here:

@@ -60,11 +60,7 @@ def make_note(library: Library, citation: Citation, comment: str) -> Note:
 
 
 class NoteStore:
-    """The notes of one document in one JSON file. Safe to use from several threads and programs.
-
-    Raises:
-        StoreError: The file cannot be read or written. Any method may raise this.
-    """
+    """The notes of one document in a file. Thread-safe. Any method may raise `StoreError`."""
 
     def __init__(self, folder: Path, source: str) -> None:
         self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
@@ -96,23 +92,14 @@ class NoteStore:
 
 
 def get_note_store(conversation: Conversation) -> NoteStore:
-    """Return the notes on the document of a conversation.
-
-    Raises:
-        UsageError: Nothing is saved here.
-    """
+    """Return the notes on the document. Raise `UsageError` if nothing is saved here."""
     if conversation.store is None:
         raise UsageError("Notes cannot be saved here, because saving conversations is off.")
     return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
 
 
 def count_notes(folder: Path) -> dict[str, int]:
-    """Count the notes on each document, by its key.
-
-    Raises:
-        OSError: The folder cannot be read.
-        StoreError: A file does not hold notes.
-    """
+    """Count the notes on each document, by its key. Raise `OSError` or `StoreError` if that fails."""
     paths = sorted(folder.glob(f"*{_SUFFIX}"))
     return Counter(note.source_key for path in paths for note in _read(path).values())
 

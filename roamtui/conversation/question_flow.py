@@ -1,7 +1,4 @@
-"""Start and finish the questions of a conversation.
-
-Like `update`, these functions have no side effects.
-"""
+"""Start and finish the questions of a conversation, without side effects."""
 
 from collections.abc import Iterable
 
@@ -62,10 +59,9 @@ def prepare_question(state: ConversationState, options: AskOptions) -> Events:
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, make room for the question and its search results, and leave the results out if that is not enough.
-    Then deliver the text of sections that the person opened, and open those in `context.auto_opened`. The
-    preface consists of these texts, the search results, and the sections that the person asks about and
-    reads.
+    First, make room for the question and its search results, and leave the results out if that is not
+    enough. Then deliver the text of sections that the person opened, and open those in
+    `context.auto_opened`.
     """
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
     budget = context.budget
@@ -74,14 +70,9 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
     events = _make_room(state, context, question_tokens + hits_tokens)
     cleared = apply_events(state, *events)
     room = budget.open_max
-    hits_text = context.hits_text
     if budget.messages_max is not None:
-        left = budget.messages_max - estimate_message_tokens(cleared.iter_messages()) - question_tokens
-        if hits_tokens > left:
-            asked = replace(asked, excerpts=())
-            hits_text = ""
-            hits_tokens = 0
-        room = max(0, min(room, left - hits_tokens))
+        taken = estimate_message_tokens(cleared.iter_messages()) + question_tokens + hits_tokens
+        room = max(0, min(room, budget.messages_max - taken))
     # Sections are delivered to a question, so it is applied first. Its preface is known only after the
     # deliveries.
     pending = _deliver_pending(apply_events(cleared, asked), room)
@@ -96,8 +87,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
         parts += ["Opened since your last answer:", *(result.text for result in pending.results)]
     if found_texts:
         parts += [FOUND_LEAD, *found_texts]
-    if hits_text:
-        parts.append(hits_text)
+    if context.hits_text:
+        parts.append(context.hits_text)
     parts += list_remarks(cleared, asked.within, context)
     asked = replace(asked, preface="\n\n".join(parts))
     return (*events, asked, *context.search_events, *((found,) if found_texts else ()))
@@ -106,8 +97,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
     """Make room for a question that needs so many tokens.
 
-    In mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or
-    the model changed, rebuild the transcript. If it is too long, shrink it.
+    In mode `FRESH`, close earlier sections. Rebuild the transcript if it must be, and shrink it if it is
+    too long.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
@@ -165,10 +156,9 @@ def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
-    """End the current question: open sections that were quoted from hits, then close the marked ones.
+    """End the current question: open sections that were quoted from hits, and close the marked ones.
 
-    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last
-    event is `QuestionAnswered`.
+    Close others too if the open text exceeds the budget, and fold what no longer shows a quote.
     """
     delivered = state.collect_delivered()
     quoted = [
@@ -199,8 +189,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
-    The sections cited most recently are closed last. A pinned section is closed only if the open text would
-    exceed the whole budget even without any other section.
+    A pinned section is closed only if the open text would exceed the whole budget even without any
+    other.
     """
     budget = state.options.budget_tokens
     open_tokens = state.open_tokens

@@ -210,8 +210,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
-        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that
-        their prompts begin with the same text: their ids begin with the same 12 digits.
+        It has no letter of ids. The conversations of one row of a table share it: their ids begin
+        alike.
         """
         digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
@@ -315,10 +315,7 @@ def start_conversation(
 def fold_events(
     library: Library, events: Iterable[RecordedEvent], options: OpenSectionOptions | None = None
 ) -> ConversationState:
-    """Compute the state of a conversation from all its events, by applying them in order.
-
-    `library` is the current version of the document. The events may name sections that it no longer has.
-    """
+    """Compute the state from all events. They may name sections that `library` no longer has."""
     empty = ConversationState(id="", library=library, options=options or OpenSectionOptions())
     return apply_events(empty, *events)
 

@@ -1,7 +1,4 @@
-"""Rebuild what the model reads of a conversation, and shrink it when it is too long.
-
-Like `update`, these functions have no side effects.
-"""
+"""Rebuild what the model reads of a conversation, and shrink it when it is too long, without side effects."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate

@@ -93,8 +93,7 @@ class AskOptions(Struct, frozen=True, kw_only=True):
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:
     """List the nodes that must be loaded before `update` can carry out a command.
 
-    If several nodes are unfolded at once, only files among them are loaded, because there may be thousands of
-    links.
+    If several are unfolded at once, only files among them are loaded: there may be thousands of links.
     """
     named: Iterable[str] = ()
     match command:
@@ -216,10 +215,7 @@ def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[
 
 
 def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return nodes, and after each file its title section.
-
-    If only the file were unfolded, the tree would show nothing below it but the title.
-    """
+    """Return nodes, and after each file its title section, below which the tree shows something."""
     shown_ids: dict[str, None] = {}
     for node_id in node_ids:
         file = library.node(node_id).file if library.grafts else None

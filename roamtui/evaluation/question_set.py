@@ -74,11 +74,7 @@ class GoldIds(NamedTuple):
 
 
 def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...]]:
-    """Read the questions of a JSON Lines file. Return them, and a sentence for each unusable line.
-
-    Raises:
-        SourceError: The file cannot be read.
-    """
+    """Read a JSON Lines file. Return its questions, and a sentence for each unusable line."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -99,11 +95,7 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
-    """Resolve the gold sections of a question to ids. Those outside `documents`, by path, are ignored.
-
-    Raises:
-        SourceError: A gold section is not where the question says.
-    """
+    """Resolve gold sections to ids. Raise `SourceError` if one is not where the question says."""
     strict: set[str] = set()
     parents: set[str] = set()
     for gold in question.golds:
@@ -127,7 +119,8 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
     """Find a section by its headings, and of several by the line; without headings by the line.
 
-    If the headings above it are others, because their levels were chosen by other rules, the line decides.
+    If the headings above it are others, because their levels were chosen by other rules, the line
+    decides.
     """
     columns = document.columns
     line_starts = document.line_starts

@@ -87,10 +87,10 @@ async def run_questions(
     questions: Sequence[EvalQuestion],
     on_result: Callable[[EvalRun, QuestionResult | None], None],
 ) -> EvalRun:
-    """Ask every question and return the results. `on_result` receives each, or None if a question is skipped.
+    """Ask every question. `on_result` receives each result, or None if a question is skipped.
 
-    Raises:
-        RoamtuiError: The documents cannot be read, or the model does not answer the first question.
+    Raise `RoamtuiError` if the documents cannot be read, or the model does not answer the first
+    question.
     """
     run = EvalRun()
     get_corpus = lru_cache(maxsize=_DOCUMENTS_CACHED)(partial(_make_corpus, plan))

@@ -108,10 +108,9 @@ class Cell(Struct, frozen=True, kw_only=True):
 
 
 def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Coverage) -> Cell:
-    """Return `cell` with the value and the citations of an answer, and with the state that follows from them.
+    """Return `cell` with the value and the citations of an answer, and the state that follows from them.
 
-    The value must have the type of `column`. If there is no answer, `exchange` says why, and `coverage` what
-    was not read.
+    If there is no answer, `exchange` says why, and `coverage` what was not read.
     """
     cell = replace(
         cell,

@@ -94,11 +94,7 @@ class _QuestionsFile(msgspec.Struct):
 
 
 def parse_question(text: str) -> Column:
-    """Make a column from a typed question. A type may follow: ``[yes/no]``, ``[date]``, ``[a | b]``.
-
-    Raises:
-        UsageError: The question is empty.
-    """
+    """Make a column from a typed question, after which ``[yes/no]``, ``[date]`` or ``[a | b]`` may stand."""
     question = text
     kind = ColumnType.TEXT
     choices = tuple[str, ...]()
@@ -116,11 +112,7 @@ def parse_question(text: str) -> Column:
 
 
 def read_columns(path: Path) -> tuple[Column, ...]:
-    """Read questions from a TOML file with ``[[questions]]``.
-
-    Raises:
-        UsageError: The file cannot be read, is not valid, or contains no question.
-    """
+    """Read questions from a TOML file with ``[[questions]]``. Raise `UsageError` if it is not valid."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8-sig")), _QuestionsFile).questions
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Fills a table's cells: asks what lacks an answer, several at a time, and records each answer."""
+"""Fills a table's cells: asks what lacks an answer, and records each answer."""
 
 import asyncio
 import os
@@ -117,20 +117,28 @@ async def fill_table(
     confirm: Confirm = agree,
     columns: tuple[Column, ...] | None = None,
 ) -> TableRun:
-    """Ask the questions that this model has not answered yet about the current text of a row.
+    """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.
 
-    With `columns`, only the questions of these are asked. If there are any for a model, it is started, which
-    tells its prices, and nothing is asked unless `confirm` agrees to the run with its estimate.
-
-    Each cell is on disk before the next question of its job is asked, and before `on_progress` receives it.
-    If the task is cancelled, only the cells that are being asked are lost.
-
-    Raises:
-        StoreError: The table cannot be used.
+    If there are any for a model, it is started, which tells its prices, and nothing is asked unless
+    `confirm` agrees to the estimate. Each cell is on disk before `on_progress` receives it. If the task
+    is cancelled, only the cells that are being asked are lost. Raise `StoreError` if the table cannot be
+    used.
     """
     run = TableRun(total=len(table.rows) * len(table.columns))
     with hold_table(table) as write_cell:
-        filler = _Filler(table, plan, write_cell, run, on_progress, columns or table.columns)
+        filler = _Filler(
+            table=table,
+            columns=columns or table.columns,
+            plan=plan,
+            write_cell=write_cell,
+            run=run,
+            on_progress=on_progress,
+            conversations=ConversationStore(table.conversations),
+            spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
+        )
+        cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
+        run.states.update(cell.state for _, cell in cells if cell is not None)
+        run.pending = sum(filler.must_ask(cell) for column, cell in cells if column in filler.columns)
         on_progress(run, None)
         rows = iter(table.rows)
         try:
@@ -147,84 +155,69 @@ async def fill_table(
     return run
 
 
-class _Filler:
-    def __init__(
-        self,
-        table: Table,
-        plan: TablePlan,
-        write_cell: Callable[[Cell], None],
-        run: TableRun,
-        on_progress: OnProgress,
-        columns: tuple[Column, ...],
-    ) -> None:
-        self._table = table
-        self._columns = columns
-        self._plan = plan
-        self._write_cell = write_cell
-        self._run = run
-        self._on_progress = on_progress
-        self._conversations = ConversationStore(table.conversations)
-        self._spending = SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True)
-        options = plan.agent_options
-        self._options = replace(options, instructions=CELL_INSTRUCTIONS)
-        asked = [table.get_cell(row, column) for row in table.rows for column in columns]
-        run.pending = sum(map(self._must_ask, asked))
-        run.states.update(
-            cell.state for row in table.rows for cell in table.list_cells(row) if cell is not None
-        )
+class _Filler(Struct, kw_only=True):
+    table: Table
+    columns: tuple[Column, ...]
+    """The columns to fill."""
+    plan: TablePlan
+    write_cell: Callable[[Cell], None]
+    run: TableRun
+    on_progress: OnProgress
+    conversations: ConversationStore
+    spending: SpendingLimit
 
-    def _must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
+    def must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
         """Return whether to ask for a cell. With `content`, do so too if its answer is about another text."""
         if cell is None or cell.state is CellState.FAILED:
             return True
-        return cell.model != self._plan.model.name or content not in (None, cell.content)
+        return cell.model != self.plan.model.name or content not in (None, cell.content)
 
     async def fill_rows(self, rows: Iterator[Row]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""
         for row in rows:
-            if self._run.stop_reason:
+            if self.run.stop_reason:
                 return
             try:
                 library, loader = await self._open(row)
             except Exception as error:  # noqa: BLE001 - a defect ends one row, not the table
                 reason = _format_failure(error)
-                self._run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
-                for column in self._columns:
-                    cell = self._table.get_cell(row, column)
+                self.run.unread.append(reason if reason.startswith(row.title) else f"{row.title}: {reason}")
+                for column in self.columns:
+                    cell = self.table.get_cell(row, column)
                     if cell is None or cell.state is CellState.FAILED:
                         self._record(replace(self._make_failed(row.source, column), note=reason))
             else:
                 await self._fill_row(row, library, loader)
 
-    def _make_failed(self, source: str, column: Column, content: str = "") -> Cell:
-        """Make the cell of a question that is not answered."""
-        model = self._plan.model.name
-        return Cell(row=source, column=column.key, content=content, model=model, state=CellState.FAILED)
-
     async def _open(self, row: Row) -> tuple[Library, Loader | None]:
-        library, loader = await asyncio.to_thread(self._plan.open_source, row.source)
+        library, loader = await asyncio.to_thread(self.plan.open_source, row.source)
         if not library.has_text:
             raise SourceError("The document has no text.")
         return library, loader
 
+    def _make_failed(self, source: str, column: Column, content: str = "") -> Cell:
+        """Make the cell of a question that is not answered."""
+        model = self.plan.model.name
+        return Cell(row=source, column=column.key, content=content, model=model, state=CellState.FAILED)
+
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""
-        cells = [(column, self._table.get_cell(row, column)) for column in self._columns]
-        missing = [column for column, cell in cells if self._must_ask(cell, library.content_hash)]
-        self._run.pending += len(missing) - sum(self._must_ask(cell) for _, cell in cells)
+        cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
+        missing = [column for column, cell in cells if self.must_ask(cell, library.content_hash)]
+        self.run.pending += len(missing) - sum(self.must_ask(cell) for _, cell in cells)
         # The start of the prompts, which providers cache, depends on the start of the id of a conversation.
         prompt_id = make_conversation_id()
         searcher: Searcher | None = None
         for column in missing:
-            if self._run.stop_reason:
+            if self.run.stop_reason:
                 return
             cell = self._make_failed(row.source, column, library.content_hash)
             new_id = prompt_id + os.urandom(3).hex()
             conversation = Conversation(
-                library, store=self._conversations, source_loader=loader, new_id=new_id
+                library, store=self.conversations, source_loader=loader, new_id=new_id
             )
             try:
-                searcher = searcher or await asyncio.to_thread(self._plan.make_searcher, library)
+                searcher = searcher or await asyncio.to_thread(self.plan.make_searcher, library)
                 answered = await self._ask(conversation, searcher, column, cell)
             except Exception as error:  # noqa: BLE001 - a defect ends one cell, not the table
                 answered = replace(cell, note=_format_failure(error))
@@ -237,48 +230,48 @@ class _Filler:
         """Ask one question, and return its cell, or None if it would cost too much."""
         conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
-        options = replace(self._options, question_note=note)
-        agent = Agent(conversation, self._plan.model, searcher, options, self._spending)
+        options = replace(self.plan.agent_options, instructions=CELL_INSTRUCTIONS, question_note=note)
+        agent = Agent(conversation, self.plan.model, searcher, options, self.spending)
         try:
             exchange = await agent.ask(column.question)
         finally:
             conversation.close()
             spent = conversation.state.spent
-            self._spending.settle(conversation.state.id, spent)
-            self._run.usage += spent
+            self.spending.settle(conversation.state.id, spent)
+            self.run.usage += spent
         assert exchange is not None
         if exchange.stopped is StopReason.COST:  # the next run asks the question again
-            limit = self._spending.usd_max
-            self._run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
+            limit = self.spending.usd_max
+            self.run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return None
         cell = replace(cell, conversation=conversation.state.id, usage=spent)
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
         return complete_cell(cell, exchange, column, coverage)
 
     def _finish_cell(self, cell: Cell) -> None:
-        run = self._run
+        run = self.run
         self._record(cell)
-        if cell.state is CellState.FAILED:
-            run.failures += 1
+        has_failed = cell.state is CellState.FAILED
+        run.failures = run.failures + 1 if has_failed else 0
+        if has_failed:
             run.unanswered.append(cell.note)
-        else:
-            run.failures = 0
         if run.failures >= _FAILURES_MAX:
             run.stop_reason = f"The last {_FAILURES_MAX} questions failed: {cell.note}"
 
     def _record(self, cell: Cell) -> None:
-        replaced = self._table.cells.get((cell.row, cell.column))
+        run = self.run
+        replaced = self.table.cells.get((cell.row, cell.column))
         try:
-            self._write_cell(cell)
+            self.write_cell(cell)
         except StoreError as error:
-            self._run.stop_reason = str(error)
+            run.stop_reason = str(error)
             return
         if replaced is not None:
-            self._run.states[replaced.state] -= 1
-        self._run.states[cell.state] += 1
-        self._run.asked += 1
-        self._run.pending -= 1
-        self._on_progress(self._run, cell)
+            run.states[replaced.state] -= 1
+        run.states[cell.state] += 1
+        run.asked += 1
+        run.pending -= 1
+        self.on_progress(run, cell)
 
 
 def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:

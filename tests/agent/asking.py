@@ -3,11 +3,10 @@
 In the replies of a script, a title stands for the id of its section: in braces in a text, as it is in a call.
 """
 
-import asyncio
 import re
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from typing_extensions import override
 
@@ -25,7 +24,6 @@ from tests.case_files import read_case
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
-Result = TypeVar("Result")
 MANUAL = read_case("library_manual.md")
 
 
@@ -138,23 +136,6 @@ def sent(agent: Agent) -> tuple[Message, ...]:
 def expanding(*section_ids: object, text: str = "") -> ScriptedReply:
     """Return a reply that opens sections in one call."""
     return ScriptedReply(text=text, calls=(("expand_sections", {"section_ids": list(section_ids)}),))
-
-
-async def count_turns(work: Awaitable[Result]) -> tuple[Result, int]:
-    """Await something. Return its result, and how many turns the event loop took meanwhile."""
-    turns = 0
-
-    async def count() -> None:
-        nonlocal turns
-        while True:
-            await asyncio.sleep(0)
-            turns += 1
-
-    counting = asyncio.create_task(count())
-    try:
-        return await work, turns
-    finally:
-        counting.cancel()
 
 
 def saying(text: str) -> ScriptedReply:

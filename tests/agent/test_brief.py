@@ -1,27 +1,20 @@
 """A small model gets a question in one short request, and roamtui looks for the proof of its answer."""
 
 import re
-from itertools import product
 
 import pytest
-from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.presentation import format_sources
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
 from roamtui.agent.requests import AgentOptions
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
-from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
+from roamtui.conversation.events import Message, Origin, Role, StopReason
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import ModelError
-from roamtui.export.html import render_html
-from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
 from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.models.written_calls import remove_tools
-from roamtui.quotes.claims import read_claims
-from roamtui.quotes.current_text import update_citations
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
 from tests.agent.asking import answer, expanding, ids, make_agent, model_of, saying, sent
@@ -129,26 +122,6 @@ async def test_an_echo_and_a_call_are_no_answers(reply: str) -> None:
     assert "| Yacht | £18 | £250 |" in last.answer
 
 
-async def test_what_an_answer_repeats_of_the_request_is_left_out_and_its_lines_stay() -> None:
-    kept = "These cost:\n\n- a dinghy £4\n- a yacht £18"
-    last = await answer(ask_small(f"{BRIEF_INSTRUCTION}\n{kept}\nQuestion: {_QUESTION}"), _QUESTION)
-    assert last.answer == kept
-
-
-async def test_one_word_has_the_sentence_that_the_question_means() -> None:
-    last = await answer(ask_small("Noon."), "When does the office close on Sundays?")
-    assert [citation.sentence for citation in last.citations] == ["It closes at noon on Sundays."]
-
-
-async def test_ten_pages_end_and_their_sources_are_found() -> None:
-    names = ("".join(letters) for letters in product("abcdefghij", repeat=3))
-    pages = " ".join(f"A yacht costs £18 a night, as {name} says." for name in names)
-    last = await answer(ask_small(pages), _QUESTION)
-    assert {citation.sentence for citation in last.citations if citation.state is QuoteState.SUPPORTED} == {
-        "Boat Yacht | A night £18 | Deposit £250"
-    }
-
-
 async def test_a_follow_up_brings_the_question_before_it() -> None:
     agent = ask_small("£18.", "£250.")
     await answer(agent, _QUESTION)
@@ -187,30 +160,6 @@ async def test_a_second_reply_without_a_proof_does_not_replace_the_first() -> No
     assert (last.answer, last.stopped) == ("It costs two euros.", StopReason.ANSWERED)
 
 
-async def test_a_second_reply_with_a_proof_replaces_the_first() -> None:
-    agent = make_agent([expanding("Fees"), saying("It costs two."), saying('It is "2 euros a day" [{Fees}].')])
-    assert (await answer(agent)).answer.startswith('It is "2 euros a day"')
-
-
-async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
-    agent = make_agent([expanding("Fees")])
-    nonce = agent.conversation.state.nonce
-    echo = f"Open already for the question below: <<<{nonce} Fees"
-    last = await answer(agent, "How much is it?", saying(echo), saying(echo), saying("Two euros a day."))
-    assert last.answer == "Two euros a day."
-
-
-async def test_tools_are_offered_unless_everything_is_open() -> None:
-    searcher = make_searcher(make_library(_TEXT), RetrievalOptions())
-    options = AgentOptions(sends_hits=True)
-    agent = make_agent([saying("Not found: no.")], text=_TEXT, searcher=searcher, options=options)
-    await answer(agent, _QUESTION)
-    assert model_of(agent).requests[-1].tools == ()
-    long = make_agent([saying("Not found: no.")], text=_TEXT + _FILLING * 900, searcher=searcher, options=options)
-    await answer(long, _QUESTION)
-    assert model_of(long).requests[-1].tools
-
-
 async def test_what_the_program_adds_to_an_answer_is_not_sent_as_words_of_the_model() -> None:
     cut = ScriptedReply(text='It costs "2 euros a day" [{Fees}], and', reason="length")
     agent = make_agent([expanding("Fees"), cut, saying("Not found: no.")])
@@ -226,40 +175,3 @@ def test_nothing_that_a_model_reads_has_an_example_of_an_id() -> None:
     (without,) = remove_tools(ModelRequest(messages=(system,), tools=tools)).messages
     texts = [SYSTEM, without.text, *(f"{tool.description} {tool.parameters}" for tool in tools)]
     assert not any(_ID.search(text) for text in texts)
-
-
-async def test_sentences_without_a_source_are_named_in_the_answer_of_a_large_model() -> None:
-    text = 'It costs "2 euros a day" [{Fees}]. The mayor of Paris likes elephants.'
-    last: QuestionAnswered = await answer(make_agent([expanding("Fees"), saying(text)]))
-    assert [last.answer[start:end] for start, end in last.unsourced] == ["The mayor of Paris likes elephants."]
-    assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
-
-
-async def test_a_source_that_changed_is_said_to_have_changed() -> None:
-    agent = ask_small("A yacht costs £18 a night.")
-    await answer(agent, _QUESTION)
-    state = agent.conversation.state
-    moved = replace(state, library=make_library(_TEXT.replace("Boats moor", "All boats moor")))
-    (checked,) = update_citations(moved)
-    (source,) = checked.citations
-    assert (source.state, source.is_changed, source.quote) == (QuoteState.SUPPORTED, False, None)
-    assert source.span is not None
-    assert "Yacht | £18 | £250" in moved.library.text_at(source.span)
-    gone = replace(state, library=make_library(_TEXT.replace("£18", "£19")))
-    (checked,) = update_citations(gone)
-    assert [citation.is_changed for citation in checked.citations] == [True]
-
-
-async def test_a_source_leaves_through_every_exit() -> None:
-    agent = ask_small("A yacht costs £18 a night, not £99.")
-    await answer(agent, _QUESTION)
-    state = agent.conversation.state
-    for exit_text in (
-        render_markdown(state, "harbour.md"),
-        render_html(state, "harbour.md", state.library),
-        "\n".join(format_sources(state.exchanges[-1])),
-    ):
-        assert "found by roamtui" in exit_text
-        assert "not in the text that the model read" in exit_text
-    (claim,) = read_claims(render_markdown(state, "harbour.md"), "export.md")
-    assert claim.quote == "£99"

@@ -74,16 +74,3 @@ async def test_a_change_of_model_or_server_is_asked_once_and_before_anything_is_
         await agent.ask("And?")
     assert len(agent.conversation.state.exchanges) == 3
     assert [words in approval.detail for approval in approver.asked] == ([True, True] if words else [])
-
-
-async def test_a_model_is_chosen_for_one_conversation(store: ConversationStore) -> None:
-    first, second = [await _start(store, _make_model(*_BEFORE)) for _ in range(2)]
-    agent, approver = _resume(store, first, _make_model(*_BEFORE), answer=True)
-    agent.use_model(_make_model("openai/b", ""))
-    await agent.ask("And?")
-    await agent.conversation.start_new()
-    await agent.ask("And?")
-    assert approver.asked == []
-    await agent.conversation.open(second)
-    await agent.ask("And?")
-    assert len(approver.asked) == 1

@@ -37,6 +37,17 @@ async def test_a_text_cannot_close_its_fence_and_a_summary_is_one_line() -> None
     assert fence != "00000000"
 
 
+def test_questions_are_titles_that_are_questions_with_text() -> None:
+    titles = ("Fees", "3. How do I join the club? {#join}", "What's next?", "May guests use the boats?")
+    text = "# T\n\n" + "".join(f"## {title}\n\nBy post.\n\n" for title in titles)
+    library = Library(source="x.md", root=parse_document(f"{text}## Where are the empty boats?\n"))
+    assert suggest_questions(library) == ("How do I join the club?", "May guests use the boats?")
+    many = "".join(f"## Which key opens room {number}?\n\nA key.\n\n" for number in range(10))
+    rooms = (f"Which key opens room {number}?" for number in (0, 3, 6))
+    assert suggest_questions(Library(source="x.md", root=parse_document(many))) == tuple(rooms)
+    assert suggest_questions(Library(source="x.md", root=parse_document("# T\n\n## Iron locks\n\nA lock.\n"))) == ()
+
+
 def test_the_examples_have_handwritten_questions() -> None:
     for name in ("handbook.md", "pages"):
         library = open_library([str(get_resource_dir("examples") / name)])

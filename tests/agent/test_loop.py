@@ -133,35 +133,12 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     assert len(approver.asked) == 2
 
 
-async def test_instructions_come_before_the_outline_in_the_persons_role() -> None:
-    agent = make_agent([saying("So.")], options=AgentOptions(instructions="Answer in German."))
-    await ask(agent)
-    system, user = model_of(agent).requests[0].messages
-    assert (system.role, system.text) == (Role.SYSTEM, SYSTEM)
-    assert user.role is Role.USER
-    lead, _, rest = user.text.partition("\n\nOutline of ")
-    assert lead.startswith("My preferences for all your answers")
-    assert lead.endswith("\n> Answer in German.")
-    plain = make_agent([saying("So.")])
-    await ask(plain)
-    assert model_of(plain).requests[0].messages[1].text == f"Outline of {rest}"
-
-
 async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     library = make_library(MANUAL)
     agent = make_agent(searcher=KeywordSearcher(library), options=AgentOptions(sends_hits=False))
     calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
     await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
     assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1
-
-
-async def test_what_an_earlier_step_found_is_named_and_not_sent_again() -> None:
-    searcher = KeywordSearcher(make_library(MANUAL))
-    agent = make_agent([saying("So.")], searcher=searcher, options=AgentOptions(sends_hits=False))
-    await ask(agent, "And?")
-    search = ScriptedReply(calls=(("search_sections", {"query": "late returns"}),))
-    await ask(agent, "How much?", search, search, saying("So."))
-    assert ["cost 2 euros" in result for result in results(agent)] == [True, False]
 
 
 async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,9 +160,6 @@ async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch:
     await ask(agent)
     assert agent.conversation.state.exchanges[-1].steps[0].text == looks
     assert max(lost) < 100 < len(looks), "the last pieces"
-
-
-OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 
 
 def refuse(request: ModelRequest) -> ScriptedReply:
@@ -210,18 +184,3 @@ async def test_an_overflow_drops_sections_of_earlier_questions_and_retries() -> 
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
-
-
-async def test_a_refusal_that_no_smaller_request_avoids_is_told_as_it_is() -> None:
-    agent = make_agent([OVERFLOW, OVERFLOW])
-    last = await answer(agent)
-    assert (last.stopped, last.error) == (StopReason.ERROR, "The request is too long for this model.")
-
-
-async def test_one_step_fills_at_most_half_of_the_room() -> None:
-    text = "".join(f"# Bird {number}\n\n{WORDS * 90}\n\n" for number in range(20))
-    agent = make_agent(text=text, window_tokens=24_000)
-    await ask(agent, "Birds?", expanding(*(f"Bird {number}" for number in range(20))), saying("Not found: x."))
-    before, after = (estimate_request_tokens(request) for request in model_of(agent).requests)
-    room = 24_000 - before - 4_000
-    assert 0.4 * room < after - before < 0.55 * room

@@ -4,7 +4,6 @@ import asyncio
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -18,14 +17,13 @@ from roamtui.conversation.notices import format_steps, make_notices
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
-from roamtui.document.loader import build_library, load_files, open_sources
+from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.read import RawText
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import make_state
@@ -81,22 +79,6 @@ _PAGES = {
 _LIST = "# Gadget\n\n## Docs\n\n" + "".join(f"- [{path[1:-3]}]({path}): note\n" for path in _PAGES)
 
 
-async def test_a_hit_in_a_log_is_a_few_whole_lines() -> None:
-    lines = [f"2024-03-01 {n // 60:02}:{n % 60:02}:00 INFO *served* request {n}" for n in range(1_000)]
-    lines[138] = "2024-03-01 02:18:00 ERROR the __gateway__ timed out"
-    log = RawText(text="\n".join(lines), source="a.log", name="a.log", is_markdown=False)
-    library = build_library(log)
-    talk = Talk(agent=Agent(Conversation(library), NoModel(), KeywordSearcher(library)))
-    (citation,) = (await talk.ask("When did the gateway time out?")).citations
-    quoted = [line.strip() for line in (citation.quote or "").splitlines()]
-    assert (citation.start_line or 0) - 1 == (first := lines.index(quoted[0]))
-    assert quoted == lines[first : first + len(quoted)]
-    assert lines[138] in quoted
-    assert len(quoted) < 10
-    assert talk.answer is not None
-    assert "> 2024-03-01 02:18:00 ERROR the \\_\\_gateway\\_\\_ timed out\n" in talk.answer.answer
-
-
 async def test_it_searches_opens_a_batch_and_quotes() -> None:
     talk = make_talk()
     answer = await talk.ask("How much does a car cost?")
@@ -107,49 +89,6 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
 
 
-async def test_the_title_of_a_passage_of_a_folder_begins_with_its_file(tmp_path: Path) -> None:
-    deep = "# Report\n\n## Business\n\n### People\n\n#### Staff\n\n"
-    (tmp_path / "old").mkdir()
-    (tmp_path / "north.md").write_text(f"{deep}The harbour of the north employs 837 people.\n")
-    (tmp_path / "old" / "south.md").write_text(f"{deep}The harbour of the south employs 90 people.\n")
-    library, loader = open_sources([str(tmp_path)])
-    assert loader is not None
-    library = load_files(library, loader)
-    talk = Talk(agent=Agent(Conversation(library), NoModel(), KeywordSearcher(library)))
-    answer = (await talk.ask("How many people does the harbour employ?")).answer
-    heads = re.findall(r"^\*\*(.*)\*\*$", answer, re.MULTILINE)
-    assert heads == ["north.md › People › Staff", "old/south.md › People › Staff"]
-
-
-async def test_only_a_short_follow_up_has_the_words_of_the_question_before_it() -> None:
-    fleet = "## Cargo bikes\n\nEach cargo bike has a name. A cargo bike is wide.\n\n"
-    talk = make_talk(f"# Shed\n\n{fleet}## Fees\n\nA bike costs 3 crowns.\n\nA cargo bike costs 10 crowns.\n")
-    await talk.ask("How much does a bike cost?")
-    for follow_up in ("And for a cargo bike?", "What about cargo bikes?", "Or a cargo bike?"):
-        assert "A cargo bike costs 10 crowns." in ((await talk.ask(follow_up)).citations[0].quote or "")
-    longer = await talk.ask("And what does the wide one say of names, whoever rides?")
-    assert [citation.path[-1] for citation in longer.citations] == ["Cargo bikes"]
-
-
-async def test_a_german_follow_up_with_a_verb_is_also_searched_alone() -> None:
-    rules = "".join(f"## Schuppen {number}\n\nEin Rad nie zahlen.\n\n" for number in range(9))
-    talk = make_talk(f"# Verleih\n\n{rules}## Geld\n\nMit Karte zahlen.\n")
-    await talk.ask("Wie lange darf ich ein Rad behalten?")
-    assert "Mit Karte zahlen." in (await talk.ask("Und wie kann ich zahlen?")).answer
-
-
-async def test_names_that_the_document_lacks_are_said_but_other_words_are_not() -> None:
-    talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
-    for question in ("Wer zahlt die Miete?", "Wer zahlt die Tapeten?", "Und wer zahlt die Kosten?"):
-        assert "occur" not in (await talk.ask(question)).answer
-    assert (await talk.ask("Wer zahlt 2031 die Miete?")).answer.startswith(
-        "“2031” does not occur in the document.\n\n**"
-    )
-    ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
-    place = "in the document. “Norway” does not occur there."
-    assert ferry == f"Not found: nothing near the question was found {place}"
-
-
 async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
     talk = make_talk(has_search=False)
     answer = await talk.ask("Who composed the anthem of Norway?")
@@ -158,40 +97,6 @@ async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
     talk.agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
     answer = await talk.ask("Who composed the anthem of Norway?")
     assert answer.answer.startswith("Not found: nothing was searched. The index is damaged.")
-
-
-async def test_the_topics_of_a_follow_up_come_from_questions_and_not_from_what_was_quoted() -> None:
-    talk = make_talk((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"))
-    await talk.ask("what does damage cost?")
-    assert (await talk.ask("and how do I pay for it?")).citations[0].path[-1] == "Paying"
-
-
-async def test_the_likeliest_passage_of_a_section_comes_first_and_they_share_no_text() -> None:
-    fillers = "".join(f"Day {number}. {'The wind turned in the harbour. ' * 18}\n\n" for number in range(5))
-    text = f"# Log\n\n## Voyages\n\nAn anchor of iron was sold.\n\n{fillers}The anchor of iron weighs ninety kilos.\n"
-    talk = make_talk(text)
-    citations = (await talk.ask("What does the iron anchor weigh?")).citations
-    spans = [(citation.span.start, citation.span.end) for citation in citations if citation.span is not None]
-    assert len(spans) == 2
-    assert spans[1][1] <= spans[0][0]
-    assert "ninety kilos" in (citations[0].quote or "")
-
-
-async def test_a_statement_that_the_question_names_comes_first() -> None:
-    rows = "".join(f"| Line {number} | {number} |\n" for number in range(9))
-    statement = f"## Consolidated Statement of Income\n\n| Item | 2022 |\n|---|---|\n| Net sales | 34 |\n{rows}\n"
-    talk = make_talk(f"# Report\n\n## Overview\n\nThe net sales of 2022 were what Quill sold.\n\n{statement}")
-    answer = await talk.ask("What were the net sales of Quill in 2022?")
-    assert [citation.path[-1] for citation in answer.citations] == ["Consolidated Statement of Income", "Overview"]
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["What is her name?", "When does she sail with us, and when with him?", "Wie heißt euer Hund?", "Is she with him?"],
-)
-async def test_a_pronoun_is_no_evidence(question: str) -> None:
-    talk = make_talk("# Crew\n\n## Captain\n\nShe asks him to help her.\n\n## Bootsmann\n\nEuer Gepäck gebt ihr ihm.\n")
-    assert (await talk.ask(question)).stopped is not StopReason.ANSWERED
 
 
 @pytest.mark.parametrize(("question", "passage"), read_rows("agent/offline", "forms"))
@@ -209,27 +114,6 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     assert not {*"“”"} & {*answer.answer}
     proof = match_proof(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library)
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
-
-
-async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
-    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
-    exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")
-    passage = exchange.citations[0]
-    assert passage.quote is not None
-    assert "Births" not in passage.quote
-    assert f"\n\n| City | Births |\n|---|---|\n{passage.quote}\n\n[" in exchange.answer
-    assert exchange.answer[passage.start : passage.end] == passage.quote
-    assert passage.span is not None
-    assert library.text_at(passage.span) == passage.quote
-
-
-async def test_a_passage_on_a_further_page_of_a_long_section_is_found() -> None:
-    filler = "\n\n".join(f"On day {number} the wind turned, and the ferry lay in the harbour." for number in range(500))
-    talk = make_talk(f"# Log\n\n## Voyages\n\n{filler}\n\nThe anchor weighs ninety kilos of iron.\n")
-    answer = await talk.ask("How much does the anchor weigh?")
-    assert "The anchor weighs ninety kilos of iron." in (answer.citations[0].quote or "")
-    calls = [use.call for step in talk.agent.conversation.state.exchanges[-1].steps for use in step.uses]
-    assert any(":2" in call.arguments for call in calls if call.name == "expand_sections")
 
 
 async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
@@ -252,15 +136,6 @@ async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> No
         await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")
     ).answer
     assert named.split("\n\n")[0].endswith("the nearest. “Norway” does not occur in the document.")
-
-
-async def test_a_title_that_joins_two_words_of_the_question_answers_it() -> None:
-    deploying = "## Deploying\n\nPush a tag.\n\n## Pager\n\nNo deploy on Friday.\n"
-    answer = await make_talk(f"# Operations\n\n{deploying}\n## Rollback\n\nRun `ops revert`.\n").ask(
-        "how do I roll back a deploy"
-    )
-    assert answer.stopped is StopReason.ANSWERED
-    assert answer.citations[0].path[-1] == "Rollback"
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
@@ -340,13 +215,6 @@ async def test_german_is_answered_whatever_form_its_words_have(question: str, qu
     assert quote in answer.answer
 
 
-async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() -> None:
-    talk = make_talk("# 指南\n\n## 借阅期限\n\n图书的借期为三十天。\n\n## 押金\n\n免收押金。\n")
-    assert "图书的借期为三十天。" in (await talk.ask("借期是多少天？")).answer
-    assert (await talk.ask("停车场在哪里？")).stopped is StopReason.NOT_FOUND
-    assert (await talk.ask("免收押金吗？")).citations[0].path[-1] == "押金"
-
-
 def _make_talk(site: FakeSite) -> Talk:
     library, loader = open_sources([site.url("/llms.txt")])
     return Talk(agent=Agent(Conversation(library, source_loader=loader), NoModel(), KeywordSearcher(library)))
@@ -381,17 +249,6 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
     for exported in (render_markdown(state, "mill.md"), render_html(state, "mill.md", library)):
         assert "1 passage" in exported
         assert not re.search("✓|found in the text|is quoted", exported)
-
-
-async def test_no_export_shows_the_anchor_of_a_title() -> None:
-    text = "# Mill {#mill}\n\n## How heavy is the stone? {#stone}\n\nThe stone weighs 900 kilos.\n"
-    exchange, library = await _ask("How heavy is the stone?", text=text)
-    assert exchange.citations[0].path == ("Mill", "How heavy is the stone?")
-    state = replace(make_state(), library=library, exchanges=(exchange,))
-    page = re.sub("<pre>.*?</pre>", "", render_html(state, "mill.md", library), flags=re.DOTALL)
-    for exported in (render_markdown(state, "mill.md"), page):
-        assert "How heavy is the stone?" in exported
-        assert "{#" not in exported
 
 
 @pytest.mark.parametrize(("question", "answer"), read_rows("agent/offline", "handbook"))

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from roamtui.agent.presentation import format_read, list_unread
-from roamtui.agent.reading import format_reading
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.reading import Reading
 from roamtui.document.library import Library
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
@@ -64,8 +62,3 @@ async def test_a_section_that_the_document_lost_is_not_offered() -> None:
     (exchange,) = agent.conversation.state.exchanges
     assert list_unread(exchange, _LIBRARY)
     assert list_unread(exchange, Library(source="", root=make_library("# Birds\n").root)) == ()
-
-
-def test_pages_that_were_not_read_are_counted() -> None:
-    reading = Reading(whole=2, partly=1, sections=9, pages="the 2 of 5 pages read so far")
-    assert format_reading(reading) == "Read 2 of 9 sections, 1 in part (2 of 5 pages read so far)"

@@ -8,13 +8,9 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Origin
 from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.update import ExpandSections
 from roamtui.search.keyword import KeywordSearcher
-from tests.conversation.conversations import find
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
-from tests.fakes.site import FakeSite
 
 _LONG = "\n\n".join(f"Filler sentence number {number} says little." for number in range(1_000))
 _MANUAL = f"# Manual\n\n## Lending\n\nBooks go out for four weeks.\n\n## History\n\n{_LONG}\n"
@@ -37,21 +33,6 @@ def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(sends_hits=True)
     return Agent(conversation, model, KeywordSearcher(library), options), model
-
-
-def resume(agent: Agent, folder: Path) -> Conversation:
-    """Resume the conversation as a new program does."""
-    conversation = agent.conversation
-    conversation.close()
-    library, loader = Bootstrap().open([str(folder / "manual.md")])
-    assert conversation.store is not None
-    return Conversation(
-        library,
-        saved_id=conversation.state.id,
-        store=conversation.store,
-        source_loader=loader,
-        open_source=Bootstrap().open_added,
-    )
 
 
 def read_prompt(model: ScriptedModel) -> str:
@@ -78,28 +59,3 @@ async def test_the_next_question_sees_the_outline_the_hits_and_the_tools_of_all_
     (sources / "new" / "tariff.md").write_text("# Tariff\n")
     added = await agent.conversation.add_source(str(sources / "new" / "tariff.md"))
     assert added.key == "tariff.md (2)"
-
-
-async def test_pages_of_an_added_site_open_and_come_back_when_resumed(sources: Path) -> None:
-    pages = {
-        "/llms.txt": "# Site\n\n> Fees.\n\n## Docs\n\n- [Fees](fees.md): costs\n",
-        "/fees.md": "# Fees\n\nNine euros.\n",
-    }
-    with FakeSite(pages) as site:
-        agent, _ = make(sources)
-        await agent.conversation.add_source(str(sources / "acts"))
-        source = await agent.conversation.add_source(site.url("/llms.txt"))
-        link = find(agent.conversation.state, "Fees")
-        await agent.conversation.execute(ExpandSections(section_ids=(link,), origin=Origin.PERSON))
-        assert tuple(agent.conversation.state.open_sections) == (link,)
-        (page,) = (
-            document for document in agent.conversation.state.library.documents if document.url == site.url("/fees.md")
-        )
-        assert "Nine euros." in page.text
-        assert agent.conversation.state.library.source_of(page.ids[0]) == source
-        await agent.ask("Why?")
-        ids = [*agent.conversation.state.library.walk()]
-
-        resumed = resume(agent, sources)
-    assert [*resumed.state.library.walk()] == ids
-    assert tuple(resumed.state.open_sections) == (link,)

@@ -50,9 +50,3 @@ async def test_pages_whose_titles_bear_on_the_question_are_read_before_it_is_ans
             assert all(agent.conversation.state.library.node(page).is_loaded for page in unread)
         else:
             assert "It takes 12 minutes." in exchange.answer
-
-
-async def test_no_page_is_read_for_a_question_without_words() -> None:
-    with open_agent(NoModel()) as (agent, site):
-        await agent.ask("?")
-        assert site.counts.paths == []

@@ -1,6 +1,5 @@
 """Questions come with search results, and with the section that clearly answers them open."""
 
-import asyncio
 import re
 
 import pytest
@@ -14,16 +13,12 @@ from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.retrieval.choose import ModelView
-from roamtui.retrieval.policy import DEFAULT_POLICY
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.text import estimate_tokens
 from tests.agent.asking import (
     FakeSearcher,
     answer,
     ask,
-    count_turns,
-    expanding,
     ids,
     make_agent,
     model_of,
@@ -71,23 +66,6 @@ async def test_the_first_request_contains_the_section_that_answers() -> None:
     assert [citation.is_verified for citation in last.citations] == [True]
 
 
-async def test_an_excerpt_can_be_quoted_and_opens_its_section_only_then() -> None:
-    agent = _make_agent()
-    wrens = saying('It says "sing in shallow hedges" [{Wrens}].')
-    events = await ask(agent, UNCLEAR, expanding("Herons"), wrens)
-
-    [opened, quoted] = [event for event in events if isinstance(event, SectionsExpanded)]
-    assert opened.opened_ids == (IDS["Herons"],)
-    assert "Herons wait for fish" in opened.results[0].text, "an excerpt does not count as delivered text"
-    assert quoted.opened_ids == (IDS["Wrens"],)
-    assert events[-2] is quoted
-    assert [citation.is_verified for citation in agent.conversation.state.exchanges[-1].citations] == [True]
-    assert "Wrens sing" not in sent(agent)[-1].text
-    await ask(agent, "And then?", ANSWER)
-    assert f"[{IDS['Wrens']}] Birds > Wrens (lines" in _last_question(agent)
-    assert set(agent.conversation.state.open_sections) == {IDS["Herons"], IDS["Wrens"]}
-
-
 async def test_a_small_document_is_sent_whole_and_open() -> None:
     agent = _make_agent(TEXT.partition("## Storks")[0])
     events = await ask(agent, UNCLEAR, ANSWER)
@@ -110,9 +88,6 @@ async def test_nothing_is_opened_unless_the_first_hit_is_clear(question: str) ->
     assert FOUND_LEAD not in _last_question(agent)
 
 
-_FILLER = "Nothing of note is said in this sentence of a long file. " * 120
-
-
 def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
     return Hit(section_id=id_of(library, title), score=score, snippet="", why="")
 
@@ -130,30 +105,6 @@ async def test_a_model_is_told_why_there_are_no_hits(error: StoreError | None, r
     searcher = FakeSearcher(_hit(library, "Late"), error=error)
     found = await retrieve_context(searcher, ModelView(library=library, room_tokens=room), "Is it red?", None)
     assert found.text.startswith(lead)
-
-
-def test_what_a_question_names_is_whole_besides_few_other_hits() -> None:
-    rows = "".join(f"| Line {number} of the balance sheet of herons | {number},000 |\n" for number in range(80))
-    others = "".join(f"## Part {number}\n\nQuick ratio. {_FILLER}\n\n" for number in range(9))
-    library = make_library(f"# Report\n\n{others}## Balance Sheets\n\n| Line | 2022 |\n|---|---|\n{rows}")
-    question = "What is the quick ratio?"
-    found = asyncio.run(retrieve_context(KeywordSearcher(library), ModelView(library=library), question, None))
-    assert _list_hits(found)[0] == id_of(library, "Balance Sheets")
-    assert " (complete)\n" in found.text.partition("| Line")[0]
-    _, table_end, beside = found.text.partition("| 79,000 |")
-    assert table_end
-    assert estimate_tokens(beside) <= DEFAULT_POLICY.beside_named_tokens_max + DEFAULT_POLICY.neighbourhood_tokens
-
-
-async def test_missing_names_are_looked_for_beside_the_event_loop() -> None:
-    text = "# A\n\n## B\n\nRed bricks.\n\n## C\n\n" + "Gray stones of Überlingen lie here.\n" * 100_000
-    library = make_library(text)
-    view = ModelView(library=library)
-    searcher = FakeSearcher(_hit(library, "B"))
-    question = "Which bricks are red, says Fabrikam?"
-    found, turns = await count_turns(retrieve_context(searcher, view, question, None))
-    assert "(“Fabrikam” does not occur in the document.)" in found.text
-    assert turns > 100, "the event loop went on meanwhile"
 
 
 async def test_a_section_that_clearly_answers_comes_with_only_a_line_for_each_other_hit() -> None:

@@ -9,15 +9,10 @@ from roamtui.agent.prompt import CALL_REMINDER, LAST_STEP_NOTE, REPEATED_CALL
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
-    DraftRecorded,
     QuestionAnswered,
     StopReason,
-    ThinkingStreamed,
     ThoughtsRecorded,
 )
-from roamtui.conversation.log import ConversationStore
-from roamtui.conversation.state import fold_events
-from roamtui.errors import ModelError
 from roamtui.export.markdown import render_markdown
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
@@ -51,20 +46,6 @@ async def test_thoughts_are_kept_apart_from_the_answer(opener: str) -> None:
     assert "9 euros" not in render_markdown(agent.conversation.state, "m.md")
 
 
-async def test_thoughts_without_their_start_leave_the_draft(store: ConversationStore) -> None:
-    agent = make_agent(store=store)
-    thoughts = " ".join(f"Thought {number}." for number in range(200))
-    model_of(agent).add_replies(saying(f"{thoughts}\n</think>\nNot found: no."))
-    events = await ask(agent)
-    retracted = [event for event in events if isinstance(event, ThinkingStreamed) and event.replaces_answer]
-    assert [event.text.strip() for event in retracted] == [thoughts]
-    saved = store.open(agent.conversation.state.id)[0].events
-    drafts = [event for event in saved if isinstance(event, DraftRecorded)]
-    assert drafts[-1].text == ""
-    before_end = [event for event in saved if not isinstance(event, QuestionAnswered)]
-    assert fold_events(agent.conversation.state.library, before_end).exchanges[-1].answer == ""
-
-
 @pytest.mark.parametrize(
     "form", ["<tool_call>\n{}\n</tool_call>", "```json\n{}\n```", "[TOOL_CALLS][{}]", "I look.\n{}"]
 )
@@ -92,15 +73,6 @@ async def test_marks_that_a_server_leaves_around_the_name_of_a_tool_do_not_matte
     assert tuple(agent.conversation.state.open_sections) == (fees,)
 
 
-async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() -> None:
-    agent = make_agent(window_tokens=4_000)
-    words = " ".join(f"word{number}" for number in range(10_000))
-    model_of(agent).add_replies(saying(f"Not found: {words}"))
-    last = await answer(agent)
-    assert "The answer is cut off here" in last.answer
-    assert len(last.answer) < len(words) / 2
-
-
 async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answer() -> None:
     broken = '<tool_call>{"name": "expand_sec'
     agent = make_agent([saying(broken), saying("Not found: no."), *[saying(broken)] * 3])
@@ -109,23 +81,6 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answe
     assert broken.removeprefix("<tool_call>") in read_sent(agent)
     last = await answer(agent)
     assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model returned no answer")
-
-
-async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
-    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
-    last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
-    assert (last.stopped, last.answer) == (StopReason.ERROR, text)
-
-
-async def test_a_call_that_found_no_room_may_be_made_again() -> None:
-    text = "".join(f"# {title}\n\n{'Some words. ' * 900}\n\n" for title in ("A", "B", "C"))
-    both = ScriptedReply(calls=tuple(("expand_sections", {"section_ids": [title]}) for title in "AB"))
-    agent = make_agent([both, expanding("B"), saying("Not found: no.")], text=text, window_tokens=12_000)
-    await answer(agent)
-    opened, refused, opened_later = results(agent)
-    assert "no room" not in opened
-    assert "no room" in refused
-    assert "Some words." in opened_later
 
 
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
@@ -152,14 +107,3 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     assert len(model_of(agent).requests) == 2
     streamed = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
     assert len(streamed) < len(unit) * 40
-
-
-async def test_an_answer_longer_than_the_model_may_write_is_cut_without_its_thoughts() -> None:
-    agent = make_agent()
-    words = " ".join(f"word{number}" for number in range(2_000))
-    model_of(agent).answer_tokens_max = 100
-    model_of(agent).add_replies(saying(f"<think>{words}</think>Not found: {words}"))
-    last = await answer(agent)
-    assert "The answer is cut off here" in last.answer
-    assert len(last.answer) < 1_000
-    assert words.endswith(thoughts_of(agent)[0])

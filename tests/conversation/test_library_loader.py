@@ -1,13 +1,9 @@
 """Commands and saved conversations load the files and pages that they need, and nothing else."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
@@ -20,39 +16,13 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.update import Command, ExpandSections
-from roamtui.document.document import Document
-from roamtui.document.library import Library
-from roamtui.document.loader import Loader, open_sources
+from roamtui.document.loader import open_sources
 from tests.case_files import read_case
 from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 from tests.search.libraries import id_of
 
 PAGE = "# {0}\n\nWords of {0}.\n\n## More of {0}\n\n" + "Many words. " * 900
-
-
-class CountingLoader(Loader):
-    """Records what is loaded, and in which threads."""
-
-    def __init__(self, loader: Loader) -> None:
-        super().__init__(loader.options, files=loader.files)
-        self.loaded: list[str] = []
-        self.threads: set[int] = set()
-
-    @override
-    def load_batch(self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]) -> dict[str, Document]:
-        self.loaded += [library.node(node_id).title for node_id in node_ids]
-        self.threads.add(threading.get_ident())
-        return super().load_batch(library, node_ids, approved)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "docs"
-    (root / "sub").mkdir(parents=True)
-    for name in ("a.md", "b.md", "sub/c.md"):
-        (root / name).write_text(PAGE.format(Path(name).stem.upper()), "utf-8")
-    return root
 
 
 def find(conversation: Conversation, title: str) -> str:
@@ -65,19 +35,6 @@ async def dispatch(conversation: Conversation, command: Command) -> list[Convers
     conversation.subscribe(events.append)
     await conversation.execute(command)
     return events
-
-
-async def test_a_caller_that_stops_does_not_stop_the_loading_of_all_files(folder: Path) -> None:
-    library, files = open_sources([str(folder)])
-    assert files is not None
-    loader = CountingLoader(files)
-    conversation = Conversation(library, source_loader=loader)
-    stopped = asyncio.create_task(conversation.load_all())
-    await asyncio.sleep(0)
-    stopped.cancel()
-    await conversation.load_all()
-    assert loader.loaded == ["a.md", "b.md", "c.md"]
-    assert loader.threads.isdisjoint({threading.get_ident()})
 
 
 def write_list(*urls: str) -> str:

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import KeepOpenMode, RequestBudget
 from roamtui.conversation.events import OpenSection, Origin, StopReason
-from roamtui.conversation.question_flow import estimate_hits_room, select_sections_to_close
+from roamtui.conversation.question_flow import select_sections_to_close
 from roamtui.conversation.state import ConversationState, Exchange, apply_events
 from roamtui.conversation.update import FoldNodes, update
 from tests.conversation.conversations import (
@@ -30,22 +30,6 @@ def test_a_section_without_room_is_named_and_retried() -> None:
     assert next(iter(state.open_sections.values())).deliveries == ()
     state = begin(finish(state))
     assert "long-0 " in messages(state)[-1].text
-
-
-def test_search_results_get_what_the_window_leaves_besides_open_sections() -> None:
-    def estimate(messages_max: int | None, *opened: str, hits_max: int | None = 1_000) -> int | None:
-        context = replace(
-            PROMPT_CONTEXT, budget=RequestBudget(open_max=400, messages_max=messages_max, hits_max=hits_max)
-        )
-        return estimate_hits_room(open_by_person(make_state(), *opened), "Why?", context)
-
-    assert estimate(2_000) == 1_000
-    assert estimate(None) is estimate(2_000, hits_max=None) is None
-    assert estimate(10) == 0
-    left = estimate(900)
-    assert left is not None
-    assert 700 < left < 900
-    assert estimate(900, "Long") == left - 400
 
 
 _QUESTIONS = 5

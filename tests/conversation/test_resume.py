@@ -88,15 +88,6 @@ def test_a_missing_section_is_closed_and_reported() -> None:
     assert "alpha-0" not in read_all(begin(resumed))
 
 
-def test_a_section_is_found_again_if_a_change_is_taken_back_between_two_resumptions() -> None:
-    played = Recorder().ask("Why?", "Child one")
-    library = played.state.library
-    saved = fold_events(library, played.events)
-    _, changed = resume_state(saved, make_library(TEXT.replace("## Parent", "## New parent")))
-    resumed, _ = resume_state(apply_events(saved, *changed), library)
-    assert tuple(resumed.open_sections) == (find(library, "Child one"),)
-
-
 def test_rewinding_past_a_reload_delivers_the_current_text() -> None:
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from roamtui.bootstrap import open_library
-from roamtui.errors import ModelError, RoamtuiError
+from roamtui.errors import ModelError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.models.base import Model
@@ -43,13 +43,6 @@ async def test_a_question_without_its_document_or_section_is_skipped(tmp_path: P
         "question gone",
         "question outside",
     ]
-
-
-async def test_documents_that_cannot_be_read_end_a_run_over_all_of_them(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    with pytest.raises(RoamtuiError):
-        await _measure(tmp_path, CANOE, scope="all")
-    assert len((await _measure(tmp_path, CANOE, scope="doc")).problems) == 1
 
 
 async def test_a_follow_up_is_found_only_with_its_history(tmp_path: Path) -> None:

@@ -43,11 +43,6 @@ def test_search_is_scored_strictly_and_relaxed() -> None:
     assert low <= 0.25 <= high
 
 
-def test_an_interval_holds_95_percent_of_the_bootstrap_samples() -> None:
-    rows = [_row(1, 1, 1.0), _row(None, None, 1.0)] * 200
-    assert score_run(rows, has_search=True).intervals["hit_at_1"] == pytest.approx((0.451, 0.549), abs=0.004)
-
-
 def test_an_agent_is_scored_without_search_too() -> None:
     agents = [_agent(opened=True, quotes=(2, 3), tokens=100), _agent(opened=False, quotes=(1, 1), tokens=700)]
     score = score_run([_row(None, None, 0.0, agent) for agent in agents], has_search=False)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from pathlib import Path
 
 from roamtui.agent.requests import AgentOptions
@@ -92,11 +91,6 @@ def list_states(content: Table) -> list[list[str]]:
 
 def list_questions(requests: Sequence[ModelRequest]) -> list[str]:
     return [request.messages[-1].text.rpartition("Question: ")[2] for request in requests]
-
-
-def share_start(one: str, other: str) -> str:
-    """Return the text with which both begin."""
-    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))]
 
 
 async def wait_until(is_met: Callable[[], bool]) -> None:

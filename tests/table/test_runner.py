@@ -1,29 +1,20 @@
 """Filling tables: what is asked, what each cell becomes, and what a second run asks again."""
 
 import asyncio
-import re
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.loop import Agent
-from roamtui.bootstrap import open_library
-from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
-from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
-from roamtui.search.base import RetrievalOptions
-from roamtui.search.hybrid import make_searcher
-from roamtui.table.runner import TableRun, fill_table, format_estimate, format_progress
+from roamtui.table.runner import TableRun, fill_table, format_estimate
 from roamtui.table.store import hold_table, list_rows, read_table
-from roamtui.text import estimate_tokens
-from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply, estimate_request_tokens
-from tests.real_documents import PROJECT_DIR
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
     PETS,
@@ -35,7 +26,6 @@ from tests.table.filling import (
     list_states,
     list_values,
     make_plan,
-    share_start,
     wait_until,
     write_leases,
 )
@@ -86,41 +76,6 @@ async def test_only_what_is_new_or_changed_is_asked_again(leases: Path, folder: 
     model = answering_model(name="other")
     run, _ = await fill(define(folder, leases, PERIOD), model)
     assert (len(model.requests), run.kept) == (2, 0)
-
-
-async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path) -> None:
-    gate = asyncio.Event()
-
-    def answer_once(request: ModelRequest) -> ScriptedReply:
-        reply = answer(request)
-        return reply if len(first.requests) < 3 else ScriptedReply(text=reply.text, gate=gate)
-
-    first = ScriptedModel([answer_once] * 10)
-    task = asyncio.create_task(fill(define(folder, leases, PERIOD, PETS), first))
-    await wait_until(lambda: len(first.requests) == 3)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert first.is_closed
-    second = answering_model()
-    run, table = await fill(define(folder, leases, PERIOD, PETS), second)
-    assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
-    assert list_states(table) == [["found", "found"], ["found", "partly"]]
-
-
-async def test_a_stopped_run_counts_the_answers_of_rows_that_it_did_not_reach(leases: Path, folder: Path) -> None:
-    await fill(define(folder, leases, PERIOD), answering_model())
-    model, runs = ScriptedModel([ScriptedReply(text="Not found: x.", gate=asyncio.Event())]), list[TableRun]()
-    table = define(folder, leases, PERIOD, PETS)
-    task = asyncio.create_task(fill_table(table, make_plan(model), lambda run, _cell: runs.append(run)))
-    await wait_until(lambda: bool(model.requests))
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    progress = format_progress(runs[-1])
-    assert progress.startswith("2 of 4 cells: 2 found · 2 cells left to fill · read ~")
-    assert progress.endswith(" tokens"), "the request that was stopped counts"
-    assert runs[-1].kept == 2
 
 
 async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:
@@ -185,26 +140,6 @@ def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
     assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 
 
-async def test_prompts_of_a_row_share_more_than_45_percent(tmp_path: Path, folder: Path) -> None:
-    """A long document, so that sections and hits differ from question to question."""
-    chapters = [
-        f"## Part {number}\n\n{f'Rule {number} says that item {number} costs {number} euros. ' * 60}\n"
-        for number in range(30)
-    ]
-    path = tmp_path / "rules.md"
-    path.write_text("# Rules\n\n" + "\n".join(chapters), "utf-8")
-    questions = [f"What does item {number} cost?" for number in range(3, 9)]
-    model = ScriptedModel([ScriptedReply(text="Not found: x.")] * 6)
-    await fill(define(folder, path, *questions), model)
-    texts = ["\n".join(message.text for message in request.messages) for request in model.requests]
-    tools = estimate_request_tokens(model.requests[0]) - estimate_tokens(texts[0])
-    shared = [estimate_tokens(share_start(texts[0], text)) + tools for text in texts[1:]]
-    total = [estimate_request_tokens(request) for request in model.requests[1:]]
-    assert sum(shared) >= 0.45 * sum(total)
-    marks = {mark for text in texts for mark in re.findall(r"<<<([g-z]{8})", text)}
-    assert len(marks) == 1
-
-
 async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: Path) -> None:
     gate = asyncio.Event()
     usage = Usage(input_tokens=100, cost_usd=0.3)
@@ -251,29 +186,6 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
     assert list_states(table)[0] == ["passage", "not_found"]
     values = ["The notice period is 60 days.", "The notice period is three months.", "The notice period is a week."]
     assert [row[0] for row in list_values(table)] == values
-
-
-async def test_a_cell_without_a_model_judges_passages_as_an_answer_does(folder: Path) -> None:
-    handbook = PROJECT_DIR / "examples" / "handbook.md"
-    questions = (
-        "Can I bring my dog?",
-        "What happens if I lose a tool?",
-        "Is there a wheelchair ramp?",
-        "Who won the cup?",
-    )
-    stopped: list[StopReason | None] = []
-    for question in questions:
-        library = open_library([str(handbook)])
-        conversation = Conversation(library)
-        exchange = await Agent(conversation, NoModel(), make_searcher(library, RetrievalOptions())).ask(question)
-        assert exchange is not None
-        stopped.append(exchange.stopped)
-    _, table = await fill(define(folder, handbook, *questions), NoModel())
-    assert stopped[:2] == [StopReason.ANSWERED] * 2
-    nearest = [state == "nearest" for state in list_states(table)[0]]
-    assert all(value for value, is_nearest in zip(list_values(table)[0], nearest, strict=True) if is_nearest)
-    assert nearest == [reason is StopReason.NEAREST for reason in stopped]
-    assert list_states(table)[0][:2] == ["passage"] * 2
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
