@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
-_TITLE_LENGTH = 40
+_TITLE_LENGTH = 30
 """Maximum length of a section's title in the border of the question box."""
 _WAITING_SECONDS = 0.3
 """A question that waits longer than this is shown below the box."""
