@@ -69,11 +69,6 @@ def test_front_matter_is_a_table_whose_words_are_where_they_stand(line_end: str)
     assert [front[0].text[first:last] for first, last in marked] == ["Boats", "on"]
 
 
-@pytest.mark.parametrize("text", ["---\n---\n# T\n", "---\n : \n---\n", "---\n" + "a: b\n" * 9_000 + "---\nx\n"])
-def test_odd_front_matter_is_shown(text: str) -> None:
-    assert _read_all(make_lines(text))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list_documents("books/*.md"))
 def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:

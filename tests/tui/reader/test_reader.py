@@ -179,19 +179,6 @@ async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code
         assert reader.get_selected_or_section_text().startswith("10:00 ERROR lost\n  at frame 1\n\n(")
 
 
-async def test_the_current_match_other_matches_and_a_selection_have_grounds_of_their_own() -> None:
-    text = "# A\n\nRye, oats, rye and barley.\n"
-    async with _run(make_library(text), "A") as (app, reader, pilot):
-        reader.highlight_words(("rye",), text.index("Rye"))
-        y = list_lines(reader).index("Rye, oats, rye and barley.")
-        app.screen.selections = {reader: Selection(Offset(19, y), Offset(25, y))}
-        await pilot.pause()
-        grounds = {
-            part.text.strip(" ,."): part.style.bgcolor for part in reader.render_line(y) if part.style is not None
-        }
-        assert len({grounds["Rye"], grounds["oats"], grounds["rye"], grounds["barley"]}) == 4
-
-
 async def test_wide_code_says_that_it_goes_on_and_is_read_to_its_end() -> None:
     code = "".join(f"word{number}," for number in range(20))
     async with _run(make_library(f"# Guide\n\n```\n{code}\nshort\n```\n")) as (_app, reader, pilot):

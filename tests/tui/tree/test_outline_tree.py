@@ -122,18 +122,6 @@ async def test_a_click_on_the_triangle_folds_and_one_elsewhere_reads() -> None:
         assert app.messages[-1] == TargetActivated(SectionTarget(security))
 
 
-async def test_the_cursor_is_seen_in_every_theme_with_and_without_the_focus() -> None:
-    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
-        for theme in ("nord", "textual-light"):
-            app.theme = theme
-            await pilot.pause()
-            for focus in (tree.focus, tree.blur):
-                focus()
-                await pilot.pause()
-                grounds = [line[0].style.bgcolor for line in map(list, map(tree.render_line, (0, 3))) if line[0].style]
-                assert len(set(grounds)) == 2, (theme, focus)
-
-
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
     library = make_wide_library(100)
     host = id_of(library, "Part 10")
@@ -148,17 +136,6 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         tree.show(replace(make_state(grown), unfolded=frozenset()))
         await pilot.pause()
         assert _lines(tree) == before
-
-
-async def test_what_has_just_unfolded_is_scrolled_into_view() -> None:
-    library = make_wide_library(3)
-    host = id_of(library, "Part 2")
-    grown = library.graft_all({host: make_wide_library(100).root})
-    async with _run(make_state(library)) as (_, tree, pilot):
-        tree.show(replace(make_state(grown), unfolded=frozenset({host, *grown.children(host)})))
-        tree.reveal(id_of(grown, "Part 50"))
-        await pilot.pause()
-        assert any("Part 50" in line for line in _lines(tree))
 
 
 async def test_the_tree_marks_what_a_search_found_and_goes_to_what_the_agent_opened() -> None:
