@@ -45,10 +45,8 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         self.highlights = Highlights()
         self._laid_out_width = 0
         """Width for which the text is laid out, or 0 before the first layout."""
-        self._blank_lines = 0
-        """Blank lines after the last line, so that any section can be scrolled to the top."""
         self._height = 0
-        """Height of the view when the blank lines were counted."""
+        """Height of the view at the last jump or change of its size."""
         self._jump_offset = 0
         """Offset of the last jump, which is scrolled to again if the width becomes known only later."""
         self._quote_start = 0
@@ -134,9 +132,13 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
             line = line * height // max(1, estimated_height)
         return self.lines.get_top(chunk) + line
 
-    def _update_virtual_size(self) -> None:
-        width = max(self.view_size.width, self.lines.text_width) if self.lines.chunks else 0
-        self.virtual_size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
+    def _update_virtual_size(self, top: int) -> None:
+        """Have room for all lines, and for blank ones without which line `top` could not be at the top."""
+        size = Size(0, 0)
+        if self.lines.chunks:
+            width = max(self.view_size.width, self.lines.text_width)
+            size = Size(width, max(len(self.lines), top + self.view_size.height))
+        self.virtual_size = size
 
     @property
     def offset_in_view(self) -> int:
@@ -165,9 +167,8 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         while chunk >= 0 and height < self.view_size.height:
             height += len(self.lines.get_chunk_lines(chunk).lines)
             chunk -= 1
-        self._blank_lines = 0
-        self._update_virtual_size()
-        self.scroll_to(y=len(self.lines), force=True)
+        self._update_virtual_size(self.top_y)
+        self.scroll_to(y=max(0, len(self.lines) - self.view_size.height), force=True)
 
     def _rebuild_lines(self, offset: int) -> None:
         """Lay out the text again, and show it from an offset of the document on."""
@@ -189,9 +190,8 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         if lines.chunks:
             lines.measure_from(y, height)
             top = self._measure_chunk_at(y, is_from_end=True)
-            self._blank_lines = max(0, top + height - len(lines))
             self._height = height
-            self._update_virtual_size()
+            self._update_virtual_size(top)
             self._is_jumping = True
             self.scroll_to(y=top, force=True)
             self._update_view(is_upward=True)
@@ -248,11 +248,11 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         lines = self.lines
         height = self.view_size.height
         if not lines.chunks or not height:
-            self._update_virtual_size()
+            self._update_virtual_size(0)
             return
         y = self._measure_chunk_at(self.top_y, is_from_end=is_upward)
         lines.measure_from(y, height)
-        self._update_virtual_size()
+        self._update_virtual_size(y)
         if y != self.top_y:
             self.scroll_to(y=y, force=True)
         if not self._is_jumping:
@@ -267,7 +267,6 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
                 self._show_quote()
                 self._show_match()
         self._height = self.view_size.height
-        self._blank_lines = max(0, min(self._blank_lines, self.top_y + self._height - len(self.lines)))
         self._update_view(is_upward=False)
 
 
