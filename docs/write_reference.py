@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from roamtui.convert.formats import FORMATS
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, format_keys
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _COLUMNS = "80"
@@ -58,7 +58,7 @@ def _render_all_keys() -> str:
     lines = ["| where | key | does | id |", "|---|---|---|---|"]
     for scope in SCOPE_TITLES:
         lines += [
-            f"| {action.place} | {_show_keys(action)} | {action.help} | `{action.id}` |"
+            f"| {SCOPE_TITLES[scope]} | {_show_keys(action)} | {action.help} | `{action.id}` |"
             for action in ACTIONS
             if action.scope is scope
         ]
@@ -69,12 +69,12 @@ def _render_main_keys() -> str:
     actions = {action.id: action for action in ACTIONS}
     lines = ["| key | where | does |", "|---|---|---|"]
     for action in map(actions.__getitem__, _MAIN_ACTIONS):
-        lines.append(f"| {_show_keys(action)} | {action.place} | {action.help} |")
+        lines.append(f"| {_show_keys(action)} | {SCOPE_TITLES[action.scope]} | {action.help} |")
     return "\n".join(lines) + "\n"
 
 
 def _show_keys(action: Action) -> str:
-    return " ".join(f"`{key}`" for key in format_keys(action.keys))
+    return " ".join(f"`{key}`" for key in action.key_names)
 
 
 def _render_formats() -> str:

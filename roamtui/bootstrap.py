@@ -6,8 +6,7 @@ It loads agents, models, searchers and tables when a command wants one, because 
 from __future__ import annotations
 
 import os
-from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,14 +88,6 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """Receives the progress of embedding, or None for lines on stderr."""
     embedding_consent: EmbeddingConsent | None = None
     """See `SearchServices.consent`."""
-    typed_keys: dict[str, str] = field(default_factory=dict)
-    """API keys that the person typed in this run, by environment variable. They are not put into
-    `os.environ`, because every program that this one starts would get them."""
-
-    @property
-    def model_environ(self) -> Mapping[str, str]:
-        """The environment of model processes. It changes with `typed_keys`."""
-        return ChainMap(self.typed_keys, os.environ)
 
     @property
     def loading(self) -> LoadingOptions:
@@ -208,9 +199,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             name = self.settings.model
             api_base = self.settings.api_base
         options = self.settings.model_options(name)
-        return make_model(
-            name, api_base=api_base, options=options, environ=self.model_environ, is_test=is_test
-        )
+        return make_model(name, api_base=api_base, options=options, environ=os.environ, is_test=is_test)
 
     @property
     def agent_options(self) -> AgentOptions:
@@ -305,7 +294,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if "model" not in self.typed_settings:
             settings = replace(settings, model=state.model)
         is_kept = settings.model == state.model and "api_base" not in self.typed_settings
-        configured = strip_keys(settings.api_base or "", self.model_environ)
+        configured = strip_keys(settings.api_base or "", os.environ)
         if is_kept and state.server not in (None, configured):
             settings = replace(settings, api_base=state.server or None)
         return settings
@@ -334,7 +323,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
         settings = self.settings
         options = settings.retrieval
-        background = BackgroundLoop(self.model_environ, meter)
+        background = BackgroundLoop(os.environ, meter)
         reranker = None
         if options.mode is not SearchMode.OFF and options.rerank == "on":
             if settings.model in (OFFLINE, RECORDED):

@@ -6,7 +6,6 @@ Without a document, the start screen comes first.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -61,7 +60,6 @@ class AppServices(Services):
         """Reload changed documents without asking if `is_watching`."""
         self._bootstrap = bootstrap
         self._is_watching = is_watching
-        self.typed_keys = bootstrap.typed_keys
 
     @property
     def options(self) -> TuiOptions:
@@ -70,13 +68,13 @@ class AppServices(Services):
         return TuiOptions(
             services=self,
             theme=settings.theme,
-            keys={action: (key,) if key else () for action, key in settings.keys.items()},
+            keys=settings.keys,
             themes_dirs=(themes_path(),),
         )
 
     @override
     def list_models(self) -> tuple[ModelOffer, ...]:
-        return list_usable_models(self._bootstrap.model_environ)
+        return list_usable_models(os.environ)
 
     @override
     def discover_models(self) -> tuple[tuple[ModelOffer, ...], str]:
@@ -240,9 +238,7 @@ def run_until_exit(app: RoamApp) -> int:
         is_saved = (
             bool(state.exchanges) and not conversation.save_failure and open_store().mark_used(state.id)
         )
-        if _is_in_browser():
-            _tell_server(state.id if is_saved else "")
-        elif is_saved and not is_standard_input(state.library.source):
+        if is_saved and not _is_in_browser() and not is_standard_input(state.library.source):
             write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0
 
@@ -250,13 +246,6 @@ def run_until_exit(app: RoamApp) -> int:
 def make_demo(bootstrap: Bootstrap) -> Launch:
     """Return how to watch the recorded answer."""
     return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
-
-
-def _tell_server(conversation_id: str) -> None:
-    """Tell `roamtui serve` what to resume if the page is loaded again, in the form of Textual's messages."""
-    message = json.dumps({"type": "conversation", "id": conversation_id}).encode()
-    sys.stdout.buffer.write(b"M%s%s" % (len(message).to_bytes(4, "big"), message))
-    sys.stdout.flush()
 
 
 def _is_in_browser() -> bool:

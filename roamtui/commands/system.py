@@ -66,7 +66,7 @@ def _run_doctor(args: Namespace) -> int:
     except UsageError as error:
         settings = Settings()
         fault = str(error)
-    keymap = build_keymap({action: (key,) for action, key in settings.keys.items()})
+    keymap = build_keymap(settings.keys)
     *_, theme_problems = load_themes((themes_path(),), settings.theme)
     if args.fetch_model:
         from roamtui.models.embedder_download import install_default_embedder

@@ -1,7 +1,4 @@
-"""The subprocess that converts a file from standard input, or draws a page, within limits of time and memory.
-
-It imports little, because a person waits for its start each time that a page is zoomed.
-"""
+"""The subprocess that converts a file from standard input, within limits of time and memory."""
 
 import contextlib
 import os
@@ -15,11 +12,9 @@ import msgspec
 
 from roamtui.convert.converted import ConversionRequest, ConvertedText
 from roamtui.convert.decode import replace_surrogates
-from roamtui.convert.drawing import DrawingRequest
 from roamtui.convert.formats import FORMATS_BY_NAME, HTML, PDF
 from roamtui.errors import RoamtuiError, SourceError
 
-Job = ConversionRequest | DrawingRequest
 REPORT_SECONDS = 0.1
 PROBLEM = 3
 """Exit status if the last line is a sentence about a problem instead of the result."""
@@ -35,19 +30,14 @@ def main(arguments: Sequence[str]) -> None:
     of a `PageReport`, as a JSON array.
     """
     encoded_job, name = arguments
-    job = msgspec.json.decode(encoded_job, type=Job)
+    job = msgspec.json.decode(encoded_job, type=ConversionRequest)
     data = sys.stdin.buffer.read()
     output = sys.stdout
     sys.stdout = sys.stderr  # what a library prints must not mix with the result
     status = 0
     try:
         _limit_resources(job)
-        if isinstance(job, ConversionRequest):
-            result = msgspec.json.encode(_convert(job, data, name))
-        else:
-            from roamtui.convert.pdf.drawing import draw_page  # noqa: PLC0415 - no conversion needs it
-
-            result = msgspec.json.encode(draw_page(data, name, job))
+        result = msgspec.json.encode(_convert(job, data, name))
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except RoamtuiError as error:
@@ -79,7 +69,7 @@ def _convert(request: ConversionRequest, data: bytes, name: str) -> ConvertedTex
     return msgspec.structs.replace(converted, text=replace_surrogates(converted.text))
 
 
-def _limit_resources(job: Job) -> None:
+def _limit_resources(job: ConversionRequest) -> None:
     """Limit memory and CPU time of this process, and forbid it to write files, if the system can."""
     if sys.platform != "linux":  # macOS accepts a memory limit but ignores it; Windows has no limits
         import psutil  # noqa: PLC0415 - not installed on Linux

@@ -1,4 +1,4 @@
-"""The door of this package: detect the format of a file, convert it to Markdown, or draw a page of it."""
+"""The door of this package: detect the format of a file, and convert it to Markdown."""
 
 import re
 from pathlib import PurePosixPath
@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from roamtui.convert.converted import ConversionRequest, ConvertedText, PageReport
 from roamtui.convert.decode import decode_html, decode_text
-from roamtui.convert.drawing import Drawing, DrawingRequest
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
 
@@ -86,19 +85,6 @@ def _run_conversion(
     from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
 
     return msgspec.json.decode(run_job(request, data, name, on_progress), type=ConvertedText)
-
-
-def draw(
-    request: DrawingRequest, data: bytes, name: str, *, on_progress: PageReport | None = None
-) -> Drawing:
-    """Draw a page of a PDF in a subprocess. If `on_progress` raises an error, it ends.
-
-    Raises:
-        SourceError: The page cannot be drawn, or needs too much time or memory.
-    """
-    from roamtui.convert.subprocess_job import run_job  # noqa: PLC0415 - rarely needed
-
-    return msgspec.json.decode(run_job(request, data, name, on_progress), type=Drawing)
 
 
 def detect_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

@@ -35,7 +35,6 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
 class ConversionRequest(Struct, frozen=True, kw_only=True, tag=True):
     """A job of the subprocess: how to convert a file."""
 
-    verb: ClassVar[str] = "convert"
     memory_bytes_max: ClassVar[int] = 2_000_000_000
     format_name: str
     ocr_languages: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Convert a file or draw a page in a subprocess with limits of time and memory.
+"""Convert a file in a subprocess with limits of time and memory.
 
 The subprocess (`child.py`) works on one file and ends. A hostile file can therefore neither hang nor fill the
 main process, and a large book does not block its threads.
@@ -14,8 +14,8 @@ import time
 
 import msgspec
 
-from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS, Job
-from roamtui.convert.converted import PageReport
+from roamtui.convert.child import OUT_OF_MEMORY, PROBLEM, REPORT_SECONDS
+from roamtui.convert.converted import ConversionRequest, PageReport
 from roamtui.errors import SourceError
 
 _COMMAND = ("-P", "-m", "roamtui.convert.child")
@@ -24,7 +24,7 @@ _KILLED = -9
 """Exit status after SIGKILL, which Windows does not have."""
 
 
-def run_job(job: Job, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
+def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
     """Run a job in a subprocess, pass on its progress, and return its result as JSON.
 
     In the end, this kills the subprocess and what that started.
@@ -47,7 +47,7 @@ def run_job(job: Job, data: bytes, name: str, on_progress: PageReport | None) ->
                 process_group=None if sys.platform == "win32" else 0,  # killed together with what it starts
             )
     except OSError as error:
-        raise SourceError(f"Could not {job.verb} {name}: {error}. Free some memory and try again.") from None
+        raise SourceError(f"Could not convert {name}: {error}. Free some memory and try again.") from None
     deadline = time.monotonic() + job.seconds_max
     output: bytes | None = None
     progress = (0, 0)
@@ -58,7 +58,7 @@ def run_job(job: Job, data: bytes, name: str, on_progress: PageReport | None) ->
                     on_progress(*progress)
                 if time.monotonic() > deadline:
                     raise SourceError(
-                        f"{name} takes more than {job.seconds_max:g} seconds to {job.verb}. "
+                        f"{name} takes more than {job.seconds_max:g} seconds to convert. "
                         "Split it into smaller files."
                     )
                 try:
@@ -84,4 +84,4 @@ def run_job(job: Job, data: bytes, name: str, on_progress: PageReport | None) ->
         reason = "it needs more memory than roamtui allows. Split it into smaller files."
     elif process.returncode == _KILLED:
         reason = "the system ended this, probably to free memory. Close other programs and try again."
-    raise SourceError(f"Could not {job.verb} {name}: {reason}")
+    raise SourceError(f"Could not convert {name}: {reason}")

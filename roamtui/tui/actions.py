@@ -30,7 +30,6 @@ class Scope(StrEnum):
     INPUT = "input"
     SAVED = "saved"
     TABLE = "table"
-    PAGE = "page"
     START = "start"
 
 
@@ -44,7 +43,6 @@ SCOPE_TITLES = {
     Scope.READER: "Reader",
     Scope.SAVED: "Conversations, notes",
     Scope.TABLE: "Table",
-    Scope.PAGE: "Page",
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
@@ -54,13 +52,13 @@ SECTION_PANES = (Scope.TREE, Scope.READER)
 """The panes where a letter may change a section. In the conversation, letters only move, copy and show."""
 _MEETING = {
     Scope.GLOBAL: frozenset({*PANES, Scope.MOVE, Scope.SECTION, Scope.INPUT}),
-    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE, Scope.PAGE}),
+    Scope.MOVE: frozenset({*PANES, Scope.SECTION, Scope.SAVED, Scope.TABLE}),
     Scope.SECTION: frozenset(SECTION_PANES),
 }
 """The scopes whose keys work together with those of another scope."""
 SHARED_IDS = ("global.help", "global.commands", "global.choose_theme")
 """Global actions that also work on the start screen and in a table."""
-ANYWHERE_IDS = ("chat.select_citation", "chat.retry", "reader.focus_mode")
+ANYWHERE_IDS = ("chat.select_citation", "chat.retry")
 """Actions of a pane that the screen carries out, so that they work in the other panes too."""
 
 GO_PREFIX = "global.go_"
@@ -91,19 +89,9 @@ class Action(Struct, frozen=True):
         return Scope(self.id.partition(".")[0])
 
     @property
-    def place(self) -> str:
-        """Where its keys work, as the heading of a list for the person."""
-        if self.id.startswith(GO_PREFIX) and self.keys and not self.works_while_typing:
-            return ", ".join(SCOPE_TITLES[pane] for pane in SECTION_PANES).capitalize()
-        return SCOPE_TITLES[self.scope]
-
-    @property
-    def hint_keys(self) -> tuple[str, ...]:
-        """Its keys for the screen. If they may work in the box, those that do not print come first."""
-        keys = self.keys
-        if self.scope is Scope.GLOBAL or self.id in ANYWHERE_IDS:
-            keys = tuple(sorted(keys, key=_is_printable))
-        return format_keys(keys)
+    def key_names(self) -> tuple[str, ...]:
+        """Its keys for the screen, as a range if they are `DIGITS`."""
+        return ("1-9",) if self.keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in self.keys)
 
     @property
     def works_while_typing(self) -> bool:
@@ -111,7 +99,7 @@ class Action(Struct, frozen=True):
         return not all(map(_is_printable, self.keys))
 
 
-DIGITS = tuple("1234567890")
+DIGITS = tuple("123456789")
 """Keys that select a quote by its number."""
 
 
@@ -131,52 +119,30 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
         _priority("next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
         _priority("previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-        _priority(
-            "back", "escape", "Step out", "Go back one step: close the field, list or pane.", "step_out"
-        ),
-        _priority(
-            "copy_or_cancel",
-            "ctrl+c",
-            "Copy or stop",
-            "Copy the selection, stop the answer, or clear the box.",
-        ),
-        _row(
-            "new_conversation", "ctrl+n", "New conversation", "Start a new conversation; this one is saved."
-        ),
+        _priority("back", "escape", "Step out", "Go back one step, or close a field or list.", "step_out"),
+        _priority("copy_or_cancel", "ctrl+c", "Copy or stop", "Copy, stop the answer, or clear the box."),
+        _row("new_conversation", "ctrl+n", "New conversation", "Start a conversation; this one is saved."),
         _row("conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
         _row("choose_model", "f2", "Model", "Choose the model that answers."),
-        _row(
-            "find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."
-        ),
+        _row("find", "ctrl+f /", "Find", "Search the document."),
         _row("notes", "f6", "Notes", "List your notes on this document."),
         _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
         _in_app("open_document", "ctrl+o", "Open", "Open another document."),
         _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
         _in_app("next_document", "ctrl+t", "Next document", "Go to the next open document."),
-        _in_app(
-            "close_document",
-            "ctrl+w",
-            "Close document",
-            "Close the document; its conversation is saved. In a text field: delete a word.",
-        ),
+        _in_app("close_document", "ctrl+w", "Close document", "Close the document, or delete a typed word."),
         _row("next_match", "n", "Next match", "Go to the next match of the search.", "step_match(1)"),
         _row("previous_match", "N", "Previous match", "Go to the previous match.", "step_match(-1)"),
-        _row("go_question", "q", "Ask", "Go to the question box.", "go('input')"),
+        _row("go_question", "q", "Ask", "Go to the question box from outline or reader.", "go('input')"),
         _row("go_tree", "", "Outline", "Go to the outline.", "go('tree')"),
         _row("go_chat", "", "Conversation", "Go to the conversation.", "go('chat')"),
         _row("go_reader", "", "Reader", "Go to the reader.", "go('reader')"),
         _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
         _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
         _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
-        _hinted("help", "f1 ?", "Keys", "Show the keys of the pane. The second time, all help.", "app.help"),
+        _hinted("help", "f1 ?", "Keys", "List all keys, first those of the pane.", "app.commands"),
         _in_app("commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean."),
-        _row(
-            "suspend",
-            "ctrl+z",
-            "Suspend",
-            "Go to the shell, not on Windows or in a browser; fg returns. In a text field: undo typing.",
-            "app.suspend_process",
-        ),
+        _row("suspend", "ctrl+z", "Suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
         _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
     ),
     Scope.MOVE: (
@@ -186,33 +152,13 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("page_up", "pageup ctrl+u", "", "Move up by a page.", "page(-1)"),
         _unlisted("first", "g home", "", "Go to the beginning."),
         _unlisted("last", "G end", "", "Go to the end."),
-        _unlisted(
-            "right",
-            "l right",
-            "",
-            "Move right: unfold, or go to the next citation or column.",
-            "move_sideways(1)",
-        ),
-        _unlisted(
-            "left",
-            "h left",
-            "",
-            "Move left: fold, or go to the previous citation or column.",
-            "move_sideways(-1)",
-        ),
+        _unlisted("right", "l right", "", "Move right, or unfold the section.", "move_sideways(1)"),
+        _unlisted("left", "h left", "", "Move left, or fold the section.", "move_sideways(-1)"),
     ),
     Scope.INPUT: (
         _priority("send", "enter", "send", "Ask the question.", is_hinted=True),
-        _unlisted(
-            "page_down",
-            "pagedown",
-            "scroll down",
-            "Move the pane above down by a page.",
-            "screen.scroll_page(1)",
-        ),
-        _unlisted(
-            "page_up", "pageup", "scroll up", "Move the pane above up by a page.", "screen.scroll_page(-1)"
-        ),
+        _unlisted("page_down", "pagedown", "", "Move the pane above down.", "screen.scroll_page(1)"),
+        _unlisted("page_up", "pageup", "", "Move the pane above up.", "screen.scroll_page(-1)"),
         _priority("insert_line", "ctrl+j shift+enter", "new line", "Insert a line break.", is_hinted=True),
     ),
     Scope.TREE: (
@@ -222,9 +168,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     ),
     Scope.SECTION: (
         _on_section("open", "a", "open", "Open the section: the model gets its text.", is_hinted=True),
-        _on_section(
-            "close", "x", "close", "Close the section: the model no longer gets its text.", is_hinted=True
-        ),
+        _on_section("close", "x", "close", "Close the section for the model.", is_hinted=True),
         _on_section("pin", "p", "pin", "Pin the section: the model cannot close it.", is_hinted=True),
         _hinted("note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
@@ -242,33 +186,19 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages or the model's steps."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _on_screen(
-            "retry",
-            "ctrl+r",
-            "ask again",
-            "Anywhere: put the question into the box, to ask it again with all that search found.",
-            is_hinted=True,
+            "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", is_hinted=True
         ),
         _row("next_answer", "]", "next answer", "Go to the next answer to the question.", "step_answer(1)"),
-        _row(
-            "previous_answer", "[", "before", "Go to the previous answer to the question.", "step_answer(-1)"
-        ),
+        _row("previous_answer", "[", "before", "Go to the answer before this one.", "step_answer(-1)"),
         _row("export", "", "export", "Export this conversation in several formats."),
     ),
     Scope.READER: (
         _hinted("next_section", "]", "next section", "Go to the next section.", "step_section(1)"),
         _hinted("previous_section", "[", "before", "Go to the previous section.", "step_section(-1)"),
         _hinted("follow", "o enter", "links", "Show where a link leads: type the number at the link."),
-        _row(
-            "look",
-            "v",
-            "look",
-            "Open the picture in view in another program, or show the page of a PDF.",
-        ),
+        _row("look", "v", "look", "Open the picture in view, or the PDF, in another program."),
         _hinted("back", "backspace", "back", "Go back, even to another document or a table."),
         _hinted("copy", "y", "copy", "Copy the selection with its source, or the whole section."),
-        _on_screen(
-            "focus_mode", "Z", "focus", "In any pane: show only the reader, as one column.", is_hinted=True
-        ),
         _hinted("edit", "e", "edit", "Edit the file in $EDITOR at this section."),
     ),
     Scope.SAVED: (
@@ -276,12 +206,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("edit", "e", "edit", "Edit the title of the conversation, or your comment."),
         _unlisted("delete", "d delete", "delete", "Delete the conversation or note. The app asks first."),
         _unlisted("export", "w", "export", "Export the conversation, or all notes."),
-        _unlisted(
-            "search",
-            "/",
-            "search",
-            "Search titles, questions and answers, or your notes. Letters that are not keys start it too.",
-        ),
+        _unlisted("search", "/", "search", "Search titles, questions and answers, or your notes."),
     ),
     Scope.TABLE: (
         _unlisted("read", "enter", "quote", "Show the quote of the cell in its document."),
@@ -290,12 +215,6 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _unlisted("delete_column", "d delete", "delete", "Delete the column. The app asks first."),
         _unlisted("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),
         _unlisted("export", "w", "export", "Export the table as CSV, Markdown or JSON."),
-    ),
-    Scope.PAGE: (
-        _unlisted("zoom_in", "+ =", "larger", "Zoom in.", "zoom(1)"),
-        _unlisted("zoom_out", "-", "smaller", "Zoom out.", "zoom(-1)"),
-        _unlisted("fit", "0", "fit", "Fit the whole page to the screen."),
-        _unlisted("open_outside", "enter", "open outside", "Show the file in another program."),
     ),
     Scope.START: (_priority("complete", "tab", "complete", "Complete the path."),),
 }
@@ -313,11 +232,6 @@ _KEY_NAMES = {
 }
 
 
-def format_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Format the keys of an action for the screen, as a range if they are `DIGITS`."""
-    return ("1-9",) if keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in keys)
-
-
 _OWN = ".own"
 """Suffix of the id of an action's second binding, which gets a person's own keys."""
 _NO_KEY = "unbound"
@@ -325,9 +239,6 @@ _NO_KEY = "unbound"
 # Textual sends "enter"
 _NAMED_KEYS = frozenset(key.value for key in Keys if key.value.isalnum()) - {"return"}
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
-
-
-_MAIN_IDS = ("global.next_pane", "global.back", "global.copy_or_cancel", "global.find")
 
 
 class Keymap(Struct, frozen=True):
@@ -347,24 +258,6 @@ class Keymap(Struct, frozen=True):
         """Return those of some actions that have a key."""
         actions = {action.id: action for action in self.actions if action.keys}
         return [actions[action_id] for action_id in action_ids if action_id in actions]
-
-    def find_panes(self, *names: str | None) -> tuple[Scope, ...]:
-        """Return where a key does something, by its names: panes, or else the question box."""
-        scopes = {action.scope for action in self.actions if not set(names).isdisjoint(action.keys)}
-        if Scope.SECTION in scopes:
-            scopes.update(SECTION_PANES)
-        panes = tuple(scope for scope in (Scope.CHAT, Scope.TREE, Scope.READER) if scope in scopes)
-        return panes or tuple(scopes & {Scope.INPUT})
-
-    def list_main_actions(self, scope: Scope) -> Sequence[Action]:
-        """List the actions of a pane and its sections, or those of the question box and the usual others."""
-        others = self.get_bound(_MAIN_IDS)
-        if scope in SECTION_PANES:
-            others = [*self.get_bound(["global.go_question"]), *self.for_scope(Scope.SECTION)]
-        elif scope is Scope.CHAT:
-            others = []
-        actions = [action for action in (*self.for_scope(scope), *others) if action.label and action.keys]
-        return [action for action in actions if scope is not Scope.INPUT or action.works_while_typing]
 
     @property
     def keymap(self) -> dict[str, str]:
@@ -389,38 +282,28 @@ def make_bindings(*scopes: Scope, only: Container[str] | None = None) -> list[Bi
     return bindings
 
 
-def build_keymap(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keymap:
+def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
     """Return the actions with a person's own keys. Another action of the same scope loses such a key."""
     actions = {action.id: action for action in ACTIONS}
     problems = []
-    for action_id, keys in (overrides or {}).items():
+    for action_id, key in (overrides or {}).items():
         action = actions.get(action_id)
+        stays = f'The keys of "{action_id}" stay as they were, because'
         if action is None:
             hint = format_nearest_name(action_id, actions) or " The page docs/keys.md of roamtui lists them."
             problems.append(f'There is no action "{action_id}", so its keys were ignored.{hint}')
-            continue
-        if unknown := [key for key in keys if not _is_key(key)]:
-            hint = format_nearest_name("enter" if unknown[0] == "return" else unknown[0], _NAMED_KEYS)
-            problems.append(
-                f'The keys of "{action_id}" stay as they were, because there is no key'
-                f" {_quote_keys(set(unknown))}.{hint}"
-            )
-            continue
-        if action.is_priority and (typed := [key for key in keys if _is_printable(key)]):
-            problems.append(
-                f'The keys of "{action_id}" stay as they were, because {_quote_keys(set(typed))} is needed'
-                " for typing in the text field."
-            )
-            continue
-        for other in tuple(actions.values()):
-            lost = set(other.keys) & set(keys)
-            if other.id != action_id and lost and do_meet(other.scope, action.scope):
-                actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
-                problems.append(
-                    f'"{action_id}" now uses {_quote_keys(lost)}, so "{other.id}" no longer does.'
-                )
-        actions[action_id] = replace(action, keys=keys)
-    first_keys = {action.id: next(iter(action.hint_keys), "–") for action in actions.values()}
+        elif key and not _is_key(key):
+            problems.append(f'{stays} there is no key "{key}".{format_nearest_name(key, _NAMED_KEYS)}')
+        elif action.is_priority and _is_printable(key):
+            problems.append(f'{stays} "{key}" is needed for typing in the text field.')
+        else:
+            for other in tuple(actions.values()):
+                if other is not action and key in other.keys and do_meet(other.scope, action.scope):
+                    kept = tuple(each for each in other.keys if each != key)
+                    actions[other.id] = replace(other, keys=kept)
+                    problems.append(f'"{action_id}" now uses "{key}", so "{other.id}" no longer does.')
+            actions[action_id] = replace(action, keys=(key,) if key else ())
+    first_keys = {action.id: next(iter(action.key_names), "–") for action in actions.values()}
     return Keymap(tuple(actions.values()), tuple(problems), first_keys)
 
 
@@ -438,7 +321,3 @@ def _is_key(key: str) -> bool:
 def _is_printable(key: str) -> bool:
     character = key if len(key) == 1 else key_to_character(key)
     return key in KEY_NAME_REPLACEMENTS.values() or (character is not None and character.isprintable())
-
-
-def _quote_keys(keys: set[str]) -> str:
-    return ", ".join(f'"{key}"' for key in sorted(keys))

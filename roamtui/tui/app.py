@@ -189,17 +189,10 @@ class RoamApp(App[None], inherit_bindings=False):
         """Show a document or table, from which the person can return. Work in the others continues."""
         if can_return and mode != self.current_mode and self.current_mode in self._pages:
             self._pages[mode].origin = self.current_mode
-            # put them last, so that the key for the next document returns, too
-            for last in (mode, self.current_mode):
-                self._pages[last] = self._pages.pop(last)
         self.switch_mode(mode)
-        headers = [screen.header for screen in self.documents.values()]
-        for number, header in enumerate(headers):
-            header.titles = tuple(other.title for other in headers)
-            header.index = number
-
-    def action_turn_to(self, index: int) -> None:
-        self._switch_to(list(self.documents)[index])
+        count = len(self.documents)
+        for number, screen in enumerate(self.documents.values(), 1):
+            screen.header.number = f" ({number} of {count})" if count > 1 else ""
 
     def action_next_document(self) -> None:
         modes = list(self._pages)
@@ -239,13 +232,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        origin = self._pages[self.current_mode].origin
-        if origin in self._pages and self._pages[origin].folder:  # a cell of this table led to the document
-            self._switch_to(origin)
-        else:
-            names = self.main_screen.app_context.source_names
-            opened = await asyncio.to_thread(self._options.services.open_table, names)
-            self._show_table(*opened)
+        names = self.main_screen.app_context.source_names
+        opened = await asyncio.to_thread(self._options.services.open_table, names)
+        self._show_table(*opened)
 
     def _show_table(self, table: Table, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
@@ -278,13 +267,14 @@ class RoamApp(App[None], inherit_bindings=False):
             elif not self._pages:
                 self.exit()
         if mode:
-            self._switch_to(mode, can_return=request.is_cell or request.place is not None)
+            self._switch_to(mode, can_return=current is None or request.place is not None)
             self.main_screen.show_request(request)
 
     def _find_mode(self, request: DocumentRequested) -> str:
         """Return the mode of the requested document, or an empty string if it is not open."""
         for mode, screen in self.documents.items():
-            if request.is_met_by(screen.conversation.state):
+            source = screen.conversation.state.library.source
+            if request.source and os.path.realpath(request.source) == os.path.realpath(source):
                 return mode
         return ""
 
@@ -320,22 +310,12 @@ class RoamApp(App[None], inherit_bindings=False):
         if main is not None:
             main.status_line.message = ""
 
-    def action_help(self) -> None:
-        """Show the keys of the pane at its foot, or if they are there already, all commands."""
-        main = self.documents.get(self.current_mode)
-        if self.screen is not main or not main.panes.show_keys():
-            self.action_commands()
-
-    def action_commands(self, typed: str = "") -> None:
-        """List the commands. The chosen one runs as if its key were pressed in its scope.
-
-        What was `typed` in the question box and is no command returns to it.
-        """
+    def action_commands(self) -> None:
+        """List commands and keys. The chosen one runs as if its key were pressed in its scope."""
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
         if self.screen is (main := self.documents.get(self.current_mode)):
-            keep = main.question_box.fill if typed else None
-            self.push_screen(HelpDialog(self._keys, main.panes.scope, typed, keep), main.action_run)
+            self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
         else:
             self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))
 

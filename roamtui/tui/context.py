@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from roamtui.convert.converted import PageReport
 from roamtui.document.library import Library
@@ -55,9 +54,6 @@ class StartOffer(Struct, frozen=True, kw_only=True):
 class Services(Protocol):
     """What the app needs from outside. A method that can fail raises `RoamtuiError`."""
 
-    typed_keys: dict[str, str]
-    """API keys that the person typed in this run, by environment variable. Only model processes get them."""
-
     def list_models(self) -> tuple[ModelOffer, ...]:
         """List the models to choose from."""
 
@@ -93,8 +89,8 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
 
     services: Services
     theme: str | None = None
-    keys: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """Keys by action id, which replace the default ones."""
+    keys: Mapping[str, str] = {}
+    """A key by action id, which replaces the default ones. If it is empty, the action has none."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()

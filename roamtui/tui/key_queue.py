@@ -27,10 +27,6 @@ _TYPED_AHEAD_SECONDS = 0.5
 """Keys this soon were typed before the app took over the terminal, which sent Enter as a line feed."""
 _PAUSE_SECONDS = 0.5
 """After a pause of this length, the next key is not expected at once."""
-_TWICE_SECONDS = 0.5
-"""Who presses escape twice within this time wants to be out of a text field for sure."""
-_ALT_SECONDS = 0.2
-"""Nobody presses alt this soon after escape. Most terminals send it, too, as an escape before the key."""
 _START_STEP_SECONDS = 0.01
 _START_STEPS_MAX = 200
 
@@ -46,10 +42,6 @@ class KeyQueue:
         self._forward = forward
         self._shown_at = math.inf
         """When the first widget could take keys."""
-        self._escaped_at = -math.inf
-        """When escape was put into the queue last."""
-        self._left_at = -math.inf
-        """When escape left a text field, unless another key has come since."""
         self.typed_at = monotonic()
         """When a text field last got a key, or when the app was made."""
         self.waiting = asyncio.Queue[TypedEvent]()
@@ -61,16 +53,8 @@ class KeyQueue:
             event.text = sanitise_paste(event.text)
         elif event.key == "ctrl+j" and monotonic() < self._shown_at + _TYPED_AHEAD_SECONDS:
             event = events.Key("enter", "\r")
-        elif event.key == "escape":
-            self._escaped_at = event.time
         elif event.key.startswith("alt+"):
-            if event.character and event.time < self._escaped_at + _ALT_SECONDS:
-                escape = events.Key("escape", None)
-                escape.time = event.time
-                self.waiting.put_nowait(escape)
-                event = events.Key(event.character, event.character)
-            else:
-                event.character = None  # else a text field would type it, though a person may have bound it
+            event.character = None  # else a text field would type it, though a person may have bound it
         self.waiting.put_nowait(event)
 
     async def _wait_until_shown(self) -> None:
@@ -92,11 +76,10 @@ class KeyQueue:
                 target = self._app.focused or self._app.screen
                 if isinstance(target, Input | TextArea):
                     self.typed_at = monotonic()
-                if not self._is_repeated_escape(event, target):
-                    await self._forward(event)
-                    # First by the widget that gets the key, then by the one that has the focus after it.
-                    await _wait_until_idle(target)
-                    await _wait_until_idle(self._app.focused or self._app.screen)
+                await self._forward(event)
+                # First by the widget that gets the key, then by the one that has the focus after it.
+                await _wait_until_idle(target)
+                await _wait_until_idle(self._app.focused or self._app.screen)
                 self.waiting.task_done()
 
     async def _get_next(self) -> TypedEvent:
@@ -105,15 +88,6 @@ class KeyQueue:
         event = await self.waiting.get()
         collection.cancel()
         return event
-
-    def _is_repeated_escape(self, event: TypedEvent, target: DOMNode) -> bool:
-        """Return whether escape has just left a text field, so that another one must not lead back there."""
-        is_escape = isinstance(event, events.Key) and event.key == "escape"
-        is_in_field = isinstance(target, Input | TextArea)
-        is_soon = event.time < self._left_at + _TWICE_SECONDS
-        is_repeated = is_escape and is_soon and not is_in_field and not self._app.screen.is_modal
-        self._left_at = event.time if is_escape and (is_in_field or is_repeated) else -math.inf
-        return is_repeated
 
 
 async def _wait_until_idle(target: DOMNode) -> None:

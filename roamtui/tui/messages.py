@@ -1,9 +1,7 @@
 """Messages that bubble up to the screen, and what keys and clicks can choose in a text."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from msgspec import Struct
 from textual.message import Message
@@ -85,25 +83,7 @@ class DocumentRequested(Message):
     """The conversation to resume. For a cell of a table, the path of its log."""
     place: str | SectionTarget | None = None
     """An anchor, section or quote to show there. The person can go back from it."""
-    is_cell: bool = False
-    """Whether a cell of a table led to it, to which the person can go back."""
     note: str = ""
-
-    def is_met_by(self, state: ConversationState) -> bool:
-        """Return whether a conversation is about this document."""
-        return bool(self.source) and os.path.realpath(self.source) == os.path.realpath(state.library.source)
-
-
-@dataclass
-class PageRequested(Message):
-    """A person wants to see a page of a PDF as printed."""
-
-    path: Path
-    page: int
-    """0-based."""
-    page_count: int
-    quote: str = ""
-    """Words to mark on it."""
 
 
 @dataclass

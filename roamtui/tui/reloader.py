@@ -3,22 +3,17 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from roamtui.document.added_sources import list_sources_of
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.paths import display_path
 from roamtui.plain import format_count
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import FileStamps, SourceStamp
 from roamtui.tui.context import AppContext
 
-_GONE = (
-    "{} is no longer there, so you still see the version that was read:"
-    " put it back and reload it, or open another document."
-)
 _IDLE_FACTOR = 20
 """Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
 
@@ -69,17 +64,6 @@ class Reloader:
             self.loaded = None
         return self._files.read()
 
-    def _read(
-        self, reload_library: Callable[..., Library], before: Library, changed: frozenset[str]
-    ) -> Library:
-        try:
-            return reload_library(before, changed)
-        except RoamtuiError:
-            gone = [path for path in self._list_paths() if not os.path.lexists(path)]
-            if not gone:
-                raise
-            raise RoamtuiError(_GONE.format(display_path(gone[0]))) from None
-
     async def reload(self) -> tuple[str, list[str]]:
         """Read the document again. Return what was done, and new notes.
 
@@ -98,7 +82,7 @@ class Reloader:
                 changed = frozenset(
                     key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key)
                 )
-                library = await asyncio.to_thread(self._read, self._reload_library, before, changed)
+                library = await asyncio.to_thread(self._reload_library, before, changed)
                 is_same = _is_same(library, before)
                 if is_same or await self._conversation.reload(library):
                     break

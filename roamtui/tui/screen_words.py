@@ -1,4 +1,4 @@
-"""Words for the screen: the path of a node, a failure, and what people type to quit."""
+"""Words for the screen: the path of a node, and a failure."""
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -6,9 +6,6 @@ from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import mask_logins, sanitise_line
 from roamtui.program import locate_programs
-
-QUIT_WORDS = (":q", ":q!", "exit", "quit")
-"""What a person who wants to leave types, as in an editor or a shell."""
 
 
 def format_full_path(library: Library, section_id: str) -> str:
@@ -38,5 +35,5 @@ def format_error(error: BaseException | None) -> str:
 
 
 def adapt_flags(words: str) -> str:
-    """Name a key in place of the flags in a model's error, because a running app has no flags."""
-    return locate_programs(replace_flags(words, model="f2", server="the server's URL (f2)"))
+    """Name a key in place of the flag in a model's error."""
+    return locate_programs(replace_flags(words, model="f2", server="the server's URL (--api-base)"))

@@ -37,19 +37,12 @@ _MATCH_HINTS = ("global.next_match", "global.previous_match")
 """Actions whose keys are shown first after a search."""
 _HEADER_HINTS = ("global.open_document", "global.conversations")
 """Actions whose keys the header shows."""
-_TITLES_WIDTH_MIN = 26
-"""In cells. If the names of several documents would get less, the header shows no keys."""
 
 
 class ClickableLine(Widget):
     """A line whose parts can be clicked, unless a dialog covers it."""
 
     auto_links = Reactive(default=False)
-
-    def hide_if_covered(self, hint: Content | str) -> Content:
-        """Return a hint at a key, or blanks if a dialog takes the keys."""
-        hint = Content(hint) if isinstance(hint, str) else hint
-        return Content(" " * hint.cell_length) if self.screen.has_class("-covered") else hint
 
 
 class StatusLine(ClickableLine):
@@ -110,8 +103,7 @@ class StatusLine(ClickableLine):
         if self.reply.is_running:
             frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
             activity = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {self.reply.describe()}"
-            stop = self.hide_if_covered(f" · {self._stop_key} stops").stylize("$muted")
-            work = Content.styled(activity, "bold $accent") + stop
+            work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         urgent = (
             Content.styled(sanitise_line(words), "bold $warning") for words in (self.progress, self.notice)
@@ -181,18 +173,10 @@ class HintLine(ClickableLine):
 
 
 class MessageLine(Static):
-    """A message at the foot of a screen. A long one takes several lines."""
+    """A message at the foot of a screen, over the hints. A long one takes several lines."""
 
     def __init__(self, words: str, severity: str) -> None:
         super().__init__(Content(sanitise_line(locate_programs(words))), classes=f"-{severity}")
-
-    def on_mount(self) -> None:
-        """Take the place of the hints."""
-        self.screen.query(HintLine).add_class("-replaced")
-
-    def on_unmount(self) -> None:
-        """Give the hints their place back."""
-        self.screen.query(HintLine).remove_class("-replaced")
 
 
 class WarningLine(Static):
@@ -231,11 +215,10 @@ class WarningLine(Static):
 
 
 class HeaderLine(ClickableLine):
-    """Shows the program's name, the document's title and source, or a tab for each open document."""
+    """Shows the program's name, the document's title and source, and how many documents are open."""
 
-    titles: reactive[tuple[str, ...]] = reactive(())
-    """The titles of all open documents. `index` belongs to this one."""
-    index: reactive[int] = reactive(0)
+    number: reactive[str] = reactive("")
+    """Which of several open documents this is."""
 
     def __init__(self, library: Library, keys: Keymap) -> None:
         super().__init__()
@@ -247,44 +230,26 @@ class HeaderLine(ClickableLine):
         self._library = library
         self.refresh()
 
-    @property
-    def title(self) -> str:
-        """The title of the document."""
-        return sanitise_line(self._library.title)
-
     @override
     def render(self) -> Content:
         width = self.size.width
+        title = sanitise_line(self._library.title)
+        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (title, "bold"), self.number)
         hints = Content(_GAP).join(format_action_hints(self._keys.get_bound(_HEADER_HINTS)))
-        room = width - hints.cell_length - len(_GAP)
-        has_tabs = len(self.titles) > 1
-        left = Content.assemble(("◆ roamtui", "bold $accent"), _GAP, (self.title, "bold"))
-        if room < (_TITLES_WIDTH_MIN if has_tabs else left.cell_length):  # the title says more than the keys
+        if left.cell_length + len(_GAP) + hints.cell_length > width:  # the title says more than the keys
             hints = Content()
-            room = width
-        if has_tabs:
-            left = self._draw_tabs(room)
-        else:
-            left = left.truncate(room, ellipsis=True)
-            source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
-            if left.cell_length + len(_GAP) + source.cell_length <= room:
-                left += " " * (room - left.cell_length - source.cell_length) + source
-        return left + " " * (width - left.cell_length - hints.cell_length) + self.hide_if_covered(hints)
-
-    def _draw_tabs(self, width: int) -> Content:
-        line = Content.styled("◆", "bold $accent")
-        room = max(4, (width - 1) // len(self.titles) - len("   "))
-        for index, title in enumerate(self.titles):
-            tab = Content(f" {title}").truncate(room + 2, ellipsis=True) + " "
-            tab = tab.stylize("bold $accent reverse" if index == self.index else "$muted")
-            line += " " + tab.stylize(Style.from_meta({"@click": f"app.turn_to({index})"}))
-        return line
+        room = width - hints.cell_length - (len(_GAP) if hints else 0)
+        left = left.truncate(room, ellipsis=True)
+        source = Content.styled(sanitise_line(display_path(self._library.source)), "$muted")
+        if left.cell_length + len(_GAP) + source.cell_length <= room:
+            left += " " * (room - left.cell_length - source.cell_length) + source
+        return left + " " * (width - left.cell_length - hints.cell_length) + hints
 
 
 def format_action_hints(actions: Iterable[Action]) -> Iterator[Content]:
     """Yield a hint for each action, which a click on it runs."""
     for action in actions:
-        yield format_key_hint(action.hint_keys[0], action.label.lower(), f"screen.run({action.id!r})")
+        yield format_key_hint(action.key_names[0], action.label.lower(), f"screen.run({action.id!r})")
 
 
 def format_key_hint(key: str, words: str, action: str = "") -> Content:

@@ -9,7 +9,7 @@ import msgspec
 from textual.color import Color
 from textual.theme import Theme
 
-from roamtui.errors import RoamtuiError, format_nearest_name, format_reason
+from roamtui.errors import RoamtuiError, format_nearest_name
 from roamtui.paths import get_resource_dir
 
 DEFAULT_THEME = "dusk"
@@ -69,14 +69,8 @@ def read_theme(file: Path) -> Theme:
     """Read a theme from a file. A `ThemeError` names the file and the key that is wrong."""
     try:
         theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
-    except OSError as error:
-        raise ThemeError(
-            f"The theme {file} cannot be read: {format_reason(error)}. Check its permissions."
-        ) from error
-    except msgspec.ValidationError as error:
-        raise ThemeError(f"The theme {file} is not valid: {error}. Fix or delete it.") from error
-    except ValueError as error:
-        raise ThemeError(f"The theme {file} is not valid TOML: {error}. Fix or delete it.") from error
+    except (OSError, ValueError) as error:
+        raise ThemeError(f"The theme {file} cannot be used: {error}. Fix or delete it.") from error
     colours = msgspec.structs.asdict(theme.colors)
     return Theme(
         name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours

@@ -4,7 +4,6 @@ import asyncio
 from time import monotonic
 
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.worker import WorkType
 
 from roamtui.conversation.events import (
@@ -55,7 +54,6 @@ class Upkeep:
         self._log = log
         self._status = status
         self.reloader = Reloader(context)
-        self._checks: Timer | None = None
 
     def _run(self, work: WorkType[None], group: str, *, replaces: bool = False) -> None:
         self._screen.run_worker(work, group=group, exclusive=replaces, exit_on_error=False)
@@ -65,18 +63,7 @@ class Upkeep:
         self.prepare_agent()
         self._run(self._check_quotes, "verdicts", replaces=True)
         self.check_for_changes()
-        is_covered = not self._screen.is_active
-        self._checks = self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes, pause=is_covered)
-
-    def rest(self) -> None:
-        """Stop the checks while the screen is covered: each would draw all of it again below a dialog."""
-        if self._checks is not None:
-            self._checks.pause()
-
-    def resume(self) -> None:
-        """Continue with the checks."""
-        if self._checks is not None:
-            self._checks.resume()
+        self._screen.set_interval(_CHECK_SECONDS, self.check_for_changes)
 
     def prepare_agent(self) -> None:
         """Start the model, and bring the index of a large source up to date before a question needs it."""
@@ -84,7 +71,8 @@ class Upkeep:
 
     def check_for_changes(self) -> None:
         """Check whether the document has changed on disk. If so, say it, or reload it if that is wanted."""
-        self._run(self._check_for_changes, "checking")
+        if self._screen.is_active:  # else the check would draw all of it again below a dialog
+            self._run(self._check_for_changes, "checking")
 
     def reload(self) -> None:
         """Read the document again."""

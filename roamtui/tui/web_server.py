@@ -1,8 +1,6 @@
 """`roamtui serve`: the app in a browser, only for the person who started it, on this machine."""
 
-import asyncio
 import hmac
-import json
 import os
 import re
 import secrets
@@ -12,7 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 
 from aiohttp import web
-from textual_serve.app_service import AppService
 from textual_serve.server import Server
 from typing_extensions import override
 
@@ -21,12 +18,7 @@ from roamtui.plain import sanitise_line
 
 HOST = "127.0.0.1"
 _SCRIPT = """
-addEventListener("DOMContentLoaded", () => {
-  const page = sessionStorage.page ??= crypto.randomUUID();
-  const terminal = document.querySelector("#terminal");
-  terminal.dataset.sessionWebsocketUrl += "/" + page;
-  terminal.role = "main";
-});
+addEventListener("DOMContentLoaded", () => { document.querySelector("#terminal").role = "main"; });
 new MutationObserver((_changes, observer) => {
   const keyboard = document.querySelector("#terminal textarea");
   if (keyboard && document.body.classList.contains("-first-byte")) {
@@ -35,10 +27,7 @@ new MutationObserver((_changes, observer) => {
   }
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
-"""Names the page, by a name that stays when it is reloaded, and focuses the terminal.
-
-Otherwise, a person would have to click on the page before typing.
-"""
+"""Focuses the terminal. Otherwise, a person would have to click on the page before typing."""
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
 """Hides a scroll bar without use, which would show as a white line beside the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
@@ -52,7 +41,7 @@ _OPEN_PATHS = "/static/"
 """Start of the paths that need no token, because they are the same files for everybody."""
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src "
-    "'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
+    "'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port}; "
     "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
 )
 """Content security policy: a page may load only what this server serves."""
@@ -84,58 +73,21 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     return LoopbackServer(_make_command(*arguments), host=HOST, port=port, title=sanitise_line(title))
 
 
-class _Page(Server):
-    """Runs the app for one page in a browser, also after the page is loaded again."""
-
-    def __init__(self, command: str) -> None:
-        super().__init__(command)
-        self._first_command = command
-        self._websocket: web.WebSocketResponse | None = None
-        self._running = asyncio.Lock()
-        """Held until the app has saved its conversation."""
-
-    @override
-    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        if self._websocket is not None:
-            await self._websocket.close()  # a copy of a window has the name of its page
-        async with self._running:
-            return await super().handle_websocket(request)
-
-    @override
-    async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
-        handle_meta = app_service.on_meta
-
-        async def on_meta(data: bytes) -> None:
-            meta = json.loads(data)
-            if meta["type"] != "conversation":
-                await handle_meta(data)
-            elif meta["id"]:
-                self.command = _make_command("--conversation", meta["id"])
-            else:
-                self.command = self._first_command
-
-        self._websocket = websocket
-        app_service.on_meta = on_meta  # type: ignore[method-assign]  # what the app says goes nowhere else
-        await super()._process_messages(websocket, app_service)
-
-
 class LoopbackServer(Server):
     """A server that accepts only requests from its own pages, which only the person can open."""
 
     def __init__(self, command: str, *, host: str, port: int, title: str) -> None:
         super().__init__(command, host=host, port=port, title=title)
         self._token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self._hosts = (f"{host}:{port}", f"localhost:{port}")
-        self._origins = tuple(f"http://{name}" for name in self._hosts)
-        self._pages: dict[str, _Page] = {}
-        """By the names that they give themselves."""
+        self._host = f"{host}:{port}"
+        self._origin = f"http://{host}:{port}"
 
     @override
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
         app.middlewares.append(self._filter_request)
-        # The page's script adds the window's size as a query, so token and page are in the path.
-        app.router.add_get(f"{_SOCKET_PATH}/{{token}}{{page:.*}}", self._serve_page)
+        # The page's script adds the window's size as a query, so the token is in the path.
+        app.router.add_get(f"{_SOCKET_PATH}/{{token}}", self.handle_websocket)
         return app
 
     @override
@@ -171,8 +123,8 @@ class LoopbackServer(Server):
         # always send it with a socket, but not with a page. The host is checked because a site can make its
         # name resolve to this machine.
         is_socket = request.path.startswith(_SOCKET_PATH)
-        origin = request.headers.get("Origin", "" if is_socket else self._origins[0])
-        if request.headers.get("Host") not in self._hosts or origin not in self._origins:
+        origin = request.headers.get("Origin", "" if is_socket else self._origin)
+        if request.headers.get("Host") != self._host or origin != self._origin:
             raise web.HTTPForbidden(text="Forbidden: only pages served by this server may connect.")
         if request.path.startswith(_OPEN_PATHS):
             return
@@ -182,16 +134,10 @@ class LoopbackServer(Server):
 
     def _rewrite_page(self, text: str) -> str:
         text = text.replace(f'{_SOCKET_PATH}"', f'{_SOCKET_PATH}/{self._token}"')
-        # a link without a host is no foreign link, and is right for both names of this machine
-        for origin in self._origins:
-            text = text.replace(f'"{origin}/', '"/')
+        text = text.replace(f'"{self._origin}/', '"/')  # a link without a host is no foreign link
         title_tag = f"<title>{escape(self.title)} · roamtui</title>"
         head = f"<head>{title_tag}<script>{_SCRIPT}</script><style>{_STYLE}</style>"
         return _FOREIGN_LINK.sub("", text).replace("<html>", '<html lang="en">', 1).replace("<head>", head, 1)
-
-    async def _serve_page(self, request: web.Request) -> web.WebSocketResponse:
-        page = self._pages.setdefault(request.match_info["page"], _Page(self.command))
-        return await page.handle_websocket(request)
 
 
 def _make_command(*arguments: str) -> str:

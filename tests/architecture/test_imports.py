@@ -91,7 +91,7 @@ def test_only_the_app_knows_the_main_screen() -> None:
     assert importers == {"roamtui.tui.app"}
 
 
-_DOOR = {"conversion", "converted", "decode", "drawing", "formats"}
+_DOOR = {"conversion", "converted", "decode", "formats"}
 """What others may import of `roamtui.convert`. The rest of it is formats and what they share."""
 
 

@@ -16,7 +16,7 @@ from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.models.options import ModelOptions
 from roamtui.settings import Settings, list_keys, load_settings
-from roamtui.tui.actions import ACTIONS, format_keys
+from roamtui.tui.actions import ACTIONS
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.cli.conftest import list_flags
 from tests.real_documents import PROJECT_DIR
@@ -168,7 +168,7 @@ def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
 def test_every_key_on_a_page_does_something(page: Path) -> None:
-    known = {key for action in ACTIONS for key in format_keys(action.keys)}
+    known = {key for action in ACTIONS for key in action.key_names}
     assert [span for span in _list_spans(page) if _KEY.fullmatch(span) and span not in known] == []
 
 

@@ -94,7 +94,7 @@ def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = (
             assert page is not None
             width, height = page.measure()
             columns, rows = (round(length * 200 / 72) for length in (width, height))
-            pixels = page.draw(columns, rows, (0.0, 0.0, 1.0, 1.0))
+            pixels = page.draw(columns, rows)
         packed = zlib.compress(bytes(pixels[::3])).decode("latin-1")
         objects.append(
             f"<< /Type /XObject /Subtype /Image /Width {columns} /Height {rows} /ColorSpace /DeviceGray "

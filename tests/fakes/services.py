@@ -20,7 +20,6 @@ class FakeServices(Services):
     """Offers nothing, refuses the rest, and saves nothing, except for the methods that a test gives."""
 
     def __init__(self, **methods: Callable[..., Any]) -> None:
-        self.typed_keys = {}
         vars(self).update(methods)
 
     @override

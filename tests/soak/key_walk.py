@@ -22,10 +22,9 @@ from textual.widgets import Input, Static, TextArea
 
 from roamtui.models.discovery import ModelOffer
 from roamtui.plain import sanitise_text
-from roamtui.tui.actions import ACTIONS, format_keys
+from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.page import PageScreen
 from roamtui.tui.status_line import MessageLine
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
@@ -38,7 +37,7 @@ _KEYS = sorted({key for action in ACTIONS for key in action.keys} - {"ctrl+q"})
 _NAMED = {
     name: key
     for action in ACTIONS
-    for key, name in zip(action.keys, format_keys(action.keys), strict=False)
+    for key, name in zip(action.keys, action.key_names, strict=False)
     if key in _KEYS and name not in ("a", "i", "-", "↓") and not name.isdecimal()
 } | {"up": "up", "down": "down"}
 """Keys by their names. "a" and "i" are words, and a dash, an arrow and a number are no keys in a message."""
@@ -160,9 +159,9 @@ def find_fault(app: RoamApp) -> str:
     if app._exception is not None:
         raise app._exception
     focused, text = app.focused, screen_text(app)
-    if focused is None and not isinstance(app.screen, PageScreen):
+    if focused is None:
         return f"nothing has the focus in {name_place(app.screen)}"
-    if focused is not None and not all(node.display for node in focused.ancestors_with_self if node.is_attached):
+    if not all(node.display for node in focused.ancestors_with_self if node.is_attached):
         return f"{focused} has the focus and is hidden"
     return "control sequences" if sanitise_text(text) != text else ""
 

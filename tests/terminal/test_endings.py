@@ -1,6 +1,5 @@
 """The program is asked to end, or its terminal goes away: what has arrived is saved, and the terminal is as before."""
 
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.log import open_store
 from roamtui.conversation.state import Exchange
 from roamtui.errors import EXIT_CANCELLED
-from roamtui.signals import end_after_task, resume_only_with_terminal
+from roamtui.signals import end_after_task
 from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.terminal.pseudo_terminal import PseudoTerminal
 
@@ -112,19 +111,6 @@ def test_a_command_keeps_it_too(tmp_path: Path, forking_program: tuple[str, ...]
         assert number is None or terminal.process.returncode == EXIT_CANCELLED
     last = read_last()
     assert (last.answer, last.stopped) == (_ANSWER, StopReason.CANCELLED)
-
-
-def test_a_signal_to_go_on_draws_nothing_once_the_terminal_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    resumed: list[int] = []
-    before = signal.signal(signal.SIGCONT, lambda number, _frame: resumed.append(number))
-    try:
-        resume_only_with_terminal()
-        for is_there in (False, True):
-            monkeypatch.setattr(os, "isatty", lambda _descriptor, is_there=is_there: is_there)
-            signal.raise_signal(signal.SIGCONT)
-            assert bool(resumed) is is_there
-    finally:
-        signal.signal(signal.SIGCONT, before)
 
 
 async def test_after_its_task_a_signal_ends_the_program_as_before() -> None:

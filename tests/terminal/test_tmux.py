@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -70,15 +72,6 @@ def open_terminal(home_dir: Path) -> Iterator[OpenTerminal]:
         terminal.close()
 
 
-def test_what_is_typed_into_the_question_box_stays_there_with_alt_too(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
-    terminal.wait_for(lambda screen: "Ask this document" in screen)
-    terminal.type("-l", "12 ?/ 3")
-    terminal.type("M-1", "M-q")  # Textual takes ESC 1 for what some terminals of macOS mean by it
-    terminal.type("-l", " q")
-    terminal.wait_for(lambda screen: "❯ 12 ?/ 3¡ q" in screen)
-
-
 def test_a_person_asks_reads_a_cited_answer_and_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"sh -c '{PROGRAM} {HANDBOOK}; read line'")
     terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
@@ -129,10 +122,11 @@ def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_ma
     terminal.wait_for(lambda screen: screen.rstrip().endswith(("$", "#")))
 
 
-def test_a_program_without_a_shell_says_that_it_cannot_go_into_the_background(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"{PROGRAM} {HANDBOOK} --model offline")
+def test_no_color_leaves_greys(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"env NO_COLOR=1 FORCE_COLOR=1 COLORTERM=truecolor {PROGRAM} {HANDBOOK}")
     terminal.wait_for(lambda screen: "Ask this document" in screen)
-    terminal.type("Escape")
-    terminal.wait_for(lambda screen: "space fold" in screen)
-    terminal.type("C-z")
-    terminal.wait_for(lambda screen: "roamtui cannot go into the background here" in screen)
+    console, text = Console(), Text.from_ansi(terminal.screen(with_colours=True))
+    styles = {text.get_style_at_offset(console, offset) for offset in range(len(text.plain))}
+    colours = {colour.get_truecolor() for style in styles for colour in (style.color, style.bgcolor) if colour}
+    assert colours
+    assert [colour for colour in colours if len({*colour}) > 1] == []

@@ -9,13 +9,10 @@ from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
-from roamtui.tui.actions import ACTIONS, SECTION_PANES, Action, Scope, build_keymap, do_meet
-from roamtui.tui.messages import DocumentRequested, PageRequested
-from roamtui.tui.panes.titled_panes import PaneKeys
+from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
+from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.help import HelpDialog
 from roamtui.tui.screens.open_document import OpenDialog
-from roamtui.tui.screens.page import PageScreen
 from roamtui.tui.screens.table import TableScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
@@ -32,8 +29,6 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
             return ui.app.screen
         case Scope.TABLE:
             return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
-        case Scope.PAGE:
-            return PageScreen(PageRequested(Path(), page=0, page_count=1), build_keymap())
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:
@@ -57,8 +52,8 @@ async def test_every_action_is_carried_out_and_bound_where_its_scope_is(store: C
             assert len(bound - {"unbound"}) == len(action.keys), action.id
 
 
-PLACES = frozenset({Scope.START, Scope.PAGE, Scope.INPUT})
-"""Where other things are done: a path or a question is typed, a page is looked at."""
+PLACES = frozenset({Scope.START, Scope.INPUT})
+"""Where other things are done: a path or a question is typed."""
 
 
 def test_a_key_has_one_verb_in_all_panes_and_lists() -> None:
@@ -72,35 +67,31 @@ def test_a_person_can_learn_all_keys() -> None:
     assert len(ACTIONS) <= 100
     keys = {key for action in ACTIONS for key in action.keys}
     assert {key for key in keys if key[0] == "f" and key[1:].isdecimal()} == {"f1", "f2", "f3", "f4", "f5", "f6"}
-    assert {key for key in keys if len(key) == 1 and key.isupper()} == {"G", "N", "Z"}
+    assert {key for key in keys if len(key) == 1 and key.isupper()} == {"G", "N"}
 
 
 def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_is_told() -> None:
-    keys = build_keymap({"tree.read": ("v", "f5")})
-    assert keys.first_keys["tree.read"] == "v"
-    assert keys.keymap["tree.read.own"] == "v,f5"
+    keys = build_keymap({"tree.read": "f5"})
+    assert keys.first_keys["tree.read"] == "f5"
+    assert keys.keymap["tree.read.own"] == "f5"
     assert {keys.keymap[name] for name in ("tree.read", "global.reload", "global.reload.own")} == {"unbound"}
-    keys = build_keymap({"tree.read": ("x",)})
+    keys = build_keymap({"tree.read": "x"})
     assert keys.conflicts == ('"tree.read" now uses "x", so "section.close" no longer does.',)
     assert keys.first_keys["section.close"] == "–"
 
 
 def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
-    keys = build_keymap(
-        {"section.open": ("nokey",), "section.pin": ("pgdn",), "section.clsoe": ("c",), "move.up": (",",)}
-        | {"tree.read": ("return",)}
-    )
+    keys = build_keymap({"section.open": "nokey", "section.pin": "pgdn", "section.clsoe": "c", "move.up": ","})
     assert keys.conflicts == (
         'The keys of "section.open" stay as they were, because there is no key "nokey".',
         'The keys of "section.pin" stay as they were, because there is no key "pgdn". Did you mean "pagedown"?',
         'There is no action "section.clsoe", so its keys were ignored. Did you mean "section.close"?',
-        'The keys of "tree.read" stay as they were, because there is no key "return". Did you mean "enter"?',
     )
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
 
 
 async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
-    options = make_options(keys={"move.down": ("n",), "tree.fly": ("f",)})
+    options = make_options(keys={"move.down": "n", "tree.fly": "f"})
     async with running(make_app(options=options)) as ui:
         await ui.wait_until("tree.fly")
         await ui.press("escape")
@@ -113,7 +104,7 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
 
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
-    keys = build_keymap({"input.send": (key,), "start.complete": (key,)})
+    keys = build_keymap({"input.send": key, "start.complete": key})
     assert keys.conflicts == (
         f'The keys of "input.send" stay as they were, because "{key}" is needed for typing in the text field.',
         f'The keys of "start.complete" stay as they were, because "{key}" is needed for typing in the text field.',
@@ -121,38 +112,14 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     assert keys.first_keys["input.send"] == "enter"
 
 
-@pytest.mark.parametrize("pane", [Scope.TREE, Scope.CHAT, Scope.READER])
-async def test_help_at_the_foot_of_a_pane_has_all_its_keys_and_those_of_its_sections(pane: Scope) -> None:
-    async with running(make_app(), (150, 35)) as ui:
-        await ui.focus(Scope.TREE).press_until(lambda: ui.read_title, "enter")
-        await ui.focus(pane).press_until("f1 all help", "f1")
-        shown = " ".join(line.plain for line in ui.main.query_one(PaneKeys).draw(150))
-        scopes = (pane, Scope.SECTION) if pane in SECTION_PANES else (pane,)
-        hints = [action.label.lower() for action in ACTIONS if action.scope in scopes and action.keys]
-        assert [hint for hint in hints if hint not in shown] == []
-
-
-@pytest.mark.parametrize("action", [action for action in ACTIONS if {"q", "n", "N"} & set(action.keys)])
-async def test_the_list_of_keys_names_the_panes_of_a_letter_that_begins_a_question(action: Action) -> None:
-    async with running(make_app()) as ui:
-        await ui.focus(Scope.CHAT).press(*action.keys)
-        assert action.place == ("Outline, reader" if ui.main.question_box.text else "Everywhere")
-
-
-async def test_help_is_filtered_as_typed() -> None:
+async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() -> None:
     async with running(make_app(), (120, 35)) as ui:
-        await ui.press_until("enter send   pgdn scroll down   pgup scroll up   ctrl+j new line", "f1")
-        assert ui.text.count("esc step out") == 1
-        await ui.press("escape")
-        assert "esc step out" not in ui.text
-        await ui.press_until(HelpDialog, "f1", "f1")
-        await ui.wait_until("Question box · you are here")
+        await ui.press_until("Question box · you are here", "f1")
         assert ui.text.index("you are here") < ui.text.index("Everywhere")
         await ui.press(*"pin")
         await ui.wait_until(lambda: "the model cannot close it" in ui.text and "Fold or unfold" not in ui.text)
         await ui.press_until("No match", *"zz")
         await ui.press_until("Go to the next pane.", "escape")
-        await ui.press_until("This key works only here: Page.", *"zoom", "enter")
+        await ui.press_until("This key works only here: Open a document.", *"complete", "enter")
         await ui.press("escape")
         await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
-        assert "esc step out" not in ui.text

@@ -6,10 +6,7 @@ import pytest
 from textual import events
 
 from roamtui.conversation.events import StopReason, Usage
-from roamtui.document.loader import build_library
-from roamtui.errors import ModelError
 from roamtui.search.base import Hit
-from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
@@ -150,17 +147,6 @@ async def test_what_is_pasted_in_any_pane_stands_in_the_box_once(pane: Scope) ->
         assert ui.main.focused is ui.box
 
 
-async def test_a_letter_that_moves_does_so_at_once_however_often_it_comes() -> None:
-    text = "# Pumps\n\n" + "".join(f"## Pump {number}\n\nIt needs {number} litres.\n\n" for number in range(20))
-    async with running(make_app(text=text), SIZE) as ui:
-        ids = [ui.find_id(f"Pump {number}") for number in range(20)]
-        answer = "\n\n".join(f"“It needs {number} litres.” [{ids[number]}]" for number in range(20))
-        await ui.ask("One?", expand(*ids[:9]), answer)
-        ui.focus(Scope.CHAT).type_at_once(*"1" + "j" * 15)
-        await ui.wait_until(lambda: ui.last.selected == ui.last.cited[15])
-        assert ui.box.text == ""
-
-
 async def test_the_last_question_is_asked_again_from_before_it_and_its_answers_stay() -> None:
     app = make_app(["First.", "Bad.", "Better.", "More."])
     async with running(app, SIZE) as ui:
@@ -184,18 +170,6 @@ async def test_the_last_question_is_asked_again_from_before_it_and_its_answers_s
         read = [message.text for message in ui.model.requests[-1].messages]
         assert "Bad." in read
         assert "Better." not in read
-
-
-async def test_a_question_that_is_changed_keeps_its_other_wording_with_its_answer() -> None:
-    async with running(make_app(["First.", "Second."]), SIZE) as ui:
-        await ui.ask("Oen?")
-        await ui.press_until("Asks again", "ctrl+r")
-        await ui.send("One?", lambda: len(ui.model.requests) == 2 and not ui.main.is_asking)
-        await ui.wait_until("answer 2 of 2")
-        assert [(exchange.question, exchange.answer) for exchange in ui.exchanges] == [("One?", "Second.")]
-        await ui.focus(Scope.CHAT).press_until("❯ Oen?", "[")
-        assert len(ui.app.screen.query(ExchangeView)) == 1
-        await ui.press_until("❯ One?", "]")
 
 
 async def test_a_question_is_asked_about_one_section_alone() -> None:
@@ -237,15 +211,3 @@ async def test_what_search_found_and_the_model_did_not_read_is_opened_and_asked_
         await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
         assert {*ids[-2:]} <= {*ui.state.open_sections}
         assert len(ui.exchanges) == 1
-    async with running(
-        make_app([search, proven, proven], text=text, searcher=lambda _: FakeSearcher(*hits)), (120, 40)
-    ) as ui:
-        await ui.ask("How much?")
-        changed = build_library(RawText(text=text.replace("## Pump 17", "## Fan"), source="bakery.md", name="bakery"))
-        await ui.conversation.reload(changed)
-        await ui.press_until("Asks again with 1 more section · esc to cancel", "ctrl+r")
-        await ui.press_until(lambda: len(ui.model.requests) == 3 and not ui.main.is_asking, "enter")
-    failure = ScriptedReply(error=ModelError("Your key has no credit left."))
-    async with running(make_app([search, failure], searcher=lambda _: FakeSearcher(*hits)), (120, 40)) as ui:
-        await ui.ask("How many loaves?")
-        assert shown(ui).endswith("Your key has no credit left."), "no section would help"

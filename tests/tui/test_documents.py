@@ -18,7 +18,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.messages import DocumentRequested, LinkTarget
+from roamtui.tui.messages import LinkTarget
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.open_document import OpenDialog
@@ -51,27 +51,12 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await ui.press_until("No other document is open.", "ctrl+t")
         await ui.ask("How many loaves?", "Forty.")
         await open_second(ui)
-        head, *rest = ui.rows
-        assert " Of /d/bread.md " in head
-        assert "  Of /d/handbook.md " in head
-        assert "Forty." not in "\n".join(rest)
+        assert "Of /d/handbook.md (2 of 2)" in ui.rows[0]
+        assert "Forty." not in ui.text
         assert opener.models == [model], "the same model answers"
         await ui.press_until("Forty.", "ctrl+t")
+        assert "Of /d/bread.md (1 of 2)" in ui.rows[0]
         assert ui.main.focused is ui.box
-        await ui.click(offset=(30, 0))
-        await ui.wait_until(lambda: "Forty." not in ui.text)
-
-
-async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:
-    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
-        first = ui.main
-        await open_second(ui)
-        ui.model.add_replies("Forty.")
-        first.question_box.fill("How many?")
-        first.question_box.action_send()
-        await ui.wait_until(lambda: bool(first.conversation.state.exchanges) and not first.is_asking)
-        assert "Forty." not in ui.text
-        await ui.press_until("Forty.", "ctrl+t")
 
 
 async def test_closing_the_last_document_shows_the_start_screen_and_esc_there_leaves(opener: Opener) -> None:
@@ -133,13 +118,6 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         await ui.wait_until(lambda: "Loading" not in ui.text)
         await ui.press_until(lambda: "odd.md" in shown(ui), "G", "l")
         assert len(ui.state.library.grafts) == 1
-
-
-async def test_the_reader_says_that_a_file_is_empty(folder: Path) -> None:
-    (folder / "A.md").touch()
-    async with running(make_app(folder), (120, 30)) as ui:
-        await ui.go_to(ui.find_id("A.md"))
-        await ui.focus(Scope.TREE).press_until("This document is empty.", "enter")
 
 
 async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:
@@ -243,27 +221,6 @@ async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationS
         assert "contract.md › Contract › Notice" in ui.text
 
 
-async def test_a_resumed_conversation_without_an_added_source_takes_it_from_header_and_reader(
-    contracts: Path, store: ConversationStore
-) -> None:
-    library, loader = Bootstrap().open([str(contracts / "contract.md")])
-    session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
-    agent = Agent(session, NoModel(), KeywordSearcher(library))
-    async with running(app_over(context_of(agent)), (120, 34)) as ui:
-        await ui.ask("What is the notice period?")
-        first = ui.state.id
-        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
-        await session.add_source("acts/lease.md")
-        await ui.ask("What is the term?")
-        await ui.read("Term")
-        assert "lease" in ui.rows[0]
-        await session.open(first)
-        await ui.wait_until("What is the notice period?")
-        assert "lease" not in ui.rows[0]
-        await ui.focus(Scope.READER).press("]", "[", "i")
-        assert ui.read_title in ("Contract", "Notice")
-
-
 async def test_keys_on_a_section_act_in_their_order_also_while_it_is_loaded(
     contracts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,20 +237,6 @@ async def test_keys_on_a_section_act_in_their_order_also_while_it_is_loaded(
         await ui.rest()
         assert not ui.state.open_sections
         assert "not open" not in ui.text
-
-
-async def test_closing_a_document_closes_the_connections_of_its_site(
-    site: FakeSite, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    closed: list[str] = []
-    options = make_options(open_source=lambda *_: make_app(site.origin).main_screen.app_context)
-    async with running(RoamApp(options, make_app(folder).main_screen.app_context)) as ui:
-        ui.app.action_open_document(DocumentRequested(site.origin))
-        await ui.wait_until(lambda: len(ui.app.documents) == 2 and ui.app.screen is ui.main)
-        loader = ui.conversation.source_loader
-        monkeypatch.setattr(loader, "close", lambda: closed.append(site.origin))
-        await ui.main.action_run("global.close_document")
-        assert closed == [site.origin]
 
 
 @pytest.fixture

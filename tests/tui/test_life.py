@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE
-from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
@@ -31,7 +29,7 @@ from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
-from roamtui.search.base import Coverage, Progress, RetrievalOptions, Searcher, SearchServices
+from roamtui.search.base import Coverage, RetrievalOptions, Searcher, SearchServices
 from roamtui.search.hybrid import make_searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -98,20 +96,6 @@ async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compare
             assert embedder.asked == []
 
 
-async def test_the_status_line_says_how_far_the_index_of_a_large_document_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    searcher, gate = FakeSearcher(), Event()
-
-    def prepare(on_progress: Progress) -> None:
-        on_progress(7, 5_000)
-        gate.wait(60)
-
-    monkeypatch.setattr(searcher, "prepare", prepare)
-    async with running(make_app(text="# A\n" * 5_001, searcher=lambda _: searcher)) as ui:
-        await ui.wait_until("Indexing 7 of 5,000 sections")
-        gate.set()
-        await ui.wait_until(lambda: "Indexing" not in ui.text)
-
-
 @pytest.mark.parametrize(
     ("key", "stopped"), [("y", StopReason.ANSWERED), ("n", StopReason.COST), ("escape", StopReason.COST)]
 )
@@ -176,38 +160,6 @@ async def test_the_first_paint_shows_all_panes_that_fit() -> None:
     assert " Reader" in first
 
 
-async def test_an_app_can_be_left_before_its_first_screen() -> None:
-    app = make_app()
-    app.call_later(app.exit)
-    await app.run_async(headless=True)
-    assert app.return_code == 0
-
-
-async def test_a_question_that_begins_while_the_app_ends_is_answered_without_an_error() -> None:
-    async with running(make_app(["It is open."])) as ui:
-        ui.app.exit()
-        await ui.main.agent.ask("Is it open?", AskOptions())
-    assert ui.exchanges[-1].answer == "It is open."
-
-
-async def test_sections_with_one_title_are_shown_by_the_title_of_their_only_child() -> None:
-    one, two, own = "## Changes\n\n### {}\n\nWords.\n\n", "### Second\n\nWords.\n\n", "## Changes\n\nOwn.\n\n"
-    text = "".join(("# Law\n\n", one.format("First"), two, *map(one.format, ("Third", "Fourth")), own, "### Fifth\n"))
-    async with running(make_app(text=f"{text}\n## Other\n\n### Sixth\n\nWords.\n"), (120, 35)) as ui:
-        await ui.wait_until("Changes · Third · Fourth · Changes · Other")
-        lines = [ui.outline.draw_line(line, 30).plain.split()[1:] for line in range(1, 6)]
-        assert lines == [["▸", title] for title in ("Changes", "Third", "Fourth", "Changes", "Other")]
-
-
-async def test_the_app_says_what_to_know_of_a_model_once() -> None:
-    model = ScriptedModel(["Not found: no."])
-    model.note = "It has no [b]tool calls[/b]."
-    async with running(make_app(model=model), (120, 40)) as ui:
-        await ui.wait_until("It has no [b]tool calls[/b].")
-        await ui.ask("How many loaves?")
-        assert ui.text.count("tool calls") == 1
-
-
 async def test_the_recorded_answer_shows_a_false_quote_and_then_the_box_is_free() -> None:
     model = RecordedModel(seconds_per_word=0)
     app = app_over(AppServices(Bootstrap()).open((str(EXAMPLE),), None, model))
@@ -243,7 +195,7 @@ async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
     async with running(make_app([ScriptedReply(error=error), "Forty."]), (100, 30)) as ui:
         await ui.ask("How many?")
         told = " ".join(ui.last.render().plain.split())
-        assert "✗ Nothing answers there; check the server's URL (f2) or choose one with f2." in told
+        assert "✗ Nothing answers there; check the server's URL (--api-base) or choose one with f2." in told
         await ui.ask("How many now?")
         assert ui.exchanges[-1].answer == "Forty."
 

@@ -60,13 +60,3 @@ async def test_no_key_and_no_event_reads_a_question_that_is_not_shown() -> None:
             ui.conversation.apply_unsaved(event)
             await ui.pause()
             assert _read_numbers.isdisjoint(hidden), type(event).__name__
-
-
-async def test_an_event_that_changes_nothing_of_the_outline_leaves_its_lines_and_signs() -> None:
-    async with running(make_long_app(1)) as ui:
-        before = ui.outline._signs
-        ui.conversation.apply_unsaved(StepStarted(number=1, input_tokens=1))
-        assert ui.outline._signs is before
-        command = ExpandSections(section_ids=tuple(ui.state.library.walk())[:1], origin=Origin.AGENT)
-        ui.conversation.apply_unsaved(expand_for_agent(ui.state, command))
-        assert ui.outline._signs is not before

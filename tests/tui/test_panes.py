@@ -9,10 +9,9 @@ from textual.widgets import Input
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.tui.actions import Scope
-from roamtui.tui.panes.switcher import PaneLayout, compute_layout
+from roamtui.tui.panes.switcher import choose_panes, list_tabs
 from roamtui.tui.panes.titled_panes import PaneTitle
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from roamtui.tui.screens.pickers import ModelDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import RunningApp, make_app, running, show_answer
 
@@ -33,9 +32,9 @@ TREE, CHAT, READER = Scope.TREE, Scope.CHAT, Scope.READER
     ],
 )
 def test_panes_fit_the_width(columns: int, active: Scope, main: Scope, shown: set[Scope]) -> None:
-    layout = compute_layout(columns, active=active, main=main)
-    assert layout == PaneLayout(shown=frozenset(shown))
-    tabs = {tab for pane in shown for tab in layout.list_tabs(pane)}
+    chosen = choose_panes(columns, active=active, main=main)
+    assert chosen == shown
+    tabs = {tab for pane in shown for tab in list_tabs(pane, chosen)}
     assert tabs == {TREE, CHAT, READER}, "each hidden pane is a tab of a visible one"
 
 
@@ -47,8 +46,7 @@ def place(ui: RunningApp) -> str:
 
 
 @pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
-async def test_escape_goes_back_to_where_one_was(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.key_queue._TWICE_SECONDS", 0.0)
+async def test_escape_goes_back_to_where_one_was(size: tuple[int, int]) -> None:
     async with running(make_app(["Forty."]), size) as ui:
         await ui.press("escape")
         assert place(ui) == "tree", "the conversation is empty"
@@ -63,9 +61,16 @@ async def test_escape_goes_back_to_where_one_was(size: tuple[int, int], monkeypa
         assert place(ui) == "reader", "it was in the reader before the box"
 
 
-async def test_escape_in_the_box_leads_from_the_first_answer_to_the_conversation() -> None:
-    async with running(make_app(["Forty."]), MIDDLE) as ui:
+@pytest.mark.parametrize("size", [MIDDLE, NARROW])
+@pytest.mark.parametrize("is_reading", [False, True])
+async def test_escape_in_the_box_leads_from_an_answer_to_the_conversation_that_shows_it(
+    size: tuple[int, int], *, is_reading: bool
+) -> None:
+    async with running(make_app(["Forty."]), size) as ui:
+        if is_reading:
+            await ui.read("Steam")
         await ui.ask("How many?")
+        assert Scope.READER not in ui.main.panes.shown
         await ui.press("escape")
         assert place(ui) == "chat"
 
@@ -97,20 +102,10 @@ async def test_who_reads_goes_on_reading_when_the_turn_of_a_waiting_question_com
         assert ui.main.panes.shown == {Scope.READER}
 
 
-ELSEWHERE = (
-    ("tree", "o", "o works in the reader"),
-    ("tree", "y", "y works in the conversation and the reader"),
-    ("reader", "space", "space works in the conversation and the outline"),
-    ("chat", "ctrl+j", "ctrl+j works in the question box"),
-    ("tree", "c", "c does nothing here · f1 shows the keys"),
-)
-
-
-@pytest.mark.parametrize("size", [MIDDLE, (40, 12)])
-async def test_a_key_that_does_nothing_in_a_pane_says_where_it_works(size: tuple[int, int]) -> None:
-    async with running(make_app(), size) as ui:
-        for pane, key, words in ELSEWHERE:
-            await ui.focus(Scope(pane)).press_until(words, key)
+async def test_a_key_that_does_nothing_in_a_pane_says_so() -> None:
+    async with running(make_app(), MIDDLE) as ui:
+        for pane, key in ((TREE, "o"), (READER, "space")):
+            await ui.focus(pane).press_until("does nothing here · f1 lists the keys", key)
             await ui.press(key)
             assert place(ui) == pane
             assert ui.box.text == ""
@@ -146,10 +141,6 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         assert place(ui) == "tree"
 
 
-async def _refuse(*_given: object) -> bool:
-    return False
-
-
 @pytest.mark.parametrize(
     "way",
     [
@@ -157,7 +148,6 @@ async def _refuse(*_given: object) -> bool:
         *("global.add_source", "section.note", "chat.export"),
         lambda: ConfirmDialog("Fetch this from the web?", "https://site.example/" * 9, yes="Fetch"),
         lambda: PromptDialog("Go to page", "", detail="One line of the quote.\n" * 9),
-        lambda: ModelDialog("", _refuse),
     ],
 )
 async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as_before_in_a_large_one(
@@ -189,6 +179,12 @@ async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as
         await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
         await ui.press("ctrl+q")
         assert not ui.app.is_running
+
+
+async def test_in_a_tiny_terminal_one_sees_what_one_types() -> None:
+    async with running(make_app(), (20, 5)) as ui:
+        await ui.press(*"rye?")
+        assert "❯ rye?" in ui.text
 
 
 async def test_a_click_on_the_empty_conversation_and_typing_fill_the_box() -> None:

@@ -1,19 +1,15 @@
 """The question box: its history, and a question that is sent while another is answered."""
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from hypothesis import settings
 from textual import events
-from textual.document._wrapped_document import WrappedDocument
-from textual.keys import _character_to_key
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
-from roamtui.tui.chat.question_area import QuestionBox, _SentQuestion
+from roamtui.tui.chat.question_area import _SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, make_app, running
@@ -61,49 +57,6 @@ async def test_undo_of_a_long_paste_keeps_the_app_and_what_is_typed_next() -> No
         await ui.press_until(lambda: not ui.box.text, "ctrl+z")
 
 
-EDITS = (
-    *("a", "é", "界", " ", "ctrl+j", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+x", "ctrl+v", "paste"),
-    *("left", "right", "up", "down", "home", "end", "ctrl+left", "ctrl+right", "shift+left", "shift+up", "shift+end"),
-    *("ctrl+z", "ctrl+z", "ctrl+z", "ctrl+y", "ctrl+y"),
-)
-LINES = ("", "one", "two three", "a long line " * 20, "\t界")
-
-
-@pytest.mark.hypothesis  # `make fuzz` makes 80,000 edits
-async def test_random_edits_can_be_undone_and_redone() -> None:
-    chance, seen = random.Random(1), {""}  # noqa: S311 - what was found can be found again
-    async with running(make_app()) as ui:
-
-        async def press(key: str) -> str:
-            """Let the key do what it does without the queues that lead there, which would take most of the time."""
-            if len(key) == 1:
-                await ui.box._on_key(events.Key(_character_to_key(key), key))
-            elif not await ui.app._check_bindings(key, priority=True):
-                await ui.app._check_bindings(key)
-            return ui.box.text
-
-        for number in range(40 * settings().max_examples):
-            key, before = chance.choice(EDITS), ui.box.text
-            if key == "paste":
-                await ui.box._on_paste(events.Paste("\n".join(chance.choices(LINES, k=chance.randint(1, 12)))))
-            else:
-                after = await press(key)
-                assert after in seen or key not in ("ctrl+z", "ctrl+y")
-                if key == "ctrl+z" and after != before:
-                    assert await press("ctrl+y") == before
-                    assert await press("ctrl+z") == after
-            assert ui.box.clamp_visitable(ui.box.cursor_location) == ui.box.cursor_location
-            if number % 50 == 0:
-                await ui.pause(0)  # it is drawn, and its lines are as if all were wrapped now
-                shown = ui.box.wrapped_document
-                wrapped = WrappedDocument(shown.document, shown._width, ui.box.indent_width)
-                assert shown._wrap_offsets == wrapped._wrap_offsets
-            if len(ui.box.text) > 2_000:
-                ui.box.fill("")  # as sending does
-                seen.clear()
-            seen.add(ui.box.text)
-
-
 FIRST, SECOND = "How many loaves?", "And the deck oven?"
 WAITS = "takes back the last):"
 
@@ -143,17 +96,6 @@ async def test_questions_wait_dimmed_below_the_box_and_are_asked_one_by_one() ->
         await ui.wait_until(lambda: WAITS not in ui.text)
 
 
-async def test_the_running_answer_stays_in_view_while_more_questions_wait() -> None:
-    replies = [ScriptedReply(text="Line.\n\n" * 30), ScriptedReply(text="Forty.", gate=asyncio.Event())]
-    async with running(make_app(replies)) as ui:
-        await ui.ask("Long?")
-        await ui.send(FIRST, "Waiting for the answer")
-        for number in range(1, 4):
-            await ui.send(f"And oven {number}?", f"{number}. And oven {number}?")
-            await ui.pause()
-            assert "Waiting for the answer" in ui.text
-
-
 @pytest.mark.parametrize("key", ["escape", "ctrl+n"])
 async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since(key: str) -> None:
     async with queueing("And one?", SECOND) as (ui, answer_all):
@@ -183,23 +125,6 @@ async def test_a_question_that_is_taken_back_and_sent_again_is_asked_once() -> N
         await answer_all()
         assert questions(ui) == [FIRST, SECOND]
         assert ui.box.text == ""
-
-
-async def test_a_question_that_is_stopped_before_it_was_begun_is_in_the_box_again() -> None:
-    async with running(make_app(["Forty."])) as ui:
-        area = ui.main.questions
-        ui.box.fill("How many?")
-        ui.box.action_send()
-        await ui.wait_until(lambda: area.is_asking or bool(ui.exchanges))
-        await ui.wait_until(lambda: not area.is_asking)
-
-        area.propose_again(1, ())
-        area._submit(QuestionBox.Submitted("How many?"))
-        assert area.stop()
-        await ui.wait_until(lambda: not area.is_asking)
-        assert ui.box.text == "How many?"
-        (exchange,) = ui.exchanges
-        assert exchange.answer == "Forty."
 
 
 async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:
@@ -286,28 +211,3 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         await ui.press_until(lambda: not ui.box.text, "ctrl+c")
         await ui.ask(SECOND)
         assert questions(ui) == [FIRST, SECOND]
-
-
-@pytest.mark.parametrize(
-    ("keys", "text"),
-    [
-        ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
-        ([*"/outl", "escape"], "/outl"),
-        ([*"/outl", "f1"], "/outl"),
-        (["/", "escape", "x"], "x"),
-        (["/", "backspace", "x"], "x"),
-    ],
-)
-async def test_a_question_may_begin_with_a_slash(keys: list[str], text: str) -> None:
-    async with running(make_app()) as ui:
-        ui.type_at_once(*keys)
-        await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)
-
-
-async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
-    async with running(make_app()) as ui:
-        await ui.press(*"a/", "backspace", "backspace")
-        assert ui.app.screen is ui.main
-        ui.type_at_once(*"/outline", "enter")
-        await ui.wait_until(lambda: ui.main.focused is ui.outline)
-        assert ui.box.text == ""

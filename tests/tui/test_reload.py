@@ -10,7 +10,6 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
@@ -91,23 +90,12 @@ async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
         assert [exchange.citations[0].is_verified for exchange in ui.exchanges] == [False, True]
 
 
-async def test_that_a_document_has_changed_is_said_until_it_is_read(file: Path) -> None:
-    async with running(make_reading_app(file), (120, 35)) as ui:
-        write(file, CHANGED)
-        await look(ui)
-        await ui.wait_until("Document changed on disk · f5 to reload")
-        ui.main.upkeep.prepare_agent()
-        await ui.rest()
-        assert "Document changed on disk · f5 to reload" in ui.text
-        await ui.press_until(lambda: "changed on disk" not in ui.text, "f5")
-
-
-async def test_reloading_a_deleted_file_says_what_happened_and_what_to_do(file: Path) -> None:
+async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
         delete(file)
         await ui.press_until(lambda: bool(ui.chat.query(NoticeView)), "f5")
-        advice = "so you still see the version that was read: put it back and reload it, or open another document."
-        assert f"no longer there, {advice}" in ui.chat.query_one(NoticeView).text
+        assert "There is no file" in ui.chat.query_one(NoticeView).text
+        assert ui.state.library.root.text == TEXT
         write(file, CHANGED)
         await ui.press_until("Reloaded: 9 sections", "f5")
 
@@ -164,31 +152,6 @@ async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_t
         assert ui.exchanges[0].within is None
 
 
-async def test_an_edited_question_whose_section_is_gone_leaves_the_old_one_and_returns_to_the_box(file: Path) -> None:
-    async with running(make_reading_app(file), (120, 35)) as ui:
-        deck = await open_deck(ui)
-        ui.main.questions._options = AskOptions(replaces=ui.exchanges[0], within="ffffffff")
-        ui.box.fill("How many now?")
-        ui.box.action_send()
-        await ui.wait_until("The document no longer has a section that the question names")
-        await ui.wait_until(lambda: ui.box.text == "How many now?")
-        assert [exchange.question for exchange in ui.exchanges] == ["How many?"]
-        assert "roamtui outline" not in ui.text
-        assert tuple(ui.state.open_sections) == (deck,)
-
-
-async def test_between_a_change_and_its_event_the_reader_keeps_to_the_document_that_it_shows(file: Path) -> None:
-    async with running(make_reading_app(file), (120, 35)) as ui:
-        await ui.read("Deck oven")
-        write(file, TEXT.replace("### Deck oven", "### Old oven"))
-        before = ui.state.library
-        async with ui.conversation._saving:
-            await ui.press_until(lambda: ui.state.library is not before, "f5")
-            await ui.press("i", "escape", "escape")
-            await ui.focus(Scope.READER).reach("Stone oven", "[")
-        await ui.wait_until("Reloaded: ")
-
-
 async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> None:
     long = "\n\n".join(f"Line {number} of the deck oven." for number in range(200))
     text = TEXT.replace("The deck oven takes ninety loaves.", long)
@@ -220,36 +183,6 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
         await ui.open_gate(gate)
         await look(ui)
         await ui.wait_until(lambda: len(ui.state.library) == 9)
-
-
-async def test_a_folder_is_watched_and_only_what_changed_is_another(file: Path) -> None:
-    (file.parent / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
-    async with running(make_reading_app(file.parent, is_watching=True), (120, 35)) as ui:
-        deck = await open_deck(ui)
-        await look(ui)
-        await ui.wait_until(lambda: ui.main.upkeep.reloader.loaded is not None)
-        shop = next(document for document in ui.state.library.documents if document.key == "shop.md")
-        write(file, CHANGED)
-        (file.parent / "new.md").write_text("# News\n", "utf-8")
-        await ui.wait_until("new.md")
-        state = ui.state
-        assert tuple(state.open_sections) == (deck,)
-        assert "a hundred loaves" in state.library.text_at(state.library.node(deck).span)
-        assert any(document is shop for document in state.library.documents)
-
-
-async def test_an_unread_file_that_an_editor_replaced_is_read_after_a_reload(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
-    async with running(make_reading_app(file.parent), (120, 35)) as ui:
-        assert ui.state.library.unloaded_files
-        await ui.wait_until(lambda: ui.main.is_mounted)
-        write(file, CHANGED)
-        await ui.press_until("No changes", "f5")
-        await ui.conversation.load_all()
-        [document] = [document for document in ui.state.library.documents if document.key == "bakery.md"]
-        assert document.text == CHANGED
 
 
 async def test_a_source_that_is_added_while_the_document_is_read_again_stays(file: Path) -> None:

@@ -4,24 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.screen import Screen
 from textual.widgets import OptionList
 
-from roamtui.bootstrap import open_library
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
 from roamtui.models.registry import NoModel
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.screens.find import FindDialog
-from roamtui.tui.screens.page import PageCanvas, PageScreen
 from tests.case_files import read_case
-from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.services import make_options
 from tests.tui.driving import EXAMPLES, Compare, RunningApp, Scene, make_app, show_answer
 from tests.tui.opening import Opener
@@ -50,11 +44,6 @@ _DIALECTS = read_case("dialects.md")
 async def _show_dialects(ui: RunningApp) -> None:
     """Show containers, a formula, a diagram and a table in the reader."""
     await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
-
-
-async def _show_focus_mode(ui: RunningApp) -> None:
-    await _show_dialects(ui)
-    await ui.press("Z")
 
 
 async def _show_conversations(ui: RunningApp) -> None:
@@ -97,36 +86,12 @@ def press(*keys: str, until: str = "") -> Scene:
     return show
 
 
-def _make_reading_app(source: Path) -> RoamApp:
-    """Return such an app over a file."""
-    app = _make_still_app(library=open_library([str(source)]))
-    app.main_screen.header.show_library(build_library(RawText(text="# Guide\n", source="guide.md", name="guide")))
-    return app
-
-
-async def _show_look(ui: RunningApp) -> None:
-    """Show the page of a PDF on the whole screen."""
-    await ui.press_until(lambda: ui.read_title, "escape", "enter", "enter")
-    await ui.press_until(lambda: _fills_screen(ui.app.screen), "v")
-
-
-def _fills_screen(screen: Screen[Any]) -> bool:
-    if not isinstance(screen, PageScreen) or screen.drawing is None:
-        return False
-    size = screen.query_one(PageCanvas).size
-    viewport = screen.drawing.viewport
-    return viewport.height == size.height * 2 or (
-        viewport.width >= size.width - 1 and viewport.height < size.height * 2
-    )
-
-
 _SCENES = {
     "start": (press(), (_WIDE, _NARROW)),
     "outline": (press("escape", "tree.unfold_all", "j", "a", "j", "p", "j"), (_USUAL,)),
     "answer": (show_answer, (_USUAL, _NARROW)),
     "source": (_show_source, (_NARROW,)),
-    "help": (press("f1"), (_LARGE, _NARROW)),
-    "commands": (press("ctrl+p", *"conv", until="Start a new conversation"), (_LARGE,)),
+    "commands": (press("ctrl+p", *"conv", until="Start a conversation"), (_LARGE, _NARROW)),
 }
 """Scenes of the bakery's handbook, with the sizes at which they are laid out differently."""
 
@@ -147,17 +112,9 @@ def test_theme(snap_compare: Compare, theme: str) -> None:
     assert snap_compare(_make_still_app(theme), terminal_size=_WIDE, run_before=_show_source)
 
 
-@pytest.mark.parametrize("scene", [_show_dialects, _show_focus_mode], ids=["panes", "focus mode"])
-def test_dialects(snap_compare: Compare, scene: Scene) -> None:
-    """Containers, a formula, a diagram and a table in the reader; focus mode is one column of text."""
-    assert snap_compare(_make_still_app(text=_DIALECTS), terminal_size=_LARGE, run_before=scene)
-
-
-def test_page(snap_compare: Compare, tmp_path: Path) -> None:
-    """A page of a PDF fills the screen."""
-    (tmp_path / "boats.pdf").write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
-    app = _make_reading_app(tmp_path / "boats.pdf")
-    assert snap_compare(app, terminal_size=_USUAL, run_before=_show_look)
+def test_dialects(snap_compare: Compare) -> None:
+    """Containers, a formula, a diagram and a table in the reader."""
+    assert snap_compare(_make_still_app(text=_DIALECTS), terminal_size=_LARGE, run_before=_show_dialects)
 
 
 def test_passages(snap_compare: Compare) -> None:

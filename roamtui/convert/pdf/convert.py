@@ -143,7 +143,7 @@ def recognise_rows(page: PdfPage, languages: Sequence[str]) -> list[PageRow]:
     scale = min(_DOTS_PER_POINT, (_PIXELS_MAX / max(1.0, width * height)) ** 0.5)
     columns = max(1, round(width * scale))
     lines = max(1, round(height * scale))
-    picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines, (0.0, 0.0, 1.0, 1.0))
+    picture = b"P6 %d %d 255\n" % (columns, lines) + page.draw(columns, lines)
     names = "+".join(filter(_LANGUAGE.fullmatch, languages)) or "eng"
     program = shutil.which(TESSERACT) or TESSERACT
     dpi = str(round(scale * 72))

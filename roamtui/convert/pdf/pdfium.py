@@ -225,42 +225,22 @@ class PdfPage:
         """Return the width and height of the page in points, as it is shown."""
         return pdfium.FPDF_GetPageWidthF(self._page), pdfium.FPDF_GetPageHeightF(self._page)
 
-    def draw(self, width: int, height: int, box: tuple[float, float, float, float]) -> bytearray:
-        """Draw a part of the page. Return three bytes for each of the `width` x `height` pixels.
-
-        `box` has the left, top, right and bottom edges of the part, as shares of the page.
+    def draw(self, width: int, height: int) -> bytearray:
+        """Draw the page. Return three bytes for each of the `width` x `height` pixels.
 
         Raises:
             MemoryError: There is no memory for the pixels.
         """
-        left, top, right, bottom = box
-        full_width = round(width / (right - left))
-        full_height = round(height / (bottom - top))
         pixels = bytearray(width * height * 3)
         buffer = (ctypes.c_char * len(pixels)).from_buffer(pixels)
         bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_BGR, buffer, width * 3)
         if not bitmap:
             raise MemoryError
         pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
-        start = (-round(left * full_width), -round(top * full_height))
         flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
-        pdfium.FPDF_RenderPageBitmap(bitmap, self._page, *start, full_width, full_height, 0, flags)
+        pdfium.FPDF_RenderPageBitmap(bitmap, self._page, 0, 0, width, height, 0, flags)
         pdfium.FPDFBitmap_Destroy(bitmap)
         return pixels
-
-    def locate_characters(self, first: int, last: int) -> Iterator[tuple[float, float, float, float]]:
-        """Yield rectangles around characters, one a line: left, top, right, bottom as shares of the page."""
-        scale = 100_000  # the function below returns whole numbers
-        left, top, right, bottom = (ctypes.c_double() for _ in range(4))
-        x, y = ctypes.c_int(), ctypes.c_int()
-        for index in range(pdfium.FPDFText_CountRects(self._text, first, last - first + 1)):
-            if pdfium.FPDFText_GetRect(self._text, index, left, top, right, bottom):
-                corners = []
-                for corner in ((left.value, top.value), (right.value, bottom.value)):
-                    pdfium.FPDF_PageToDevice(self._page, 0, 0, scale, scale, 0, *corner, x, y)
-                    corners.append((x.value / scale, y.value / scale))
-                (x0, x1), (y0, y1) = map(sorted, zip(*corners, strict=True))
-                yield x0, y0, x1, y1
 
     def read_words(self) -> list[Word]:
         """Return the words in drawing order."""

@@ -1,8 +1,7 @@
-"""`PaneSwitcher`: shows the panes that fit, and moves the focus between them. `UnboundKeys` uses it."""
+"""`PaneSwitcher`: shows the panes that fit, and moves the focus between them."""
 
 from collections.abc import Container
 
-from msgspec import Struct
 from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -16,11 +15,11 @@ from roamtui.conversation.events import (
     QuestionReceived,
 )
 from roamtui.text import Span
-from roamtui.tui.actions import PANES, SCOPE_TITLES, Keymap, Scope, format_keys
+from roamtui.tui.actions import PANES, Keymap, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.question_area import QuestionArea
 from roamtui.tui.messages import ReadingPositionChanged, SectionTarget
-from roamtui.tui.panes.titled_panes import PaneKeys, ReaderPane, TitledPane, TreePane
+from roamtui.tui.panes.titled_panes import ReaderPane, TitledPane, TreePane
 
 # Widths are in cells.
 _TWO_PANES_COLUMNS = 64
@@ -28,45 +27,25 @@ _TWO_PANES_COLUMNS = 64
 _THREE_PANES_COLUMNS = 150
 _TAB_ORDER = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
 """Where the tab key leads, one after the other."""
-_FOCUS_MODE_WIDTH = 92
-"""Width of the reader in focus mode: 88 characters of text, with padding, margin and scrollbar."""
-_DIGIT_SECONDS = 0.5
-"""Two digits that are typed within this time are one number."""
 
 
-class PaneLayout(Struct, frozen=True, kw_only=True):
-    """The visible panes, and what surrounds them."""
-
-    shown: frozenset[Scope]
-    reader_padding: int = 0
-    """Cells at each side of the reader."""
-    has_question_box: bool = True
-
-    @property
-    def is_single(self) -> bool:
-        """Whether only one pane is visible."""
-        return len(self.shown) == 1
-
-    def list_tabs(self, pane: Scope) -> list[Scope]:
-        """List a pane and those that it hides, in order. Beside others, the outline hides none."""
-        hides_others = pane is not Scope.TREE or self.is_single
-        return [tab for tab in PANES if tab is pane or (hides_others and tab not in self.shown)]
-
-
-def compute_layout(columns: int, *, active: Scope, main: Scope, is_focus_mode: bool = False) -> PaneLayout:
-    """Compute what is visible on so many `columns`.
+def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
+    """Return the panes that are shown on so many `columns`.
 
     `active` is the pane with the focus, or the chat if the question box has it. `main` is the pane next to
-    the outline if there is room for one: chat or reader. In focus mode, only the reader is visible.
+    the outline if there is room for one: chat or reader.
     """
-    if is_focus_mode:
-        padding = max(0, columns - _FOCUS_MODE_WIDTH) // 2
-        return PaneLayout(shown=frozenset({Scope.READER}), reader_padding=padding, has_question_box=False)
     if columns >= _THREE_PANES_COLUMNS:
-        return PaneLayout(shown=frozenset(PANES))
+        return frozenset(PANES)
     if columns >= _TWO_PANES_COLUMNS:
-        return PaneLayout(shown=frozenset({Scope.TREE, main}))
-    return PaneLayout(shown=frozenset({Scope.TREE if active is Scope.TREE else main}))
+        return frozenset({Scope.TREE, main})
+    return frozenset({Scope.TREE if active is Scope.TREE else main})
+
+
+def list_tabs(pane: Scope, shown: frozenset[Scope]) -> list[Scope]:
+    """List a pane and those that it hides, in order. Beside others, the outline hides none."""
+    hides_others = pane is not Scope.TREE or len(shown) == 1
+    return [tab for tab in PANES if tab is pane or (hides_others and tab not in shown)]
 
 
 def find_adjacent(scope: Scope, direction: int, empty: Container[Scope]) -> Scope:
@@ -96,13 +75,9 @@ class PaneSwitcher(Horizontal):
         """The pane with the focus, or the chat if the question box has it."""
         self.main = Scope.CHAT
         """The pane next to the outline if there is room for one."""
-        self._is_focus_mode = False
-        """Whether only the reader is shown, in the middle, until another pane gets the focus."""
         self._before_reader = Scope.TREE
         self._before_box: Scope | None = None
         """The pane that had the focus before the question box, or None if none had it yet."""
-        self._pane_keys: PaneKeys | None = None
-        """The keys at the foot of the focused pane, if they are shown."""
 
     def on_mount(self) -> None:
         """Use the app's width until the first layout, which gives the switcher its own."""
@@ -113,13 +88,10 @@ class PaneSwitcher(Horizontal):
         self._columns = event.size.width
         self.show()
 
-    def _compute_layout(self, main: Scope) -> PaneLayout:
-        return compute_layout(self._columns, active=self.active, main=main, is_focus_mode=self._is_focus_mode)
-
     @property
     def shown(self) -> frozenset[Scope]:
         """The visible panes."""
-        return self._compute_layout(self.main).shown
+        return choose_panes(self._columns, active=self.active, main=self.main)
 
     @property
     def scope(self) -> Scope:
@@ -166,7 +138,6 @@ class PaneSwitcher(Horizontal):
 
     @on(events.DescendantFocus)
     def _follow_focus(self) -> None:
-        self.hide_keys()
         self._activate(self.scope)
 
     @on(events.Click)
@@ -184,7 +155,6 @@ class PaneSwitcher(Horizontal):
             self._before_reader = scope
         if scope in PANES:
             self._before_box = scope
-        self._is_focus_mode = self._is_focus_mode and scope is Scope.READER
         self.show()
 
     def focus_adjacent(self, direction: int) -> None:
@@ -196,21 +166,16 @@ class PaneSwitcher(Horizontal):
         return {scope for scope, is_filled in filled.items() if not is_filled}
 
     def step_out(self) -> None:
-        """Go one step back: hide the keys, end a search or selection, or go where the focus was before.
+        """Go one step back: end a search or selection, or go where the focus was before.
 
         When the person leaves the reader, the conversation replaces it.
         """
         reader = self._reader.existing
-        if self.hide_keys():
-            return
         match self.scope:
             case Scope.INPUT:
                 self.focus_scope(self._find_pane_before_box())
             case Scope.READER:
                 if reader is not None and (reader.end_selection() or reader.end_search()):
-                    return
-                if self._is_focus_mode:
-                    self.toggle_focus_mode()
                     return
                 self.main = Scope.CHAT
                 self.focus_scope(self._before_reader)
@@ -222,36 +187,14 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(Scope.INPUT)
 
     def _find_pane_before_box(self) -> Scope:
-        """Return the pane that had the focus last. At first, that is the conversation unless it is empty."""
+        """Return the pane that had the focus last, unless it is a reader that is hidden since.
+
+        Else return the conversation, or the outline while the conversation is empty.
+        """
         before = self._before_box
-        if before is None or (before is Scope.READER and self._reader.section_id is None):
+        if before is None or (before is Scope.READER and before not in self.shown):
             return Scope.TREE if self._log_view.current is None else Scope.CHAT
         return before
-
-    def show_keys(self) -> bool:
-        """Show the keys of the focused pane at its foot. If they are shown, hide them, and return false."""
-        scope = self.scope
-        container = self._questions if scope is Scope.INPUT else self._panes.get(scope)
-        if self.hide_keys() or container is None:
-            return False
-        signs = self._tree.outline.explain_signs() if scope is Scope.TREE else ()
-        self._pane_keys = PaneKeys(self._keys, scope, signs)
-        container.mount(self._pane_keys)
-        return True
-
-    def hide_keys(self) -> bool:
-        """Hide the keys at the foot of a pane. Return whether they were shown."""
-        shown = self._pane_keys
-        self._pane_keys = None
-        if shown is not None:
-            shown.remove()
-        return shown is not None
-
-    def toggle_focus_mode(self) -> None:
-        """Show only the reader, or the other panes again."""
-        self.focus_scope(Scope.READER)
-        self._is_focus_mode = not self._is_focus_mode
-        self.show()
 
     def scroll_page(self, direction: int) -> None:
         """Scroll the pane above the question box by a page."""
@@ -287,7 +230,7 @@ class PaneSwitcher(Horizontal):
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""
-        if {self.scope, Scope.READER} <= self._compute_layout(Scope.READER).shown:
+        if {self.scope, Scope.READER} <= choose_panes(self._columns, active=self.active, main=Scope.READER):
             self.main = Scope.READER
             self.show()
         elif Scope.READER not in self.shown:
@@ -308,49 +251,15 @@ class PaneSwitcher(Horizontal):
 
     def show(self) -> None:
         """Show the panes that fit, each with the key that goes there in one step."""
-        layout = self._compute_layout(self.main)
+        shown = self.shown
         focus_scope = self.scope
         empty = self._list_empty()
         keys = {}
         for step, action_id in ((-1, "global.previous_pane"), (1, "global.next_pane")):
             keys[find_adjacent(focus_scope, step, empty)] = self._keys.first_keys[action_id]
         for scope, pane in self._panes.items():
-            pane.display = scope in layout.shown
-            pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in layout.list_tabs(scope))
+            pane.display = scope in shown
+            pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in list_tabs(scope, shown))
             pane.title_line.is_active = scope is focus_scope
-        self._right.display = layout.shown != {Scope.TREE}
-        self._tree.set_class(layout.is_single, "-alone")
-        self._reader.styles.padding = (0, layout.reader_padding)
-        self._questions.display = layout.has_question_box
-
-
-class UnboundKeys:
-    """Says where such a key works, and makes digits a number."""
-
-    def __init__(self, panes: PaneSwitcher, keys: Keymap) -> None:
-        self._panes = panes
-        self._keys = keys
-        self.number = 0
-        """The last one or two digits, because an action is not told which key called it."""
-        self._digit_at = 0.0
-
-    def take(self, event: events.Key) -> None:
-        """Note a digit. If a key does nothing here, say where it works."""
-        digit = event.key.rpartition("+")[2]  # a person may have bound alt+1
-        if len(digit) == 1 and digit.isdecimal():
-            is_quick = event.time - self._digit_at < _DIGIT_SECONDS
-            self.number = (self.number % 10 * 10 if is_quick else 0) + int(digit)
-            self._digit_at = event.time
-        if self._panes.scope is Scope.INPUT or event.key in self._panes.screen.active_bindings:
-            return
-        is_sign = event.is_printable and event.key != "space"
-        (name,) = format_keys((event.character if is_sign and event.character else event.key,))
-        panes = self._keys.find_panes(event.key, event.character)
-        words = ""
-        if panes:
-            places = " and ".join(f"the {SCOPE_TITLES[pane].lower()}" for pane in panes)
-            words = f"{name} works in {places}"
-        elif event.is_printable or any(event.key in action.keys for action in self._keys.actions):
-            words = f"{name} does nothing here · {self._keys.first_keys['global.help']} shows the keys"
-        if words:
-            self._panes.notify(words, markup=False)
+        self._right.display = shown != {Scope.TREE}
+        self._tree.set_class(len(shown) == 1, "-alone")

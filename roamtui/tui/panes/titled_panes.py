@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -18,10 +17,9 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
-from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.messages import PageRequested, ReadingPositionChanged, SectionTarget
+from roamtui.tui.messages import ReadingPositionChanged, SectionTarget
 from roamtui.tui.screen_words import format_ancestors
-from roamtui.tui.status_line import HINT_GAP, ClickableLine, format_action_hints, format_key_hint
+from roamtui.tui.status_line import ClickableLine, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class PaneTitle(ClickableLine):
             name = name.stylize("underline" if len(self.tabs) > 1 else "")
             name = name.stylize("bold $primary" if self.is_active else "$foreground")
         mark = "▌" if self.is_active and scope is self._scope else " "
-        tab = Content.assemble(mark, self.hide_if_covered(f"{key} " if key else ""), name)
+        tab = Content.assemble(mark, f"{key} " if key else "", name)
         return tab.stylize(Style.from_meta({"@click": f"screen.go('{scope}')"}))
 
 
@@ -76,29 +74,6 @@ class TitledPane(Vertical):
     def __init__(self, scope: Scope, *widgets: Widget) -> None:
         self.title_line = PaneTitle(scope)
         super().__init__(self.title_line, *widgets, id=f"{scope}-pane")
-
-
-class PaneKeys(ContentView):
-    """The keys of a pane or of the question box, at its foot, below what the signs of a line mean."""
-
-    def __init__(self, keys: Keymap, scope: Scope, signs: Sequence[str] = ()) -> None:
-        super().__init__()
-        self._signs = signs
-        self.auto_links = False
-        help_key = keys.first_keys["global.help"]
-        self._hints = [*format_action_hints(keys.list_main_actions(scope))]
-        self._hints.append(format_key_hint(help_key, "all help", "screen.run('global.commands')"))
-
-    @override
-    def draw(self, width: int) -> list[Content]:
-        lines = [line for sign in self._signs for line in wrap(Content(sign), width, follow="  ")]
-        signs_count = len(lines)
-        for hint in self._hints:
-            if len(lines) > signs_count and lines[-1].cell_length + len(HINT_GAP) + hint.cell_length <= width:
-                lines[-1] += HINT_GAP + hint
-            else:
-                lines.append(hint)
-        return lines
 
 
 class TreePane(TitledPane):
@@ -123,7 +98,6 @@ class ReaderPane(TitledPane):
         self._empty = Static(hint, id="reader-empty")
         super().__init__(Scope.READER, self._empty)
         self._conversation = conversation
-        self._keys = keys
         self.existing: DocumentReader | None = None
         """The reader widget, or None until it is needed."""
         self._opened: tuple[SectionTarget, str | None] | None = None
@@ -174,9 +148,3 @@ class ReaderPane(TitledPane):
         """Show the reader instead of the hint."""
         self._empty.display = False
         self.show_note()
-
-    def on_page_requested(self, event: PageRequested) -> None:
-        """Show a page on the whole screen."""
-        from roamtui.tui.screens.page import PageScreen  # noqa: PLC0415 - only for those who ask
-
-        self.app.push_screen(PageScreen(event, self._keys))

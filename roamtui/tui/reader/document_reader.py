@@ -35,7 +35,6 @@ from roamtui.tui.messages import (
     CommandRequested,
     DocumentRequested,
     LinkTarget,
-    PageRequested,
     ReadingPositionChanged,
     ReturnRequested,
     SectionTarget,
@@ -227,33 +226,17 @@ class DocumentReader(Reader):
             self._follow_link(link.href, self.section_id)
 
     def action_look(self) -> None:
-        """Open the first image in view, or else show the page as printed."""
+        """Open the first image in view, or else the PDF, in another program."""
         links = (shown.link for shown in self.lines.list_links(self.view_range))
         image = next((link for link in links if link.is_image), None)
-        page = self.page_in_view
         if image is not None:
             self.follow(image)
-        elif self.section_id is not None and page is not None:
-            self._show_page(self.section_id, page)
-        else:
+        elif self.section_id is None or self.page_in_view is None:
             self.post_message(StatusMessage("No picture or page in view"))
-
-    def _show_page(self, section_id: str, page: int) -> None:
-        """Show the page with the selected quote, or else `page`, as printed."""
-        library = self.library
-        document = self.document_view.document
-        file = locate_section(library, section_id) if document.url is None else None
-        if file is None:
-            self._warn("The pages of this document are not on this machine.")
-            return
-        quote = self.highlights.quote if self.get_selection_span() else None
-        shown = PageRequested(
-            path=file.path.resolve(),
-            page=((document.page_at(quote.start) if quote else page) or 1) - 1,
-            page_count=len(document.page_starts),
-            quote=library.text_at(quote) if quote else "",
-        )
-        self.post_message(shown)
+        elif (file := locate_section(self.library, self.section_id)) is None:
+            self._warn("The file of this page is not on this machine.")
+        else:
+            self._open_outside(file.path.resolve())
 
     def _follow_link(self, href: str, section_id: str, *, with_files: bool = True) -> None:
         """Follow a link. With `with_files`, it may lead to another file, which a model's link must not."""
@@ -265,7 +248,7 @@ class DocumentReader(Reader):
                 dialog.ask(self.app, partial(self.app.open_url, url))
             case FileLink(path) if path.suffix.lower() in _PICTURE_SUFFIXES:
                 dialog = ConfirmDialog("Open this picture in another program?", str(path), yes="Open")
-                dialog.ask(self.app, partial(self._open_picture, path))
+                dialog.ask(self.app, partial(self._open_outside, path))
             case FileLink(path, fragment, is_outside):
                 request = partial(self.post_message, DocumentRequested(str(path), place=fragment))
                 if is_outside:
@@ -276,7 +259,7 @@ class DocumentReader(Reader):
             case DeadLink(reason):
                 self._warn(reason)
 
-    def _open_picture(self, path: Path) -> None:
+    def _open_outside(self, path: Path) -> None:
         opened = "Opened" if open_in_viewer(path) else "No program here opens"
         self.post_message(StatusMessage(f"{opened} {path}"))
 

@@ -1,7 +1,6 @@
 """`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,13 +23,12 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.paths import display_path, expand_user, is_standard_input
+from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
-from roamtui.sources.read import is_path
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _FILE_NAME_LENGTH_MAX = 60
@@ -39,20 +37,20 @@ _FILE_NAME_LENGTH_MAX = 60
 class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations, but not what `roamtui ask` saved.
 
-    A person can switch to one about the open document, if any. One about another is the result.
+    A person can switch to one about the open document. One about another is the result.
     """
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, conversation: Conversation | None, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
         foot = make_key_hints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store
-        self._library = None if conversation is None else conversation.state.library
-        self._source = None if self._library is None else get_source_key(self._library)
+        self._library = conversation.state.library
+        self._source = get_source_key(self._library)
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._switching: Worker[None] | None = None
 
@@ -74,14 +72,10 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             if all(word in text for word in words):
                 is_here = summary.source == self._source
                 heading = Content.styled("This document" if is_here else "Other documents", "bold $primary")
-                yield Row(summary, self._draw(summary), "" if self._source is None else heading)
+                yield Row(summary, self._draw(summary), heading)
 
     def _is_current(self, summary: ConversationSummary) -> bool:
-        return self._conversation is not None and summary.id == self._conversation.state.id
-
-    @override
-    def get_key(self, item: ConversationSummary) -> object:
-        return item.id
+        return summary.id == self._conversation.state.id
 
     def _draw(self, summary: ConversationSummary) -> Content:
         count = format_count(summary.questions, "question")
@@ -102,30 +96,18 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             self.dismiss(None)
         elif not item.source:
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
-        elif self._conversation is not None and item.source == self._source:
-            self._switching = self._switch(self._conversation, item.id)
+        elif item.source == self._source:
+            self._switching = self._switch(item.id)
         elif is_source_missing(item.source):
-            self._find_document(item)
+            name = sanitise_line(display_path(item.source))
+            advice = f"If you know where it is: run `roamtui FILE --conversation {item.id}`."
+            self.show_message(f"Its document, {name}, is no longer there. {advice}", is_problem=True)
         else:
             self.dismiss(DocumentRequested(item.source, item.id))
 
-    @work(exclusive=True, exit_on_error=False)
-    async def _find_document(self, item: ConversationSummary) -> None:
-        """Ask where the missing document of a conversation is, and resume the conversation there."""
-        dialog = PromptDialog(
-            "Where is the document now?",
-            "" if is_standard_input(item.source) else item.source,
-            detail=f"{display_path(item.source)} is no longer there.",
-            foot=make_foot("enter to open it there", "esc to cancel"),
-            check=_check_source,
-        )
-        typed = await self.app.push_screen_wait(dialog)
-        if typed is not None:
-            self.finish(DocumentRequested(expand_user(typed), item.id))
-
     @work(group="switching", exit_on_error=False)
-    async def _switch(self, conversation: Conversation, conversation_id: str) -> None:
-        await conversation.open(conversation_id)
+    async def _switch(self, conversation_id: str) -> None:
+        await self._conversation.open(conversation_id)
         self.finish(None)
 
     @work(exclusive=True, exit_on_error=False)
@@ -136,7 +118,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
-        if self._conversation is not None and self._is_current(summary):
+        if self._is_current(summary):
             await self._conversation.apply((ConversationRenamed(title=title),))
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
@@ -169,13 +151,13 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 def make_export_dialog(
     load: Callable[[], ConversationState],
     summary: ConversationSummary | ConversationState,
-    library: Library | None,
+    library: Library,
 ) -> ExportDialog:
-    """Make the dialog that exports a conversation. `library` is the open document, if any."""
+    """Make the dialog that exports a conversation. `library` is the open document."""
     source = summary.source
 
     def render_page(_: Path) -> str:
-        if library is None or source != get_source_key(library):
+        if source != get_source_key(library):
             raise SourceError(
                 "An export as a web page includes the document, which is not open."
                 " Resume this conversation first."
@@ -190,11 +172,6 @@ def make_export_dialog(
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
     return ExportDialog("Export conversation to", stem, renderers)
-
-
-def _check_source(typed: str) -> str:
-    is_there = bool(typed) and (not is_path(typed) or os.path.lexists(expand_user(typed)))
-    return "" if is_there else "There is no file or folder with this path. Type another, or press esc."
 
 
 def _format_title(summary: ConversationSummary) -> str:

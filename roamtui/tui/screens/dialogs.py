@@ -24,7 +24,7 @@ from roamtui.output import check_output_path, write_export
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import locate_programs
-from roamtui.tui.actions import Keymap, Scope, format_keys, make_bindings
+from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.status_line import format_key_hint
@@ -41,7 +41,7 @@ class KeyHints(Static):
 def make_key_hints(keys: Keymap, scope: Scope) -> KeyHints:
     """List the keys of a screen that has a scope of its own."""
     hints = [
-        format_key_hint(format_keys(action.keys)[0], action.label, f"screen.{action.call}")
+        format_key_hint(action.key_names[0], action.label, f"screen.{action.call}")
         for action in keys.for_scope(scope)
         if action.keys and action.label
     ]
@@ -103,10 +103,7 @@ class Dialog(ModalScreen[ScreenResultType]):
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Asks before an action that cannot be undone or sends data to others.
-
-    The safe answer has the focus, unless the person has just typed what the action does.
-    """
+    """Asks before an action that cannot be undone or sends data to others. The safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y", "dismiss(True)", "Yes"),
@@ -123,7 +120,6 @@ class ConfirmDialog(Dialog[bool]):
         yes: str,
         no: str = "No",
         is_expected: bool = True,
-        is_typed: bool = False,
     ) -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document.
 
@@ -131,7 +127,6 @@ class ConfirmDialog(Dialog[bool]):
         """
         super().__init__()
         self._is_expected = is_expected
-        self._is_typed = is_typed
         self._typing_until = 0.0
         """Until this time, a key may belong to a text that the person is typing."""
         self._question = question
@@ -150,9 +145,7 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def on_mount(self, event: events.Mount) -> None:
-        """Focus an answer. Accept none at first if the person did not expect the question."""
-        if self._is_typed:
-            self.query(Button).last().focus()
+        """Accept no answer at first if the person did not expect the question."""
         if not self._is_expected:
             self._typing_until = event.time + TYPING_SECONDS
 

@@ -12,7 +12,6 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title
@@ -102,47 +101,33 @@ class FindResults(Struct, frozen=True, kw_only=True):
 class FoundMatches:
     """What the last search has found, and which match or result of it was opened last."""
 
-    def __init__(self, conversation: Conversation, outcome: FindResults) -> None:
-        self._conversation = conversation
+    def __init__(self, outcome: FindResults) -> None:
         self.outcome = outcome
         self._match_index: int | None = None
         self._opened: FindResult | None = None
 
-    async def open(self, reader: DocumentReader, result: FindResult) -> None:
-        """Open a result, with its words highlighted, unless the document has lost its section."""
-        if result.section_id in await self._find_again():
-            self._show(reader, result)
-
-    async def _find_again(self) -> Library:
-        """Return the whole library. If it has changed since the search, find the matches in it."""
-        library = await self._conversation.load_all()
-        if self.outcome.library is not library:
-            matches = await find_text(library, self.outcome.phrase)
-            self.outcome = replace(self.outcome, library=library).with_matches(matches)
-        return library
-
-    def _show(self, reader: DocumentReader, result: FindResult) -> None:
+    def open(self, reader: DocumentReader, result: FindResult) -> None:
+        """Open a result, with its words highlighted."""
         self._opened = result
         self._match_index, sentence = self.outcome.locate(result)
         reader.open(result.section_id, highlight=sentence)
         self.outcome.highlight(reader, result.words, self._match_index)
 
-    async def step(self, reader: DocumentReader, direction: int) -> bool:
+    def step(self, reader: DocumentReader, direction: int) -> bool:
         """Open the next (1) or previous (-1) match, wrapping around. Return whether there is another one.
 
         If the text has none, open the next or previous result.
         """
-        library = await self._find_again()
         if matches := self.outcome.matches:
             start = min(0, -direction) if self._match_index is None else self._match_index
             self._match_index = (start + direction) % len(matches)
             reader.show_match(matches[self._match_index])
             self.outcome.highlight(reader, (self.outcome.phrase,), self._match_index)
             return len(matches) > 1
-        results = [result for result in self.outcome.results if result.section_id in library]
+        results = self.outcome.results
         if results:
             start = results.index(self._opened) if self._opened in results else min(0, -direction)
-            self._show(reader, results[(start + direction) % len(results)])
+            self.open(reader, results[(start + direction) % len(results)])
         return len(results) > 1
 
 

@@ -1,6 +1,6 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -8,7 +8,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.citations import QuoteState
-from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope, format_keys
+from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
@@ -36,40 +36,26 @@ class HelpDialog(ListDialog[str, str | None]):
     """Lists all actions and signs. Choosing an action runs it, or returns its id if it needs a document."""
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss(None)", "Close")]
 
-    def __init__(
-        self,
-        keys: Keymap,
-        current_scope: Scope,
-        typed: str = "",
-        keep: Callable[[str], None] | None = None,
-    ) -> None:
-        """List `keys`. Those of `current_scope` come first.
-
-        With `keep`, this closes as soon as nothing matches, and `keep` gets what was typed if nothing is run.
-        """
+    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
+        """List `keys`. Those of `current_scope` come first."""
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
-        super().__init__("Commands and keys", foot, typed=typed)
-        self._keep = keep
-        self._lead = typed
+        super().__init__("Commands and keys", foot)
         self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
         self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
         self._choices: list[PickerItem[str]] = []
         self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
-            # those that do not work in the whole scope come after the others, below a heading of their own
-            for action in sorted(
-                keys.for_scope(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
-            ):
+            for action in keys.for_scope(scope):
                 item = PickerItem(
                     value=action.id,
                     label=action.label,
-                    sign=" ".join(format_keys(action.keys)) or "–",
+                    sign=" ".join(action.key_names) or "–",
                     note=action.help,
-                    group=action.place + here,
+                    group=SCOPE_TITLES[scope] + here,
                     synonyms=action.id,
                 )
                 self._choices.append(item)
@@ -80,26 +66,7 @@ class HelpDialog(ListDialog[str, str | None]):
             ]
 
     @override
-    def filter(self) -> None:
-        super().filter()
-        if self._keep is not None and not (self.list.items and self.typed.startswith(self._lead)):
-            self.action_close()
-
-    def action_close(self) -> None:
-        if self._keep is not None and self.typed != self._lead:
-            self._keep(self.field.value)
-        self.dismiss(None)
-
-    @override
-    def action_leave(self) -> None:
-        if self._keep is None:
-            super().action_leave()
-        else:
-            self.action_close()
-
-    @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
-        typed = typed.removeprefix(self._lead)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))

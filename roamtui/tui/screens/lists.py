@@ -138,7 +138,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         self._foot = foot
         self._field_foot = KeyHints(Content("enter to go to the list and its keys, esc to clear the search"))
         self._field_foot.display = False
-        self._key = None if current is None else self.get_key(current)
+        self._cursor_item = current
         self._position = 0
 
     def list_rows(self, typed: str) -> Iterable[Row[Item]]:
@@ -148,10 +148,6 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def choose(self, item: Item) -> None:
         """Act on the chosen item."""
         raise NotImplementedError
-
-    def get_key(self, item: Item) -> object:
-        """Return what an item has in common with its successor after a change."""
-        return item
 
     def preview(self, item: Item) -> object:
         """Show what an item is when it is chosen."""
@@ -192,15 +188,15 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def show(self) -> None:
         """List the items. The cursor stays on its item or, if that is gone, where it was."""
         rows = list(islice(self.list_rows(self.typed), _ROWS_MAX + 1))
-        keys = [self.get_key(row.item) for row in rows]
-        place = keys.index(self._key) if self._key in keys else self._position
+        items = [row.item for row in rows]
+        place = items.index(self._cursor_item) if self._cursor_item in items else self._position
         self._position = max(0, min(place, len(rows) - 1, _ROWS_MAX - 1))
         self.list.set_rows(rows, self._position, self.NO_MATCH if self.typed else "")
-        self._key = keys[self._position] if rows else None
+        self._cursor_item = items[self._position] if rows else None
 
     def show_from_top(self) -> None:
         """List the items, with the cursor on the first one."""
-        self._key = None
+        self._cursor_item = None
         self._position = 0
         self.show()
 
@@ -213,17 +209,10 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     def _follow_typing(self) -> None:
         self.filter()
 
-    def on_key(self, event: events.Key) -> None:
-        """Start a search with a letter that is not a key of the list."""
-        if self.list.has_focus and event.is_printable and event.key not in self.active_bindings:
-            event.stop()
-            self.field.focus()
-            self.field.insert_text_at_cursor(event.character or "")
-
     @on(OptionList.OptionHighlighted)
     def _follow_cursor(self) -> None:
         if self.chosen is not None:
-            self._key = self.get_key(self.chosen)
+            self._cursor_item = self.chosen
             self._position = self.list.items.index(self.chosen)
             self.preview(self.chosen)
 

@@ -47,7 +47,7 @@ from roamtui.tui.messages import (
     TargetActivated,
     TargetSelected,
 )
-from roamtui.tui.panes.switcher import PaneSwitcher, UnboundKeys
+from roamtui.tui.panes.switcher import PaneSwitcher
 from roamtui.tui.panes.titled_panes import ReaderPane, TreePane
 from roamtui.tui.screen_words import format_error
 from roamtui.tui.section_commands import make_section_command
@@ -67,10 +67,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The panes of one document, and the conversation about it."""
 
     AUTO_FOCUS = "#question-box"
-    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.CHAT, Scope.READER, only=ANYWHERE_IDS)
+    BINDINGS = make_bindings(Scope.GLOBAL) + make_bindings(Scope.CHAT, only=ANYWHERE_IDS)
 
     def __init__(self, context: AppContext, keys: Keymap, key_queue: KeyQueue) -> None:
         super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (10, "-tall")]
         self.app_context = context
         self.agent = context.agent
         self.conversation = context.conversation
@@ -79,6 +80,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Set once the first screen has been shown, and all else is there."""
         self._commands = asyncio.Lock()
         """Held by the command that is carried out, because the next one depends on what it changes."""
+        self._digit = 0
         self._found: FoundMatches | None = None
         """What the last search has found."""
         state = context.conversation.state
@@ -105,7 +107,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             log=self.chat_log,
             status=self.status_line,
         )
-        self._unbound_keys = UnboundKeys(self.panes, keys)
 
     @property
     def is_asking(self) -> bool:
@@ -138,14 +139,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.started.set()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
-
-    @on(events.ScreenSuspend)
-    def _rest(self) -> None:
-        self.upkeep.rest()
-
-    @on(events.ScreenResume)
-    def _resume(self) -> None:
-        self.upkeep.resume()
 
     def on_unmount(self) -> None:
         """Receive no more events of the conversation, and keep what is typed."""
@@ -257,16 +250,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return widget, super().get_widget_and_offset_at(*inside)[1]
 
     def on_key(self, event: events.Key) -> None:
-        """Take a key that no part of the screen took."""
-        self._unbound_keys.take(event)
+        """Note a digit, because `action_select_quote` is not told its key. Say if a key does nothing here."""
+        if event.key[-1].isdecimal():  # a person may have bound alt+1
+            self._digit = int(event.key[-1])
+        is_text = self.panes.scope is Scope.INPUT
+        if event.is_printable and not is_text and event.key not in self.active_bindings:
+            help_key = self.keys.first_keys["global.help"]
+            self.notify(f"{event.character} does nothing here · {help_key} lists the keys", markup=False)
 
     def action_select_quote(self) -> None:
-        """Select the quote with the typed number or its last digit, and show it outside the conversation."""
-        number = self._unbound_keys.number
-        last_digit = number % 10
+        """Select the quote with the typed number, and show it outside the conversation."""
         selected = self.chat_log.selected
-        if not selected.select_citation(number, last_digit):
-            self.post_message(StatusMessage(f"There is no quote {last_digit}"))
+        if not selected.select_citation(self._digit):
+            self.post_message(StatusMessage(f"There is no quote {self._digit}"))
         elif isinstance(target := selected.target, SectionTarget) and self.panes.scope is not Scope.CHAT:
             self.reader_pane.open_target(target)
 
@@ -286,9 +282,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_step_pane(self, direction: int) -> None:
         self.panes.focus_adjacent(direction)
 
-    def action_focus_mode(self) -> None:
-        self.panes.toggle_focus_mode()
-
     def action_scroll_page(self, direction: int) -> None:
         self.panes.scroll_page(direction)
 
@@ -296,8 +289,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        is_in_box = self.focused is self.question_box
-        if not (is_in_box and (self.panes.hide_keys() or self.questions.step_back())):
+        if not (self.focused is self.question_box and self.questions.step_back()):
             self.panes.step_out()
 
     # Textual would describe it by a whole exchange
@@ -464,20 +456,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.status_line.show_state(self.conversation.state)  # a reranker may have cost something
         if chosen is None and before is not None and not outcome.results:
             return
-        self._found = FoundMatches(self.conversation, outcome)
+        self._found = FoundMatches(outcome)
         self.tree_pane.outline.mark([result.section_id for result in outcome.results])
         if chosen is not None:
-            await self._found.open(self.reader_pane.ensure_reader(), chosen)
+            if self._has_current_matches(self._found):
+                self._found.open(self.reader_pane.ensure_reader(), chosen)
             if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
                 self.panes.focus_scope(Scope.READER)
         self._hints.has_matches = len(outcome.matches or outcome.results) > 1
 
-    @work(group="matches", exit_on_error=False)
-    async def action_step_match(self, direction: int) -> None:
+    def action_step_match(self, direction: int) -> None:
         found = self._found
-        if found is None or not await found.step(self.reader_pane.ensure_reader(), direction):
-            query = found.outcome.query if found is not None else ""
-            self.post_message(StatusMessage(f"No other match for “{query}”" if query else "No search yet"))
+        if found is None:
+            self.post_message(StatusMessage("No search yet"))
+        elif self._has_current_matches(found) and not found.step(self.reader_pane.ensure_reader(), direction):
+            self.post_message(StatusMessage(f"No other match for “{found.outcome.query}”"))
+
+    def _has_current_matches(self, found: FoundMatches) -> bool:
+        """Return whether the document is the one that was searched, and if not, tell the person."""
+        is_current = found.outcome.library is self.conversation.state.library
+        if not is_current:
+            self.post_message(StatusMessage("The document has changed since the search · search again"))
+        return is_current
 
     def action_go_page(self) -> None:
         self.reader_pane.ensure_reader().ask_for_page()

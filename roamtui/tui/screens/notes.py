@@ -67,10 +67,6 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             if all(word in line.plain.casefold() for word in words):
                 yield Row(note, line)
 
-    @override
-    def get_key(self, item: LocatedNote) -> object:
-        return item.note.id
-
     def _draw(self, located: LocatedNote) -> Content:
         width = self.list.line_width
         path = PATH_STEP.join(list_path_titles(located.current_citation, self._library.title)) or "(untitled)"

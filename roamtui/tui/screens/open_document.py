@@ -6,7 +6,7 @@ documents, files of this folder, recent conversations, examples and sites.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -15,9 +15,7 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
-from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_page_count
-from roamtui.document.loader import suggest_url
 from roamtui.document.parallel import open_in_thread
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
@@ -27,12 +25,10 @@ from roamtui.sources.listing import is_document_name, is_skipped_folder, make_so
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screen_words import QUIT_WORDS
-from roamtui.tui.screens.dialogs import ConfirmDialog, make_foot
+from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
-_MISTYPED = "No such file. Change the text, or choose a similar name (↓)."
 _INTRODUCTION = "Ask a document; its quotes are looked up."
 
 
@@ -41,9 +37,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
-    BINDINGS = make_bindings(Scope.START) + make_bindings(
-        Scope.GLOBAL, only=(*SHARED_IDS, "global.conversations")
-    )
+    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
 
     def __init__(
         self,
@@ -73,7 +67,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         self._request = request
         self._is_open = is_open
         self._offers: tuple[StartOffer, ...] = ()
-        self._documents_here: Sequence[str] = ()
+        self._documents_below: Sequence[str] = ()
         self._opening: Worker[None] | None = None
 
     @on(events.Mount)
@@ -91,83 +85,39 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             offer for offer in offers if is_any or (offer.conversation_id is None and offer.model is None)
         )
         self.show_from_top()
-        self._documents_here = await asyncio.to_thread(list_documents_here)
+        self._documents_below = await asyncio.to_thread(list_documents_below)
         if self.typed:
             self.show()
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
-        offers = (*self._offers, *list_path_completions(typed))
+        offers = [*self._offers, *list_path_completions(typed)]
+        if typed:
+            offers += filter_paths(typed, self._documents_below)
         items = [
             PickerItem(
                 value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source
             )
-            for offer in sorted(offers, key=lambda offer: _GROUPS.index(offer.group))
+            for offer in sorted(dict.fromkeys(offers), key=lambda offer: _GROUPS.index(offer.group))
             if offer.source != typed or not typed
         ]
         rows = lay_out_columns(items, typed, self.list.line_width)
-        shown = {typed, *(row.item.source for row in rows)}
-        similar = [path for path in find_similar_paths(typed, self._documents_here) if path not in shown]
-        if rows:  # the list has those of this folder that match
-            similar = [path for path in similar if os.sep in path]
-        words = typed.casefold().split()
-        is_mistyped = not rows and any(word not in path.casefold() for path in similar[:1] for word in words)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
-            yield self._make_typed_row(typed, "enter opens it")
-        elif typed and not rows and (url := suggest_url(typed)):
-            yield self._make_typed_row(url, "no match; enter fetches it")
-        elif is_mistyped:
-            yield self._make_typed_row(typed, "no such file", _MISTYPED)
+            offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(typed), note="", source=typed)
+            yield Row(offer, Content.assemble(offer.name, ("  enter opens it", "$muted")))
         yield from rows
-        group = "Similar names:" if is_mistyped else ""
-        similar_items = []
-        for path in similar:
-            offer = StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note="", source=path)
-            similar_items.append(PickerItem(value=offer, label=offer.name, group=group))
-        yield from lay_out_columns(similar_items, "", self.list.line_width)
-
-    @staticmethod
-    def _make_typed_row(source: str, note: str, refusal: str = "") -> Row[StartOffer]:
-        name = sanitise_line(source)
-        offer = StartOffer(group=OfferGroup.TYPED, name=name, note=note, source=source, refusal=refusal)
-        return Row(offer, Content.assemble(offer.name, (f"  {note}", "$muted")))
 
     @override
     def choose(self, item: StartOffer) -> None:
-        """Open an offer, or add it to the current conversation. Ask before fetching a guessed URL."""
+        """Open an offer, or add it to the current conversation."""
         if item.refusal:
             self.show_message(item.refusal, is_problem=True)
-        elif self._opening is None and item.group is OfferGroup.TYPED and item.source != self.typed:
-            question = "No such file. Fetch it from the web?"
-            ConfirmDialog(question, item.source, yes="Fetch").ask(self.app, partial(self._use, item))
         elif self._opening is None:
-            self._use(item)
-
-    def _use(self, offer: StartOffer) -> None:
-        request = DocumentRequested(expand_user(offer.source), offer.conversation_id)
-        self._open_requested(request, offer.model)
-
-    def _open_requested(self, request: DocumentRequested | None, model: Model | None = None) -> None:
-        if request is None:
-            return
-        if self._is_open is None or self._is_open(request):
-            self.finish(request)
-        else:
-            self._opening = self._open(request.source, request.conversation_id, model or self._model)
-
-    def action_conversations(self) -> None:
-        """List all saved conversations, unless a source is added to one."""
-        if self._is_open is not None and self._opening is None:
-            from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415 - few list them
-
-            screen = ConversationsScreen(None, open_store(), self._keys)
-            self.app.push_screen(screen, self._open_requested)
-
-    @override
-    def filter(self) -> None:
-        super().filter()
-        if self.typed in QUIT_WORDS:
-            self.show_message(f"{self._keys.first_keys['global.quit']} quits")
+            request = DocumentRequested(expand_user(item.source), item.conversation_id)
+            if self._is_open is None or self._is_open(request):
+                self.finish(request)
+            else:
+                self._opening = self._open(request.source, request.conversation_id, item.model or self._model)
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""
@@ -223,10 +173,12 @@ _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
 """Maximum number of entries of a folder, and of files below it, that are read and compared."""
-_SIMILAR_LENGTH_MIN = 2
-_SIMILAR_SCORE_MIN = 75
-"""A word of four letters may have one wrong letter."""
-_SIMILAR_SHOWN_MAX = 20
+_BELOW_SHOWN_MAX = 20
+"""Maximum number of files below the current folder that are offered."""
+
+
+def _make_file_offer(path: str, note: str = "") -> StartOffer:
+    return StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path)
 
 
 def list_path_completions(typed: str) -> list[StartOffer]:
@@ -247,32 +199,23 @@ def list_path_completions(typed: str) -> list[StartOffer]:
         if is_offered:
             path = os.path.join(head, f"{name}{os.sep}" if is_folder else name)  # noqa: PTH118 - as it is typed
             note = "a folder" if is_folder else ""
-            offers.append(StartOffer(group=OfferGroup.FILE, name=sanitise_line(path), note=note, source=path))
+            offers.append(_make_file_offer(path, note))
     return offers if typed else offers[:_FILES_SHOWN_MAX]
 
 
-def list_documents_here() -> list[str]:
-    """List the documents in and below the current folder."""
+def list_documents_below() -> list[str]:
+    """List the documents in the folders below the current one."""
     paths: list[str] = []
     for folder, folders, names in os.walk("."):
         folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
         paths += (os.path.join(folder[2:], name) for name in sorted(names) if is_document_name(name))  # noqa: PTH118
         if len(paths) >= _FOLDER_ENTRIES_MAX:
             break
-    return paths[:_FOLDER_ENTRIES_MAX]
+    return [path for path in paths[:_FOLDER_ENTRIES_MAX] if os.sep in path]
 
 
-def find_similar_paths(typed: str, paths: Sequence[str]) -> list[str]:
-    """Return the paths that have all typed words, perhaps misspelt, the best first."""
-    from rapidfuzz import fuzz  # noqa: PLC0415 - the first screen does not need it
-
+def filter_paths(typed: str, paths: Iterable[str]) -> list[StartOffer]:
+    """Return the first documents whose paths have all typed words."""
     words = typed.casefold().split()
-    if len(typed.strip()) < _SIMILAR_LENGTH_MIN or "://" in typed:
-        return []
-    scores: dict[str, float] = {}
-    for path in paths:
-        folded = path.casefold()
-        score = min(fuzz.partial_ratio(word, folded) for word in words)
-        if score >= _SIMILAR_SCORE_MIN:
-            scores[path] = score
-    return sorted(scores, key=lambda path: (-scores[path], len(path)))[:_SIMILAR_SHOWN_MAX]
+    found = (path for path in paths if all(word in path.casefold() for word in words))
+    return [_make_file_offer(path) for path in islice(found, _BELOW_SHOWN_MAX)]

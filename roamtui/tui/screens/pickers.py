@@ -2,28 +2,20 @@
 
 import asyncio
 import os
-from collections import ChainMap
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textual import events, on, work
-from textual.app import App, ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Input, Static
+from textual.app import App
 from typing_extensions import override
 
-from roamtui.errors import RoamtuiError, UsageError
-from roamtui.models.base import Model, format_window
-from roamtui.models.discovery import ModelOffer, inspect_model, inspect_providers, request_one_token
-from roamtui.models.providers import get_recommended_key_variable
+from roamtui.errors import RoamtuiError
+from roamtui.models.base import format_window
+from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
-from roamtui.tui.screens.dialogs import ConfirmDialog, Dialog, KeyHints, TextField, make_foot
+from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
-_OTHER_MODEL = "Other model…"
-_QUICK_SECONDS = 1.0
-"""Model servers that run answer this soon, unless the machine is busy."""
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Needs an API key"
 
@@ -42,12 +34,14 @@ class PickerDialog(ListDialog[str, str | None]):
         current: str,
         services: Services,
         foot: KeyHints | None = None,
+        placeholder: str = "Type to filter",
     ) -> None:
         """Offer `choices`, with the cursor on the value `current`.
 
         `foot` says the keys, unless enter chooses and esc cancels.
         """
-        super().__init__(title, foot or make_foot("enter to choose", "esc to cancel"), current=current)
+        foot = foot or make_foot("enter to choose", "esc to cancel")
+        super().__init__(title, foot, placeholder=placeholder, current=current)
         self.choices = choices
         self.services = services
 
@@ -99,9 +93,12 @@ class ModelPicker(PickerDialog):
         self._agent = context.agent
         self._current = context.agent.model.name
         foot = make_foot("enter to test and use", "esc to cancel", after=" · ✓ works")
-        super().__init__("Model", (), self._current, context.options.services, foot)
-        self._environ = ChainMap(self.services.typed_keys, os.environ)
+        placeholder = "Type to filter, or the name of any other model"
+        super().__init__("Model", (), self._current, context.options.services, foot, placeholder)
         self._offers = {offer.name: offer for offer in self.services.list_models()}
+        self._missing_keys = {
+            report.name: report.reason for report in inspect_providers(os.environ) if not report.is_usable
+        }
         self.choices = self._list_choices()
 
     def _list_choices(self) -> tuple[PickerItem[str], ...]:
@@ -118,11 +115,10 @@ class ModelPicker(PickerDialog):
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
             sign = "✓" if offer.is_known_to_work else ""
             choices.append(_make_choice(offer.name, offer.note, _READY_GROUP, sign))
-        choices.append(_make_choice(_OTHER_MODEL, "enter its name, URL and key", _READY_GROUP))
         choices += [
-            _make_choice(report.name, report.reason, _MISSING_KEY_GROUP)
-            for report in inspect_providers(self._environ)
-            if not report.is_usable and report.name != current and report.name not in self._offers
+            _make_choice(name, reason, _MISSING_KEY_GROUP)
+            for name, reason in self._missing_keys.items()
+            if name != current and name not in self._offers
         ]
         return tuple(choices)
 
@@ -130,11 +126,7 @@ class ModelPicker(PickerDialog):
     @work(exit_on_error=False)
     async def _add_discovered(self) -> None:
         self.show_message("Looking for models on this machine…")
-        search = asyncio.create_task(asyncio.to_thread(self.services.discover_models))
-        await asyncio.wait([search], timeout=_QUICK_SECONDS)
-        if not search.done():
-            self.show_message("Still asking the model servers on this machine…")
-        offers, summary = await search
+        offers, summary = await asyncio.to_thread(self.services.discover_models)
         self._offers |= {offer.name: offer for offer in offers}
         self.choices = self._list_choices()
         self.show()
@@ -143,121 +135,41 @@ class ModelPicker(PickerDialog):
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         """List the models that match or, if none does, the typed name."""
-        unlisted = _make_choice(typed, "not in the list; enter its URL and key", "")
+        unlisted = _make_choice(typed, "not in the list", "")
         return super().list_rows(typed) or lay_out_columns([unlisted], "", self.list.line_width)
 
     @override
     def choose(self, item: str) -> None:
         if item == self._current:
             self.dismiss(None)
-        elif (offer := self._offers.get(item)) is not None:
-            use = self._use(offer, "", self.show_message)
-            self.run_worker(use, group="testing", exclusive=True, exit_on_error=False)
+        elif item in self._missing_keys and item not in self._offers:
+            self.show_message(f"{item} {self._missing_keys[item]}. Set it, and start roamtui again.")
         else:
-            self.app.push_screen(ModelDialog("" if item == _OTHER_MODEL else item, self._use_typed))
+            provider = item.partition("/")[0]
+            typed = ModelOffer(name=item, note="typed by you", provider=provider, needs_test=True)
+            self._use(self._offers.get(item, typed))
 
-    async def _use_typed(self, name: str, url: str, key: str, say: Callable[[str], None]) -> bool:
-        """Use a typed model, as `_use` does. Without a typed key, first check whether it needs one."""
-        if not key:
-            say(f"Checking {name}… esc to cancel")
-            report = await inspect_model(name, api_base=url or None, environ=self._environ)
-            if not report.is_usable:
-                raise UsageError(f"{name} cannot be used: {report.reason}")
-            say("")
-        provider = url or name.partition("/")[0]
-        offer = ModelOffer(name=name, note="typed by you", provider=provider, api_base=url, needs_test=True)
-        return await self._use(offer, key, say)
-
-    async def _use(self, offer: ModelOffer, key: str, say: Callable[[str], None]) -> bool:
-        """Use a model that replies, if the person agrees. Return whether it is used. `say` shows progress."""
+    @work(group="testing", exclusive=True, exit_on_error=False)
+    async def _use(self, offer: ModelOffer) -> None:
+        """Use a model that replies, if the person agrees."""
         if offer.provider:
             sent = f"Your questions and opened sections will be sent to {offer.provider}."
-            is_typed = offer.name not in self._offers
-            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use", is_typed=is_typed)
+            dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
             if not await self.app.push_screen_wait(dialog):
-                return False
+                return
+        api_base = offer.api_base or None
         if offer.needs_test:
-            say(f"Testing {offer.name} with one token… esc to cancel")
-        model = await self._make_model(offer, key)
+            self.show_message(f"Testing {offer.name} with one token… esc to cancel")
+            trial = self.services.make_model(offer.name, api_base, is_test=True)
+            try:
+                await request_one_token(trial)
+            finally:
+                await trial.close()
+        model = self.services.make_model(offer.name, api_base)
         self.post_message(ModelReleased(self._agent.model))
         self._agent.use_model(model)
-        await self._offer_default(offer)
-        self.finish(offer.name)
-        return True
-
-    async def _make_model(self, offer: ModelOffer, key: str) -> Model:
-        """Return a model if it replies with one token. Otherwise, raise RoamtuiError, and forget its key."""
-        variable = get_recommended_key_variable(offer.name)
-        typed_keys = self.services.typed_keys
-        model = None
-        earlier_keys = dict(typed_keys)
-        if key:
-            typed_keys[variable] = key
-        try:
-            if offer.needs_test:
-                trial = self.services.make_model(offer.name, offer.api_base or None, is_test=True)
-                try:
-                    await request_one_token(trial)
-                finally:
-                    await trial.close()
-            model = self.services.make_model(offer.name, offer.api_base or None)
-        finally:
-            if model is None:
-                typed_keys.clear()
-                typed_keys.update(earlier_keys)
-        return model
-
-    async def _offer_default(self, offer: ModelOffer) -> None:
-        question = "Make this model the default? Saves its name and URL in config.toml, never the key."
+        question = "Make this model the default? Saves its name and URL in config.toml."
         dialog = ConfirmDialog(question, offer.name, yes="Make default", no="Just this time")
         if await self.app.push_screen_wait(dialog):
             self.save({"model": offer.name, "api_base": offer.api_base})
-
-
-class ModelDialog(Dialog[None]):
-    """Asks for a model's name, URL and key, until it is used. The key is only used in this run."""
-
-    AUTO_FOCUS = "#model-name"
-
-    def __init__(
-        self, name: str, use: Callable[[str, str, str, Callable[[str], None]], Awaitable[bool]]
-    ) -> None:
-        """Begin with `name` in the field. `use` is `ModelPicker._use_typed`."""
-        super().__init__()
-        self._name = name
-        self._use = use
-
-    @override
-    def compose(self) -> ComposeResult:
-        fields = {
-            "Name (litellm provider/model)": TextField(self._name, "openai/gpt-4.1-mini", id="model-name"),
-            "URL (empty for the provider's default)": TextField("", "http://localhost:8000/v1"),
-            "API key (this run only, never saved)": TextField(
-                "", "optional if none is needed or one is set", password=True, id="model-key"
-            ),
-        }
-        with Vertical():
-            yield Static(Content.styled("Other model", "bold $primary"))
-            for label, field in fields.items():
-                field.compact = True
-                field.select_on_focus = False
-                yield Static(Content(label), classes="label")
-                yield field
-            yield self.message
-            fields_hint = "tab for the next field, "
-            yield make_foot("enter to test with one token", "esc to cancel", before=fields_hint)
-
-    def on_mount(self) -> None:
-        """Focus the key if the name is known."""
-        if self._name:
-            self.query_one("#model-key").focus()
-
-    @on(Input.Submitted)
-    @work(group="testing", exclusive=True, exit_on_error=False)
-    async def action_choose(self) -> None:
-        """Use the model that was typed. If that fails, the dialog stays open and says why."""
-        name, url, key = (field.value.strip() for field in self.query(Input))
-        if not name:
-            raise UsageError("Type the name of a model, such as openai/gpt-4.1-mini.")
-        if await self._use(name, url, key, self.show_message):
-            self.finish(None)
+        self.finish(offer.name)

@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
-from textual.widgets.data_table import RowKey
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -39,8 +38,6 @@ _TITLE_SHARE = 0.3
 """Maximum share of the grid's width for the titles of the rows."""
 _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
-_LINES_MAX = 8
-"""Maximum number of lines of a row. The rows of a table that does not fill the screen have several."""
 _PADDING = 2
 """Empty cells beside the words of a column, at both sides together."""
 
@@ -54,8 +51,6 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     def __init__(self, table: Table) -> None:
         super().__init__(fixed_columns=1, cursor_background_priority="css")
         self.table = table
-        self._column_width = 1
-        self._lines_max = 1
 
     @property
     def current_row(self) -> Row | None:
@@ -84,19 +79,14 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         width = self.scrollable_content_region.width
         longest = max((cell_len(row.title) + _PADDING for row in rows), default=0)
         titles = min(longest, int(width * _TITLE_SHARE))
-        title_width = max(1, titles - _PADDING)
         column_width = max(_COLUMN_WIDTH_MIN, (width - titles) // max(1, len(columns)))
-        self._column_width = column_width - _PADDING
-        free = self.scrollable_content_region.height - 1  # below the titles
-        self._lines_max = max(1, min(_LINES_MAX, free // max(1, len(rows))))
         self.clear(columns=True)
-        self.add_column("", width=title_width)
+        self.add_column("", width=max(1, titles - _PADDING))
         for column in columns:
-            self.add_column(_make_line(column.title), width=self._column_width, key=column.key)
+            self.add_column(_make_line(column.title), width=column_width - _PADDING, key=column.key)
         for row in rows:
-            title = self._wrap(_make_line(row.title, Style(bold=True)), title_width)
-            shown = [title, *map(self._draw, self.table.list_cells(row))]
-            self.add_row(*shown, height=max(map(_count_lines, shown)), key=row.source)
+            cells = map(self._draw, self.table.list_cells(row))
+            self.add_row(_make_line(row.title, Style(bold=True)), *cells, key=row.source)
         self.move_cursor(row=place.row, column=place.column)
 
     @override
@@ -105,29 +95,14 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         return Coordinate(row, column or min(1, len(self.table.columns)))
 
     def show_cell(self, cell: Cell) -> None:
-        """Draw a cell again, and the table if the row of the cell needs more lines."""
-        drawn = self._draw(cell)
-        if _count_lines(drawn) > self.rows[RowKey(cell.row)].height:
-            self.show()
-        else:
-            self.update_cell(cell.row, cell.column, drawn)
+        """Draw a cell again."""
+        self.update_cell(cell.row, cell.column, self._draw(cell))
 
     def _draw(self, cell: Cell | None) -> Text:
         if cell is None:
             return Text()
         ink = Style(color=self.get_component_rich_style(f"table-grid--{cell.state.value}").color)
-        line = _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
-        return self._wrap(line, self._column_width)
-
-    def _wrap(self, line: Text, width: int) -> Text:
-        """Divide a line into as many lines as a row may have. The last one is cut where its column ends."""
-        if self._lines_max == 1:
-            return line  # the table may have thousands of cells
-        lines = [*line.wrap(self.app.console, width, overflow="fold", no_wrap=False)]
-        if len(lines) > self._lines_max:
-            last = self._lines_max - 1
-            lines[last:] = [Text(" ").join(lines[last:])]
-        return Text("\n", no_wrap=True, overflow="ellipsis", end="").join(lines)
+        return _make_line(cell.text, Style() if cell.value else ink, lead=Text(f"{cell.state.sign} ", ink))
 
     def on_resize(self) -> None:
         """Give the columns the new width."""
@@ -139,7 +114,7 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
         self.call_after_refresh(self.show)
 
 
-_GLOBAL_IDS = (*SHARED_IDS, "global.table", "global.next_document", "global.copy_or_cancel")
+_GLOBAL_IDS = (*SHARED_IDS, "global.next_document", "global.copy_or_cancel")
 """Global actions that work in a table too."""
 
 
@@ -246,7 +221,7 @@ class TableScreen(Screen[None]):
             proof = cell.proof if cell is not None else None
             target = SectionTarget(proof.section_id, proof) if proof is not None else None
             note = cell.note if cell is not None and proof is None else ""
-            self.post_message(DocumentRequested(row.source, place=target, is_cell=True, note=note))
+            self.post_message(DocumentRequested(row.source, place=target, note=note))
 
     def action_conversation(self) -> None:
         row = self._grid.current_row
@@ -255,7 +230,7 @@ class TableScreen(Screen[None]):
             log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
             list_key = self._keys.first_keys["global.conversations"]
             note = f"This is the conversation of the cell. {list_key} lists your own."
-            self.post_message(DocumentRequested(row.source, log, is_cell=True, note=note))
+            self.post_message(DocumentRequested(row.source, log, note=note))
         else:
             self._show_message("No conversation yet.")
 
@@ -287,9 +262,6 @@ class TableScreen(Screen[None]):
             self._grid.show()
             self._show_head()
             self._show_proof()
-
-    def action_table(self) -> None:
-        self.action_add_column()
 
     def action_run(self) -> None:
         if self._filling.locked():
@@ -360,10 +332,6 @@ def _check_question(typed: str) -> str:
     except UsageError:
         return "Type a question, or press esc to cancel."
     return ""
-
-
-def _count_lines(text: Text) -> int:
-    return text.plain.count("\n") + 1
 
 
 def _make_line(words: str, style: Style | str = "", lead: Text | str = "") -> Text:

@@ -34,7 +34,7 @@ from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import FOUND_SIGN, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
@@ -158,14 +158,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark the nodes that a search found, instead of earlier ones."""
         self._marked = frozenset(section_ids)
         self.refresh()
-
-    def explain_signs(self) -> list[str]:
-        """Say in words what the signs of the selected line mean."""
-        node_id = self.cursor_id or ""
-        signs = self._signs.get(node_id, "")
-        signs += OPEN_SIGN if node_id in self._state.open_sections else ""
-        signs += FOUND_SIGN if node_id in self._marked else ""
-        return [f"{sign} {meaning}" for sign, meaning in SIGNS.items() if sign in signs]
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""

@@ -33,7 +33,7 @@ def _make_searchable(data: bytes) -> bytes:
     """Return a PDF with a picture of the first page of another one, to which tesseract added its words."""
     with PdfFile(data, "text.pdf").open_page(0) as page:
         assert page is not None
-        picture = b"P6 1700 2200 255\n" + page.draw(1700, 2200, (0.0, 0.0, 1.0, 1.0))
+        picture = b"P6 1700 2200 255\n" + page.draw(1700, 2200)
     command = ["tesseract", "stdin", "stdout", "--dpi", "200", "pdf"]
     return subprocess.run(command, input=picture, capture_output=True, check=True).stdout
 

@@ -111,7 +111,7 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
 
 
 async def test_a_command_opens_the_selected_section_for_the_conversation() -> None:
-    options = make_options(keys={"move.down": ("n",)})
+    options = make_options(keys={"move.down": "n"})
     async with running(make_offline_app(options=options), LARGE) as ui:
         section_id = ui.find_id("Bicycles")
         await show_cards(ui)

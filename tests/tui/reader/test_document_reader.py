@@ -151,22 +151,6 @@ async def test_words_selected_are_kept_and_asked_about(store: ConversationStore)
         assert screen.question_box.text == "", "a quote that is only marked is no selection"
 
 
-async def test_focus_mode_shows_one_column_of_88_characters_until_another_pane_is_wanted() -> None:
-    async with running(make_app(text=LONG_BOOK), (160, 30)) as ui:
-        await ui.read("Book")
-        await ui.press_until(lambda: not ui.main.tree_pane.display and ui.reader.lines.text_width > 0, "Z")
-        await ui.wait_until(lambda: ui.reader.view_size.width == 89)
-        region = ui.reader.region
-        assert abs(region.x - (160 - region.right)) <= 1
-        assert not ui.main.panes.query_one("#chat-pane").display
-        assert not ui.box.is_on_screen
-        await ui.press_until(lambda: ui.main.tree_pane.display and ui.box.is_on_screen, "escape")
-        assert ui.main.focused is ui.reader
-        for pane, key in ((Scope.TREE, "tab"), (Scope.CHAT, "shift+tab"), (Scope.READER, "Z")):
-            await ui.focus(pane).press_until(lambda: not ui.main.tree_pane.display, "Z")
-            await ui.press_until(lambda: ui.main.tree_pane.display, key)
-
-
 async def test_the_mouse_selects_from_the_margin_on_and_a_double_click_selects_a_word() -> None:
     text = TEXT.replace("The stone oven takes", "From 18:00, it takes")
     async with running(make_app(text=text), (120, 35)) as ui:

@@ -3,24 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Event
 
 import pytest
-from msgspec.structs import replace
 from textual.widgets import OptionList
 
 from roamtui.agent.loop import Agent
-from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
-from roamtui.errors import UsageError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import app_over, make_options
+from tests.fakes.services import app_over
 from tests.tui.driving import RunningApp, expand, make_context, running
 
 
@@ -59,24 +56,6 @@ async def listing(app: RoamApp) -> AsyncIterator[RunningApp]:
 def listed(app: RoamApp) -> list[str]:
     assert isinstance(app.screen, ConversationsScreen)
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
-
-
-async def test_while_one_types_the_foot_says_how_to_get_to_the_keys_of_the_list(app: RoamApp) -> None:
-    async with listing(app) as ui:
-        await ui.press_until("enter to go to the list and its keys, esc to clear the search", "/", "s")
-        assert "d delete" not in ui.text
-        await ui.press_until("d delete", "enter")
-        assert listed(ui.app), "what was typed still filters"
-
-
-async def test_a_list_without_room_for_a_line_takes_every_key(app: RoamApp) -> None:
-    async with running(app, (100, 30)) as ui:
-        await make_two(ui)
-        await ui.press_until(ConversationsScreen, "f4")
-        ui.app.screen.query_one(OptionList).focus()
-        await ui.pilot.resize_terminal(100, 1)
-        await ui.press("pagedown", "pageup", "down", "end", "home")
-        assert isinstance(ui.app.screen, ConversationsScreen)
 
 
 async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
@@ -136,36 +115,6 @@ async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
         await ui.wait_until(lambda: ui.box.text == "of rye")
 
 
-@pytest.mark.parametrize("key", ["d", "e"])
-async def test_a_key_that_comes_before_the_list_does_not_keep_it_away(
-    app: RoamApp, store: ConversationStore, key: str
-) -> None:
-    async with running(app, (120, 35)) as ui:
-        await make_two(ui)
-        gate = Event()
-        list_saved = store.list
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(store, "list", lambda: (gate.wait(), list_saved())[1])
-            await ui.press_until(ConversationsScreen, "f4")
-            await ui.press(key)
-            gate.set()
-            await ui.wait_until("What of steam?")
-
-
-async def test_a_conversation_is_opened_once_whatever_is_pressed_meanwhile(app: RoamApp) -> None:
-    async with listing(app) as ui:
-        async with ui.conversation.lock:
-            await ui.press("j", "enter", "enter")
-            await ui.press_until(ConfirmDialog, "d")
-        await ui.wait_until(lambda: ui.conversation.switch_count == 2)
-        for _ in range(20):
-            await ui.pause()
-        await ui.press_until(lambda: ui.app.screen is ui.main, "n")
-        assert [exchange.question for exchange in ui.exchanges] == ["What of steam?"]
-        assert "copy" not in ui.text
-        assert ui.conversation.switch_count == 2
-
-
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
     async with running(app, (120, 35)) as ui:
         await make_two(ui)
@@ -173,7 +122,7 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await open_list(ui)
         await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], "/", *steam)
         await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
-        await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], *"steam")
+        await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], "/", *"steam")
         await ui.press_until("❯ What of steam?", "enter", "enter")
 
 
@@ -274,31 +223,13 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-@pytest.mark.parametrize("is_piped", [False, True])
-async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_now(
-    store: ConversationStore, tmp_path: Path, *, is_piped: bool
+async def test_a_conversation_whose_document_has_moved_says_how_to_resume_it(
+    app: RoamApp, store: ConversationStore, tmp_path: Path
 ) -> None:
-    old = tmp_path / "lamps.md"
-    old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
-    library = open_library([str(old)])
-    conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
+    gone = make_library("# Lamps\n\nThe lamp is lit at nine.\n", source=str(tmp_path / "lamps.md"))
+    conversation = Conversation(gone, store=store)
     await Agent(conversation, ScriptedModel(["At nine."])).ask("Of lamps?")
     conversation.close()
-    new = old.rename(old.with_name("lights.md"))
-    opened: list[tuple[str, str | None]] = []
-
-    def open_source(source: str, conversation_id: str | None, *_: object) -> None:
-        opened.append((source, conversation_id))
-        raise UsageError("Nothing can be opened here.")
-
-    async with running(RoamApp(make_options(open_source=open_source), make_context(store=store)), (120, 35)) as ui:
+    async with running(app, (120, 35)) as ui:
         await open_list(ui)
-        assert listed(ui.app) == ["Of lamps?"]
-        await ui.press_until(PromptDialog, "enter")
-        assert ui.field.value == ("" if is_piped else str(old))
-        for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
-            ui.field.value = name
-            await ui.press_until("There is no file or folder", "enter")
-        ui.field.value = str(new)
-        await ui.press_until(lambda: bool(opened), "enter")
-    assert opened == [(str(new), conversation.state.id)]
+        await ui.press_until(f"run `roamtui FILE --conversation {conversation.state.id}`", "enter")

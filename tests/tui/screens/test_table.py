@@ -6,19 +6,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
-from textual.widgets import Static
 
-from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.table.store import read_table
 from roamtui.tui.actions import Scope
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.screens.pickers import ThemePicker
 from roamtui.tui.screens.table import TableGrid, TableScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
-from tests.fakes.services import app_over, make_options
+from tests.fakes.services import make_options
 from tests.table.filling import PERIOD, answer
 from tests.tui.driving import RunningApp, make_app, running
 from tests.tui.tabling import HEATING, Tables, await_grid
@@ -57,14 +53,6 @@ async def test_a_table_opens_from_its_folder_and_shows_values_states_and_proof(f
         grid = ui.app.screen.query_one(TableGrid)
         for key, row in (("home", 0), ("end", 1), ("home", 0)):
             await ui.press_until(lambda row=row: grid.cursor_row == row, key)  # type: ignore[misc]
-
-
-async def test_the_list_of_keys_begins_with_those_of_the_table_and_runs_what_works_there(filled: Tables) -> None:
-    async with showing(filled) as ui:
-        await ui.press_until("Table · you are here", "f1")
-        assert "Everywhere" in ui.text.partition("you are here")[2]
-        await ui.press_until("This does not work here. Close this list, and open a document first.", *"resume", "enter")
-        await ui.press_until(ThemePicker, "escape", *"theme", "enter")
 
 
 async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) -> None:
@@ -118,16 +106,6 @@ async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) ->
         assert kept == [PERIOD, "Are pets allowed?", HEATING, "Since when?"], "those of earlier runs stay"
 
 
-async def test_a_typed_question_is_the_only_one_that_is_asked(tables: Tables) -> None:
-    async with showing(tables) as ui:
-        await ui.press("+")
-        await _answer_prompt(ui, "Since when? [date]")
-        await ui.wait_until(ConfirmDialog)
-        assert "2 cells · ~18k tokens" in ui.text
-        await ui.press_until(lambda: "2 of 8 cells" in ui.text and "asking:" not in ui.text, "y")
-        assert len(read_table(tables.folder).cells) == 2
-
-
 async def test_a_column_that_is_added_meanwhile_is_asked_after_the_others(tables: Tables) -> None:
     gate = asyncio.Event()
     tables.model = ScriptedModel([lambda asked: ScriptedReply(text=answer(asked).text, gate=gate)] * 20)
@@ -163,7 +141,7 @@ async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(fill
         await ui.press_until(MainScreen, "down", "enter")
         await ui.reach("Notice")
         assert ui.state.library.title == "Lease of Bert"
-        await ui.press("ctrl+t")
+        await ui.focus(Scope.READER).press("backspace")
         await await_grid(ui)
         await ui.press_until("This is the conversation of the cell. f4 lists your own.", "right", "c")
         assert "Are pets allowed?" in ui.text
@@ -182,24 +160,6 @@ async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_do
         await ui.press_until(MainScreen, "escape")
 
 
-async def test_the_keys_for_documents_and_for_tables_return_from_a_cell_of_a_folder(filled: Tables) -> None:
-    context = filled.open_source(str(filled.leases), None, None, lambda *_: None)
-    opened = {context.source_names: filled.open_table(())}
-    options = make_options(open_source=filled.open_source, open_table=opened.__getitem__)
-    async with running(app_over(replace(context, options=options)), (100, 30)) as ui:
-        folder = ui.app.screen
-        await ui.press("ctrl+l")
-        await await_grid(ui)
-        table = ui.app.screen
-        for key, words in (("ctrl+t", "The notice period is"), ("ctrl+l", "Not found: I looked for it everywhere.")):
-            await ui.press_until(lambda: ui.app.screen not in (folder, table) and not ui.app.screen.is_modal, "enter")
-            await ui.wait_until(words)
-            await ui.press_until(lambda: ui.app.screen is table, key)
-            await ui.press("right", "right")
-        assert len(ui.app.documents) == 2, "the document of both cells was opened once"
-        await ui.press_until(lambda: ui.app.screen is folder, "ctrl+t")
-
-
 async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from_where_it_is(
     filled: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,15 +176,6 @@ async def test_the_table_is_exported_in_the_format_of_its_ending_with_links_from
             assert words in path.read_text("utf-8")
 
 
-async def test_what_a_provider_says_about_a_failure_cannot_act_on_the_terminal(tables: Tables) -> None:
-    tables.model = ScriptedModel([ScriptedReply(error=ModelError("No \x1b]0;key."))] * 20)
-    tables.questions = [f"What is {number}?" for number in range(6)]
-    async with showing(tables) as ui:
-        await ui.press_until(ConfirmDialog, "r")
-        await ui.press_until("left to fill", "y")
-        assert "\x1b" not in str(ui.app.screen.query_one(".message", Static).content)
-
-
 async def test_a_table_without_questions_asks_for_one_and_letters_are_text(tables: Tables) -> None:
     tables.questions = []
     async with running(make_app(options=make_options(open_table=tables.open_table)), (100, 24)) as ui:
@@ -232,5 +183,5 @@ async def test_a_table_without_questions_asks_for_one_and_letters_are_text(table
         await ui.press(*"crw")
         assert ui.field.value == "crw"
         await ui.press_until(TableScreen, "escape")
-        await ui.press_until(PromptDialog, "ctrl+l")
+        await ui.press_until(PromptDialog, "+")
         assert ui.field.value == "crw", "what was typed is found again"

@@ -11,7 +11,7 @@ from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
-from roamtui.tui.tree.visible_lines import SIGNS, VisibleLines
+from roamtui.tui.tree.visible_lines import VisibleLines
 from tests.search.libraries import id_of, make_library
 from tests.tui.tree.outlines import HANDBOOK, make_state, open_section
 
@@ -54,9 +54,6 @@ def test_marks_are_readable_without_colour() -> None:
     lines = [_text(state, line, found=frozenset({vacation, security})) for line in range(5)]
     shown = ["▾ Handbook", "├ ▸ Leave", "├ ▾ Security ⌕", "│ └ ▸ ◆ Passwords", "└ · ◆ Travel ⚑"]
     assert [line[: len(start)] for line, start in zip(lines, shown, strict=True)] == shown
-    tree = OutlineTree(state)
-    tree.move_to(id_of(_LIBRARY, "Travel"))
-    assert tree.explain_signs() == [f"◆ {SIGNS['◆']}", f"⚑ {SIGNS['⚑']}"]
 
 
 def test_only_open_sections_have_the_mark_and_a_folded_line_counts_those_below_it() -> None:
