@@ -28,7 +28,7 @@ from tests.real_documents import find_data_dir
 from tests.tui.driving import make_app
 
 _SECTIONS = 100_000
-_SIZE = (160, 48)
+SIZE = (160, 48)
 _KEY_SECONDS_MAX = 0.033
 _STILL_SECONDS = 0.04
 """More than two frames: what waits for the next one is painted by then."""
@@ -75,7 +75,7 @@ class KeyBench:
         return [await self.measure(partial(self._send, key)) for key in keys]
 
     async def _send(self, key: str) -> None:
-        event = events.Key(key, key if len(key) == 1 else None)
+        event = events.Key(key, {"space": " "}.get(key, key if len(key) == 1 else None))
         event.set_sender(self._app)
         assert self._app._driver is not None
         self._app._driver.send_message(event)
@@ -122,7 +122,7 @@ async def bench_tree() -> list[str]:
     app = make_app(text="".join(generate(_SECTIONS, "tree")))
     app.driver_class = SilentTerminal
     gc.freeze()  # as `launch` does
-    async with app.run_test(headless=False, size=_SIZE):
+    async with app.run_test(headless=False, size=SIZE):
         bench = KeyBench(app)
         await bench.rest()
         await bench.press(["escape", "g"])
@@ -132,7 +132,7 @@ async def bench_tree() -> list[str]:
         slowest = max(await bench.press(_WALK))
     stock = StockTreeApp(library)
     stock.driver_class = SilentTerminal
-    async with stock.run_test(headless=False, size=_SIZE):
+    async with stock.run_test(headless=False, size=SIZE):
         bench = KeyBench(stock)
         await bench.rest()
         stock_unfolding = await bench.measure(stock.unfold)
