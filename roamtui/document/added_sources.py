@@ -117,7 +117,6 @@ def _add_all(
 
 
 def _wrap_in_listing(library: Library) -> Library:
-    """Return the library with a listing as its root, so that it can have several sources."""
     root = library.root
     if library.sources or root.key == LISTING_KEY:
         return library

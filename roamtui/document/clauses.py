@@ -96,7 +96,6 @@ def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]
 
 
 def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_Run]:
-    """Return the sequences of numbers in the order in which they begin."""
     runs: list[_Run] = []
     active: list[_Run] = []
     for clause in _iter_clauses(text, start, headings):
@@ -116,7 +115,6 @@ def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_R
 
 
 def _make_name(clause: _Clause) -> str:
-    """Return the first word of a title, to find it again."""
     word = _WORD.search(clause.title)
     return word[0].casefold() if word else ""
 
@@ -168,7 +166,6 @@ def _parse_key(number: str) -> tuple[int, ...]:
 
 
 def _select_clauses(run: _Run) -> Iterator[NodeRow]:
-    """Yield those paragraphs of a sequence that are clauses."""
     clauses = run.clauses
     levels = {len(clause.key): clause.level for clause in clauses if clause.level}
     is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2
@@ -189,7 +186,6 @@ def _select_clauses(run: _Run) -> Iterator[NodeRow]:
 
 
 def _choose_level(clause: _Clause, levels: dict[int, int], clauses: list[_Clause]) -> int:
-    """Return the level of a paragraph from the `levels` of its sequence's headings, by depth of number."""
     depth = len(clause.key)
     if levels:
         nearest = min(levels, key=lambda known: (abs(known - depth), known > depth))

@@ -7,7 +7,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -247,16 +247,6 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         """Offset of each id in braces after a heading, and of each id or name of an HTML element."""
         matches = reversed([*_MARKED_ID.finditer(self.text)])
         return {match[match.lastindex or 0]: match.start(match.lastindex or 0) for match in matches}
-
-    def get_summary(self, row: int, summaries: Mapping[str, str]) -> str:
-        """Return the summary of a row's subtree. For the first row, add the summary of the whole document."""
-        if not summaries:
-            return ""
-        columns = self.columns
-        digests = [hash_text(self.text[columns.starts[row] : columns.starts[columns.ends[row]]])]
-        if row == 0:
-            digests.append(self.content_hash)
-        return "\n".join(summaries[digest] for digest in dict.fromkeys(digests) if digest in summaries)
 
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, or None if the document has no pages."""

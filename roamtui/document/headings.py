@@ -247,7 +247,6 @@ def _trim_heading(rest: str, trimmed: str = _TRIMMED) -> str:
 
 
 def _find_fence_end(text: str, start: int, marker: str) -> int:
-    """Return the offset after the fence that `marker` opens before `start`."""
     end = re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE).search(text, start)
     return _find_next_line(text, end.end()) if end else len(text)
 
@@ -270,7 +269,6 @@ def _find_html_end(text: str, start: int) -> int | None:
 
 
 def _find_next_line(text: str, offset: int) -> int:
-    """Return the start of the line after `offset`, or the length of `text` after the last line."""
     end = text.find("\n", offset)
     return len(text) if end < 0 else end + 1
 

@@ -171,10 +171,7 @@ def blank_footers(text: str, start: int, end: int) -> str:
 
 
 class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
-    """A tree of nodes over one or more documents, with their texts.
-
-    Each method that takes an id raises `UnknownSectionError` if no loaded node has it.
-    """
+    """A tree of nodes over one or more documents, with their texts."""
 
     source: str
     """The name that the person gave: a path, a URL or ``-``."""
@@ -184,7 +181,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Id of the node that a page is grafted below, by the id of each further link to the page."""
     summaries: Mapping[str, str] = field(default_factory=dict)
-    """Summaries of documents and sections that a model wrote, by the digest of the summarised text."""
+    """Summaries of documents that a model wrote, by the digest of the text."""
     sources: tuple[LibrarySource, ...] = ()
     """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
     listing of the documents of all sources."""
@@ -247,10 +244,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def ids_by_name(self) -> Mapping[str, Sequence[str]]:
-        """Ids of the nodes with each folded title, or name or path of a file, with and without extension.
-
-        Computed when it is first needed, which takes 0.3 s for 100,000 nodes: not on the event loop.
-        """
+        """Ids of the nodes with each folded title, or name or path of a file, with and without extension."""
         ids_by_name: dict[str, list[str]] = defaultdict(list)
         for document in self.documents:
             columns = document.columns
@@ -284,10 +278,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def title_id(self) -> str | None:
-        """Id of the title: the only top-level node besides preambles, if it is a heading with children.
-
-        Its children are then the top of the outline.
-        """
+        """Id of the title: the only top-level node besides preambles, if it is a heading with children."""
         row = self.root.title_row
         return None if row is None else self.root.ids[row]
 
@@ -441,10 +432,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return None if bounds is None else Span(doc=span.doc, start=bounds[0], end=bounds[1])
 
     def list_heads(self, spans: Iterable[Span]) -> list[str]:
-        """Return the heads to write above each part of a text, each once, or an empty text.
-
-        Like the source, they end with a line end.
-        """
+        """Return the heads to write above each part of a text, each once, or an empty text."""
         shown: list[Span] = []
         texts: list[str] = []
         for span in spans:
@@ -468,7 +456,6 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return "".join((*pieces, text[position:]))
 
     def _iter_page_titles(self, span: Span) -> Iterator[Bounds]:
-        """Yield the bounds of the titles that were made of pages, as far as they begin in a span."""
         document = self.documents_by_key[span.doc]
         first = bisect_left(document.page_starts, span.start)
         for number, start in enumerate(document.page_starts[first:], first + 1):
@@ -506,13 +493,10 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return document.ids[row] if row >= 0 else None
 
     def summary(self, section_id: str) -> str:
-        """Return the model's summary of a file, or of a section with its subsections, or an empty string."""
-        if not self.summaries:
-            return ""
+        """Return the model's summary of a file, or of a document for its first section, or nothing."""
         node = self.node(section_id)
-        if node.file is not None:
-            return self.summaries.get(node.file.content_hash, "")
-        return node.document.get_summary(node.row, self.summaries)
+        document = node.document if node.file is None and node.row == 0 else node.file
+        return "" if document is None else self.summaries.get(document.content_hash, "")
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
         """Return a library that also has `documents`, each under the id of the node that it is grafted below.

@@ -17,6 +17,8 @@ from roamtui.web.urls import resolve_href
 _INDEX_FILES = ("README.md", "index.md", "index.mdx")
 _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
+_ANCHOR_PREFIX = "user-content-"
+"""What GitHub writes before the anchors in its HTML."""
 
 
 class SectionLink(Struct, frozen=True):
@@ -79,11 +81,9 @@ def resolve_link(
 
 
 def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLink | None:
-    """Find the heading or HTML element that a fragment names in the document of a section.
-
-    The fragment is an anchor or the title of a heading.
-    """
+    """Find the heading or HTML element that a fragment names in the document of a section."""
     document = library.node(section_id).document
+    fragment = fragment.removeprefix(_ANCHOR_PREFIX)
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
     if row is not None:
         return SectionLink(document.ids[row])
@@ -114,7 +114,6 @@ def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLin
 
 
 def _find_link_to_url(library: Library, url: str) -> str | None:
-    """Find the first link to a URL in the library, and return its id."""
     wanted = resolve_href("", url)
     for document in library.documents if wanted is not None else ():
         columns = document.columns

@@ -43,10 +43,7 @@ def parse_site_file(document: Document, name: str) -> Document:
 
 
 def add_links(columns: Columns, text: str, base: str | None) -> Columns:
-    """Add a row for each link in the lists of a parsed text, and drop the rows of paragraphs.
-
-    Relative links are resolved against the URL `base`. Without it, they are just text.
-    """
+    """Add a row for each link in the lists of a parsed text, and drop the rows of paragraphs."""
     links: list[NodeRow] = []
     body_start = find_body_start(text)
     markdown = read_markdown(text[body_start:], start=body_start)

@@ -41,11 +41,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
     conversion: ConversionOptions = DEFAULT_OPTIONS
 
     def parse_allowed(self) -> frozenset[str]:
-        """Return the origins of the allowed URLs.
-
-        Raises:
-            UsageError: A URL is invalid.
-        """
+        """Return the origins of the allowed URLs, or raise a `UsageError` for an invalid one."""
         try:
             return frozenset(map(origin_of, self.allowed))
         except SourceError as error:
@@ -88,11 +84,7 @@ class Loader:
 
     @cached_property
     def fetch(self) -> Callable[..., FetchedPage]:
-        """Fetches a page; see `Fetcher.fetch`. Connections are closed at the latest at garbage collection.
-
-        Raises:
-            UsageError: The URL of the proxy is invalid.
-        """
+        """Fetches a page; see `Fetcher.fetch`. An invalid URL of the proxy raises a `UsageError`."""
         from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
 
         fetcher = Fetcher(cache_dir=self.options.cache_dir, options=self.options.fetching)
@@ -100,11 +92,7 @@ class Loader:
         return fetcher.fetch
 
     def make_allowed_origins(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
-        """Return the origins that may be fetched if a person approved some.
-
-        Raises:
-            UsageError: The URL of an origin that the settings allow is invalid.
-        """
+        """Return the origins that may be fetched if a person approved some; see `parse_allowed`."""
         return AllowedOrigins(typed=self.typed_origins | self.options.parse_allowed(), approved=approved)
 
     def load_batch(
@@ -125,7 +113,6 @@ class Loader:
     def _load_pages(
         self, library: Library, urls: Sequence[str], approved: frozenset[str]
     ) -> dict[str, Document]:
-        """Load the pages at URLs."""
         fetch = partial(self.fetch, allowed=self.make_allowed_origins(approved))
 
         def load_page(url: str) -> Document:

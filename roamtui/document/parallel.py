@@ -13,10 +13,7 @@ _Given = ParamSpec("_Given")
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
-    """Run `work` on all items, at most `threads_max` at a time. The results are in the items' order.
-
-    If `work` fails for several items, raise the error of the first one.
-    """
+    """Run `work` on all items, at most `threads_max` at a time. The results are in the items' order."""
     slots = threading.Semaphore(threads_max)
 
     def run(item: _Item) -> _Result:
@@ -30,10 +27,7 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 async def call_in_thread(
     function: Callable[_Given, _Result], *args: _Given.args, **kwargs: _Given.kwargs
 ) -> _Result:
-    """Call a function that may wait for a network in a new thread, and return its result.
-
-    Neither the program's exit nor another call waits for it, unlike with `asyncio.to_thread`.
-    """
+    """Call a function that may wait for a network in a new thread, and return its result."""
     import asyncio  # noqa: PLC0415 - commands that wait for nothing do without it
 
     return await asyncio.wrap_future(run_in_thread(partial(function, *args, **kwargs)))

@@ -127,7 +127,6 @@ def _keep_short_lines(text: str) -> str:
 
 
 def _is_wrapped(rows: Sequence[str]) -> bool:
-    """Return whether most lines of a paragraph end because the next word had no room."""
     width = max(_WRAPPED_WIDTH_MIN, *(len(row.rstrip()) for row in rows))
     pairs = [*pairwise(rows)]
     full = sum(len(row.rstrip() + after.strip().partition(" ")[0]) >= width for row, after in pairs)
@@ -150,11 +149,7 @@ def group_paragraphs(text: str, start: int, *, is_markdown: bool = True) -> list
 
 
 def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole lines.
-
-    A range of at least `PIECE_LENGTH` ends at the next blank line, and one of twice that length at any line
-    end.
-    """
+    """Yield ranges of whole lines. A range ends at a blank line if one comes in time."""
     piece_start = position = start
     while position < len(text):
         match = _LINE.match(text, position)

@@ -6,26 +6,40 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate, islice, zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
+
+from msgspec.structs import replace
 
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.formats import HTML
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import SMALL_SITE_PAGES_MAX
+from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
-from roamtui.web.navigation import Navigation, NavigationEntry, count_pages, keep_pages, read_navigation
+from roamtui.web.navigation import (
+    DEPTH_MAX,
+    Navigation,
+    NavigationEntry,
+    count_pages,
+    keep_pages,
+    read_navigation,
+)
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import BYTES_MAX, Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
+_FOLLOWED_MAX = 40
+"""Maximum number of pages that are fetched for the lists in their texts."""
 _FRAMES_MAX = 4
+_PARALLEL_FETCHES_MAX = 8
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
@@ -85,7 +99,9 @@ def outline_site(
     entries = _group_by_folder(urls)
     if not urls:
         navigation = navigation or read_navigation(first)
-        entries = _find_navigation(files, first, navigation, is_page, is_home=is_home)
+        entries, is_followed = _find_navigation(files, first, navigation, is_page, is_home=is_home)
+        if not is_followed:
+            left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     found = count_pages(entries)
     if not found:
         return None
@@ -123,7 +139,7 @@ def outline_site(
 
 
 def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
-    """Return the sitemaps of the site itself that its robots.txt names, or else where one usually is."""
+    """Return the sitemaps of the site that its robots.txt names, or else where one usually is."""
     named = (resolve_href(robots_url, href) for href in robots.sitemaps)
     own = [url for url in named if url and covers_origin(origin_of(robots_url), origin_of(url))]
     return own or [urljoin(robots_url, "/sitemap.xml")]
@@ -134,7 +150,6 @@ def _lists_page(area: Iterable[NavigationEntry], page: FetchedPage) -> bool:
 
 
 def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
-    """List pages below the paths of their folders, those at the top first."""
     folders: dict[tuple[str, ...], list[NavigationEntry]] = {(): []}
     for url in urls:
         parts = urlsplit(url)
@@ -155,24 +170,49 @@ def _find_navigation(
     is_page: Callable[[str], bool],
     *,
     is_home: bool,
-) -> tuple[NavigationEntry, ...]:
-    """Return the longest navigation of a page and its frames, or of the text of a home page.
-
-    Of another page, it counts only if it lists this page itself.
-    """
+) -> tuple[tuple[NavigationEntry, ...], bool]:
+    """Find the navigation of a site, and return whether it is whole."""
     areas = [*navigation.areas]
-    if is_home:
-        areas.append(navigation.own)
     for url in navigation.frames[:_FRAMES_MAX]:
         if is_page(url) and (frame := _fetch_page(files, url)) is not None:
             areas += read_navigation(frame, is_frame=True).areas
     kept = [(keep_pages(area, is_page), area) for area in areas]
     site, area = max(kept, key=lambda each: count_pages(each[0]), default=((), ()))
-    return site if is_home or _lists_page(area, first) else ()
+    if not is_home:
+        return (site if _lists_page(area, first) else ()), True
+    listed = keep_pages(navigation.own, is_page)
+    if count_pages(site) > count_pages(listed):
+        return site, True
+    below: dict[str, tuple[NavigationEntry, ...]] = {}
+    known = {entry.url for entry in listed}
+
+    def is_new(url: str) -> bool:
+        return url not in known and is_page(url)
+
+    pending = [entry.url for entry in listed if entry.url]
+    while pending and len(below) < _FOLLOWED_MAX and not files.check_time():
+        urls = pending[: _FOLLOWED_MAX - len(below)]
+        pending = pending[len(urls) :]
+        pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
+        for url, page in zip(urls, pages, strict=True):
+            own = keep_pages(read_navigation(page).own, is_new) if page else ()
+            below[url] = own
+            known.update(entry.url for entry in own)
+            pending += [entry.url for entry in own if entry.url]
+    return tuple(_insert_below(listed, below, 0)), not pending
+
+
+def _insert_below(
+    entries: Sequence[NavigationEntry], below: Mapping[str, Sequence[NavigationEntry]], depth: int
+) -> Iterator[NavigationEntry]:
+    """Yield entries, each with the entries that its page lists below it."""
+    for entry in entries:
+        own_depth = min(entry.depth + depth, DEPTH_MAX)
+        yield replace(entry, depth=own_depth)
+        yield from _insert_below(below.get(entry.url or "", ()), below, own_depth + 1)
 
 
 def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:
-    """Fetch an HTML page of the site, or return None if there is none."""
     with suppress(SourceError):
         page = files.fetch(url, follows_public=False)
         return page if detect_format(page.body, "", page.media_type) is HTML else None
@@ -180,10 +220,7 @@ def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:
 
 
 def _write_list(title: str, count: str, entries: Sequence[NavigationEntry]) -> tuple[str, list[NodeRow]]:
-    """Write a list of links as Markdown, and return it with its rows.
-
-    A page with pages below it becomes a section, which begins with the page itself.
-    """
+    """Write a list of links as Markdown, and return it with its rows."""
     text = f"# {escape_signs(title)}\n\n> {count}\n\n"
     rows = [NodeRow(NodeKind.SECTION, 1, title, 0)]
     for entry, after in zip_longest(entries, entries[1:]):

@@ -121,11 +121,7 @@ def split_into_pages(document: Document, normalised: str, boundaries: Sequence[P
 
 
 def _read_page(normalised: str, boundary: PageBoundary, end: int) -> tuple[NodeRow, list[NodeRow]]:
-    """Return the row of a page, and the rows of its other headings. Level 0 means a title without heading.
-
-    A heading at the start of the page becomes its title, unless the boundary has a different title that is
-    itself a heading.
-    """
+    """Return the row of a page, and the rows of its other headings. Level 0 means a title without heading."""
     found, _ = scan_headings(normalised[boundary.body_start : end])
     headings = [replace(heading, start=heading.start + boundary.body_start) for heading in found]
     title = parse_title(boundary.title, {})

@@ -149,11 +149,7 @@ def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
 
 
 def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
-    """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it.
-
-    Raises:
-        UnreachableError: The site does not answer, so asking it for other pages is pointless.
-    """
+    """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it."""
     try:
         page = files.fetch(url)
     except SourceError as error:

@@ -64,10 +64,7 @@ def _split_name(text: str) -> list[str]:
 
 
 def _list_named(library: Library, text: str) -> list[str]:
-    """List the sections with a title, file name or path, or else with a title that begins with these words.
-
-    A file can be named by its path, or by the end of its path, with or without the extension.
-    """
+    """List the sections with a name or path, or else with a title that begins with these words."""
     *above, last = _split_name(text)
     names = [last]
     if last and last not in library.ids_by_name:
@@ -122,7 +119,7 @@ def _iter_unread_pages(library: Library) -> Iterator[str]:
 
 
 def _rank_similar(wanted: str, texts: Sequence[str]) -> list[tuple[int, float]]:
-    """Return the positions of up to 3 texts similar to `wanted`, best first, with scores from 0 to 100."""
+    """Return the positions of up to 3 texts similar to `wanted`, best first, with scores up to 100."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 - few questions need it
 
     best: list[tuple[int, float]] = []

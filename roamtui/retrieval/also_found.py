@@ -4,10 +4,9 @@ It is what a search with grep gives, for few tokens. A model sees where else to 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from roamtui.markdown.units import UnitKind, find_units
 from roamtui.outline.labels import format_short_path
@@ -26,29 +25,24 @@ WORDS_LENGTH_MAX = 200
 """Maximum number of characters of the words in a line. Longer text is an excerpt, which nothing repeats."""
 
 
-class AlsoFound(Struct, frozen=True, kw_only=True):
-    """The lines of further places."""
+class FurtherPlace(NamedTuple):
+    """A section with a line under "also found"."""
 
-    lines: tuple[str, ...] = ()
-    excerpts: tuple[Span, ...] = ()
-    """The words in them."""
-    section_ids: tuple[str, ...] = ()
+    section_id: str
+    line: str
+    words: Span
+    """The document's words in the line."""
 
 
 def list_also_found(
-    view: ModelView, places: Mapping[str, Span | None], matcher: TermMatcher, tokens_max: int
-) -> AlsoFound:
-    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated.
-
-    `places` has the words to show of a section, or None for the words that match.
-    """
+    view: ModelView, section_ids: Iterable[str], matcher: TermMatcher, tokens_max: int
+) -> list[FurtherPlace]:
+    """List sections, best first, in at most `tokens_max` tokens. Text that the model has is not repeated."""
     library = view.library
-    lines: list[str] = []
-    excerpts: list[Span] = []
-    listed: list[str] = []
+    places: list[FurtherPlace] = []
     left = tokens_max - estimate_tokens(LEAD)
-    for section_id, place in places.items():
-        span = _choose_words(view, section_id, place, matcher)
+    for section_id in section_ids:
+        span = _choose_words(view, section_id, matcher)
         if span is None:
             continue
         words = sanitise_line(library.text_at(span))
@@ -56,28 +50,17 @@ def list_also_found(
         left -= estimate_tokens(line) + 1
         if left < 0:
             break
-        lines.append(line)
-        listed.append(section_id)
-        excerpts.append(span)
-    return AlsoFound(lines=tuple(lines), excerpts=tuple(excerpts), section_ids=tuple(listed))
+        places.append(FurtherPlace(section_id, line, span))
+    return places
 
 
-def _choose_words(view: ModelView, section_id: str, place: Span | None, matcher: TermMatcher) -> Span | None:
-    """Return the words around a place of a section, unless the model has them.
-
-    Without a place, return those around the most terms, or the first ones.
-    """
+def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Span | None:
+    """Return the words around the most terms of a section, or its first ones, unless the model has them."""
     own = view.library.node(section_id).own_content_span
-    text = view.library.clean_text(own)
-    windows: Iterable[tuple[int, int, int]]
-    if place is None:
-        text = text[:RANKED_LENGTH_MAX]
-        windows = chain(_list_openings(text), _list_windows(text, matcher))
-    else:
-        windows = _list_windows_at(text, (place.start - own.start, place.end - own.start))
+    text = view.library.clean_text(own)[:RANKED_LENGTH_MAX]
     best: Span | None = None
     most = -1
-    for start, end, count in windows:
+    for start, end, count in chain(_list_openings(text), _list_windows(text, matcher)):
         if count > most:
             words = own.get_part(start, min(end, start + WORDS_LENGTH_MAX))
             is_new = (
@@ -91,7 +74,6 @@ def _choose_words(view: ModelView, section_id: str, place: Span | None, matcher:
 
 
 def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the first words below a heading."""
     for unit in find_units(text):
         if unit.kind is not UnitKind.HEADING:
             yield *_widen(text, (unit.start, unit.start), (unit.start, unit.end)), 0
@@ -99,10 +81,7 @@ def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the words around each term, and the number of different terms in its window.
-
-    They stand in one paragraph, list item, row or line of code, and not in a heading.
-    """
+    """Yield the bounds of the words around each term, and the number of different terms in its window."""
     places = matcher.locate(text)
     for unit in find_units(text) if places else ():
         inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]
@@ -113,17 +92,10 @@ def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, i
             yield *_widen(text, (start, last), (unit.start, unit.end)), len({term for *_, term in window})
 
 
-def _list_windows_at(text: str, place: Bounds) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the words around a place, in its paragraph, list item, row or line of code."""
-    for unit in find_units(text):
-        if unit.start <= place[0] and place[1] <= unit.end:
-            yield *_widen(text, place, (unit.start, unit.end), _WINDOW), 0
-
-
-def _widen(text: str, match: Bounds, within: Bounds, reach: int = _REACH) -> Bounds:
-    """Return the whole words around a match, in up to `reach` characters on each side."""
-    start = max(within[0], match[0] - reach)
-    end = min(within[1], match[1] + reach)
+def _widen(text: str, match: Bounds, within: Bounds) -> Bounds:
+    """Return the whole words around a match, in up to `_REACH` characters on each side."""
+    start = max(within[0], match[0] - _REACH)
+    end = min(within[1], match[1] + _REACH)
     if start > within[0]:
         start = text.find(" ", start, match[0]) + 1 or match[0]
     if end < within[1] and not text[end].isspace():

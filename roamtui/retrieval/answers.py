@@ -52,11 +52,7 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 
 def find_statement(question: str, passages: Sequence[str]) -> Statement:
-    """Return the sentence or row of passages that is likeliest to answer a question.
-
-    It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
-    Passages that begin inside a table need its heads before them.
-    """
+    """Return the sentence or row of passages, with their heads, that is likeliest to answer a question."""
     text = "\n\n".join(passages)
     ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
     if not ranked:
@@ -112,12 +108,7 @@ def choose_passages(
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:
-    """Read the hits, and so much below each as would open with it.
-
-    Returns:
-        The hit that brings each section, with its share of the best score, and the texts of the sections. No
-        share is higher than that of a hit before it. Named statements come first.
-    """
+    """Return the hit that brings each section, with its share of the best score, and the sections' texts."""
     found_by: dict[str, Hit] = {}
     texts: dict[str, str] = {}
     share = 1.0
@@ -135,7 +126,7 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
 
 
 def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) -> list[FoundPassage]:
-    """Take the first passages that say something that those before do not, together by section."""
+    """Take the first passages that say something new, together by section."""
     titles = {
         title.casefold().strip(_BESIDE_TITLE)
         for document in library.documents
@@ -158,7 +149,7 @@ def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) 
 
 
 def _names_section(unit: Unit, titles: set[str]) -> bool:
-    """Return whether a paragraph or item is only a title or links, as in a list of contents."""
+    """Return whether a unit is only a title or links, as in a list of contents."""
     if unit.whole.text.casefold().strip(_BESIDE_TITLE) in titles:
         return True
     return all(
@@ -202,7 +193,6 @@ class _Weighing:
 def _score_passages(
     library: Library, section_id: str, text: str, weighing: _Weighing
 ) -> Iterable[FoundPassage]:
-    """Yield the passages of a section's own text that have a word, or its first one if none has."""
     best_words: dict[Bounds, frozenset[str]] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
-from roamtui.markdown.passages import find_block, find_passage, is_in_code, split_passages
+from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, find_units
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
@@ -33,11 +33,8 @@ _HEADINGS_LENGTH_MAX = 2_000
 _SECTION_LENGTH_MAX = 60_000
 """Maximum length of a part of a section in characters. Of a longer one, only the start is searched."""
 _SENTENCES_MAX = 4
-_FILLED_SHARE_MAX = 0.1
-"""Maximum share of an excerpt's size that may be added to fill short omissions. A reader who needs what an
-omission hides has to ask again, which costs more."""
-_FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 _TOTAL_ROW = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
+_FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
 
 def choose_excerpts(
@@ -151,7 +148,6 @@ class _Cutter:
         }
 
     def _choose(self, section_id: str, spans: tuple[Span, ...]) -> bool:
-        """Choose an excerpt, unless other excerpts have all of it."""
         if spans and not self._is_new(spans):
             return False
         self._chosen[section_id] = spans
@@ -212,7 +208,6 @@ def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -
 
 
 def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
-    """Return whether some of a span is delivered, and the rest has only headings."""
     left = subtract_delivered(span, delivered)
     is_delivered = span.start < span.end and left != [(span.start, span.end)]
     return is_delivered and not any(
@@ -230,7 +225,6 @@ def has_text(library: Library, span: Span) -> bool:
 
 
 def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
-    """Return the spans of the best sentences, or of the first sentence if none matches."""
     best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
     first = get_first_sentence(text) if not best else None
     return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]
@@ -242,9 +236,8 @@ def select_excerpt(
     """Return the spans of a section's own text that answer best, in order. A bare heading has none.
 
     These are the passages of the best sentences, and, as long as there is room, the passages after and before
-    them. Code below a paragraph comes after the other best sentences, which are shorter. A passage that is
-    too long is cut; a part of a table comes with its head and its total, a part of code with its fences. All
-    spans together have at most `tokens_max` tokens; then short omissions are filled. A text with at most
+    them. A passage that is too long is cut; a part of a table comes with its head and its total, a part of
+    code with its fences. All spans together have at most `tokens_max` tokens. A text with at most
     `tokens_max` or `whole_max` tokens is returned whole.
     """
     text = text[:_SECTION_LENGTH_MAX]
@@ -264,60 +257,30 @@ def select_excerpt(
         return has_room
 
     best = _list_best_spans(text, matcher)
-    postponed: list[Bounds] = []
     for start, end in best:
         room = tokens_max - _count_tokens(text, chosen)
         if room < tokens_max // 4:  # too little for a further sentence with its context
             break
         index = bisect_right(passages, start, key=lambda passage: passage[0]) - 1
         passage = passages[index]
-        around = (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index])
-        paragraph = _leave_out_code(text, passage, start)
-        if add_spans(paragraph):
-            if paragraph == passage:
-                for span in around:
-                    add_spans(span)
-            else:
-                postponed += [passage, *around]
+        if add_spans(passage):
+            for span in (*passages[index + 1 : index + 2], *passages[max(0, index - 1) : index]):
+                add_spans(span)
             continue
         frame = _find_frame(text, start)
         part = find_passage(text, start, max(1, room - _count_tokens(text, frame)))
         if part is None or not add_spans(*frame, part):
             add_spans((start, end))
-    for span in postponed:
-        add_spans(span)
     if not chosen:
         return (_cut_words(text, best[0] if best else whole, tokens_max),)
-    return tuple(merge_bounds((*chosen, *_list_short_gaps(text, whole, chosen, tokens_max))))
-
-
-def _list_short_gaps(text: str, whole: Bounds, chosen: Sequence[Bounds], tokens_max: int) -> list[Bounds]:
-    """List the shortest omissions, as long as they add little to an excerpt of `tokens_max` tokens."""
-    room = int(_FILLED_SHARE_MAX * tokens_max)
-    gaps: list[Bounds] = []
-    for start, end in sorted(subtract_bounds(*whole, chosen), key=lambda bounds: bounds[1] - bounds[0]):
-        room -= estimate_tokens(text[start:end])
-        if room < 0:
-            break
-        if text[start:end].strip():
-            gaps.append((start, end))
-    return gaps
+    return tuple(merge_bounds(chosen))
 
 
 def _cut_words(text: str, bounds: Bounds, tokens_max: int) -> Bounds:
-    """Return the first words of a span that is longer than `tokens_max` tokens."""
     start, end = bounds
     length_max = max(1, (end - start) * tokens_max // estimate_tokens(text[start:end]))
     cut = text.rfind(" ", start, start + length_max)
     return start, cut if cut > start else start + length_max
-
-
-def _leave_out_code(text: str, passage: Bounds, offset: int) -> Bounds:
-    """Return a passage without the code at its end, unless `offset` is in that code."""
-    block = find_block(text, offset)
-    if block is None or isinstance(block, Code) or not is_in_code(text, passage[1] - 1):
-        return passage
-    return passage[0], block.start + len(text[block.start : block.end].rstrip())
 
 
 def _count_tokens(text: str, spans: Iterable[Bounds]) -> int:

@@ -13,7 +13,6 @@ from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.retrieval.quoted import quote_spans
-from roamtui.retrieval.references import find_named, find_naming
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, add_delivered, estimate_tokens
@@ -37,16 +36,7 @@ class HitList(Struct, frozen=True, kw_only=True):
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
-    """Render hits as lines with excerpts. What the model has already is not repeated.
-
-    Run this in a thread, because words are looked for in the whole library.
-
-    Args:
-        view: What the model has and can get.
-        hits: Best first.
-        query: The search query.
-        opened: Sections that are about to open, above the list.
-    """
+    """Render hits, best first. Call it in a thread: it reads all text. The sections `opened` open above."""
     library = view.library
     matcher = TermMatcher.for_question(query)
     hits_by_id: dict[str, Hit] = {}
@@ -75,29 +65,24 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
         excerpts += named
     add_delivered(known, excerpts)
     shown = {*chosen, *opened}
-    places: dict[str, Span | None] = dict.fromkeys(find_named(library, excerpts))
-    first_ids = (*opened, *(section_id for section_id, spans in chosen.items() if spans))
-    for section_id in first_ids[:1]:
-        places |= find_naming(library, section_id)
-    places |= dict.fromkeys(hits_by_id)
-    others = {section_id: place for section_id, place in places.items() if section_id not in shown}
+    others = [section_id for section_id in hits_by_id if section_id not in shown]
     tokens_max = view.policy.also_found_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
     also = list_also_found(view, others, matcher, tokens_max)
-    if also.lines:
-        lines += [LEAD, *also.lines]
+    if also:
+        lines += [LEAD, *(place.line for place in also)]
     return HitList(
         text="\n".join(lines),
-        excerpts=(*excerpts, *also.excerpts),
+        excerpts=(*excerpts, *(place.words for place in also)),
         section_ids=tuple(chosen),
-        also_found=also.section_ids,
+        also_found=tuple(place.section_id for place in also),
         missing=state_missing(list_missing(query, library)),
     )
 
 
 def _select_excerpted(view: ModelView, hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the hits with excerpts: named sections and, beside no clear hit, the best others."""
+    """Select the named sections and, beside no clear hit, the best others."""
     others_max = 0 if has_clear_hit else view.policy.excerpts_max
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():

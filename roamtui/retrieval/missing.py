@@ -16,31 +16,19 @@ _SCANNED_LENGTH_MAX = 20_000_000
 _PIECE_LENGTH = 200_000
 _NAMED_MAX = 6
 """Maximum number of words that a sentence names."""
-_WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(
     r"(?P<inside>(?<=[\w,;)] )(?=[A-Z]))?(?P<word>\d{1,3}(?:,\d{3})+(?:\.\d+)?|[^\W_]+(?:[-_.]?[^\W_]+)*)"
 )
 """A number, word or identifier. The group `inside` matches before a capital letter inside a sentence."""
 _CODE = re.compile(r"[\d_.]|[a-z][A-Z]")
 """What no ordinary word has in it."""
-_AMOUNT = re.compile(r"\d{1,3}(?:-?[a-z]+)?")
-"""A number below 1,000, perhaps with a unit, such as `2nd` or `30-day`. Texts also write it in words."""
-_UNIT = re.compile(r"(?:[QH]\d|\d[QH])(?:FY)?(?:\d{4}|\d{2})?|FY|USD|EUR|GBP|CHF|JPY")
-"""A part of a year or a currency, which texts name in many ways, such as `$`."""
-_PLACEHOLDER = re.compile(r"(?:(?<=[={<])|(?=(?:my|your)[-_]))[^\W\d]+(?!\w)", re.IGNORECASE)
-"""A word that the person made up: a value such as `batch_size=number_of_rows`, `<name>` or `your_key`."""
-_NAME_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
+_VARIED = re.compile(r"[A-Z]+|\d{1,3}(?:-?[a-z]+)?|(?:[QH]\d|\d[QH])\w*")
+"""What texts write in many ways: an abbreviation, a number below 1,000, perhaps with a unit, or a quarter."""
+_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
-_DIGITS_FROM_RIGHT = re.compile(r"(?<=\d)(?=(?:\d{3})+\Z)")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
-_TAG_IN_WORD = re.compile(rf"\w{_TAG.pattern}\w")
-_MARK = re.compile(
-    r"[-\N{HYPHEN}\N{EN DASH}](?:(?<!\d.)|(?!\d))(?:\s*\n\s*)?"
-    r"|[\u0300-\u036f\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}*_`\\]"
-)
-"""What may stand inside a word: a hyphen, perhaps at the end of a line but not between numbers, an accent, a
-mark of Markdown, and what nobody sees."""
+_NOT_LETTER = re.compile(r"[\W_]+")
 
 
 def format_quoted(words: Sequence[str]) -> str:
@@ -57,8 +45,8 @@ def state_missing(words: Sequence[str]) -> tuple[str, ...]:
 def list_missing(query: str, library: Library) -> list[str]:
     """Return the names, numbers, codes and quoted words of a query that no text of a library contains.
 
-    Case, accents, hyphens, the endings of words and the form of numbers make no difference. The list is empty
-    if the library is too long to scan. It scans all texts, so call it in a thread.
+    Only letters and digits count, without case, accents and the endings of words. The list is empty if the
+    library is too long to scan. It scans all texts, so call it in a thread.
     """
     texts = [document.text for document in library.documents]
     if sum(map(len, texts)) > _SCANNED_LENGTH_MAX:
@@ -69,17 +57,19 @@ def list_missing(query: str, library: Library) -> list[str]:
 
 def list_absent(words: str, texts: Iterable[str]) -> list[str]:
     """Return the names, large numbers, codes and quoted words among `words` that no text contains."""
-    missing = _compile_words(words)
+    missing = _list_forms(words)
     for text in texts:
         for piece in _iter_pieces(text) if missing else ():
-            missing = {word: pattern for word, pattern in missing.items() if not pattern.search(piece)}
+            missing = {
+                word: forms for word, forms in missing.items() if not any(form in piece for form in forms)
+            }
     return [*missing]
 
 
-def _compile_words(query: str) -> dict[str, re.Pattern[str]]:
-    """Return each word of a query that may be said to be missing, with a pattern of its forms."""
+def _list_forms(query: str) -> dict[str, list[str]]:
+    """Return each word of a query that may be said to be missing, with the forms that show it is not."""
     quoted = find_quoted_phrases(query, words_min=1)
-    patterns = {phrase: re.compile(r"[\W_]*".join(_WORD.findall(_fold(phrase)))) for phrase in quoted}
+    forms = {phrase: [_fold(phrase)] for phrase in quoted}
     for phrase in quoted:
         query = query.replace(phrase, " ")
     matches = [*_NAME.finditer(query)]
@@ -90,25 +80,9 @@ def _compile_words(query: str) -> dict[str, re.Pattern[str]]:
     for match in matches:
         word = match["word"]
         is_name = has_names and match["inside"] is not None and fold_term(word) not in STOP_WORDS
-        is_varied = _AMOUNT.fullmatch(word) or _UNIT.fullmatch(word)
-        if (is_name or _CODE.search(word)) and not is_varied and not _PLACEHOLDER.match(query, match.start()):
-            patterns[word] = _compile_name(word)
-    return patterns
-
-
-def _compile_name(word: str) -> re.Pattern[str]:
-    """Compile a pattern for all forms in which a folded text may have a name."""
-    folded = _fold(word)
-    forms = [re.escape(_ENDING.sub("", folded)), *map(re.escape, _NAME_PARTS.findall(word))]
-    if word.isupper() and word.isalpha():  # EBIT is not EBITDA, and PPNE is PP&E
-        forms = [rf"{re.escape(form)}(?![^\W\d_]{{2}})" for form in (folded, folded.replace("n", "&"))]
-    elif re.fullmatch(r"[\d,]+(?:\.\d+)?", word):
-        whole, point, decimals = word.replace(",", "").partition(".")
-        digits = _DIGITS_FROM_RIGHT.sub(r"[,.'’\\s]?", whole)
-        forms = [f"{digits}[.,]{decimals}" if point else digits]
-    elif word[0].isdigit() and word[-1].isdigit():  # a clause such as 2.5.1
-        forms[0] = rf"(?<!\d)(?<!\d\.){forms[0]}(?!\d)"
-    return re.compile("|".join(forms))
+        if (is_name or _CODE.search(word)) and not _VARIED.fullmatch(word):
+            forms[word] = [*map(_fold, (_ENDING.sub("", word), *_PARTS.findall(word.replace(",", ""))))]
+    return forms
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
@@ -120,11 +94,11 @@ def _iter_pieces(text: str) -> Iterator[str]:
         end = text.find("\n", start + _PIECE_LENGTH) + 1 or len(text)
         piece = unescape(text[start:end])
         yield _fold(piece)
-        if _TAG_IN_WORD.search(piece):  # what looks like a tag may be code, and so a name itself
+        if _TAG.search(piece):  # what looks like a tag may be code, and so a name itself
             yield _fold(_TAG.sub("", piece))
         start = end
 
 
 def _fold(text: str) -> str:
-    """Fold a text so that case, accents, hyphens and marks make no difference. 10 MB take half a second."""
-    return _MARK.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    """Return the letters and digits of a text, without case and accents. 10 MB take half a second."""
+    return _NOT_LETTER.sub("", unicodedata.normalize("NFKD", text.casefold()))

@@ -138,17 +138,10 @@ class Searcher(Protocol):
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first.
+        """Return up to `limit` hits for any text, best first, of the section `within` or the whole library.
 
-        Args:
-            query: Any text.
-            limit: Maximum number of hits.
-            within: Id of the section to search with its subsections, or None for the whole library.
-            earlier: Earlier messages of the person and the model, oldest first. The search favours their
-                topics if the query is a follow-up.
-
-        Raises:
-            UnknownSectionError: There is no section `within`.
+        The topics of `earlier` messages, oldest first, are favoured if the query is a follow-up. An unknown
+        section raises `UnknownSectionError`.
         """
 
 
@@ -173,8 +166,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
         """Return a row for each text, all of one length. Some models want another prompt before a query.
 
-        Raises:
-            RoamtuiError: The embedder failed. The message is for the person.
+        If the embedder fails, it raises a `RoamtuiError` whose message is for the person.
         """
 
 
@@ -182,12 +174,9 @@ class Reranker(Protocol):
     """Orders texts by how well they answer a query. Thread-safe."""
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return the indexes of the texts, best first, each once.
+        """Return the indexes of the texts, or of the best ones, best first, each once.
 
-        If some are missing, the caller adds them at the end, in their old order.
-
-        Raises:
-            RoamtuiError: There was no usable answer. The message is for the person.
+        If there is no usable answer, it raises a `RoamtuiError` whose message is for the person.
         """
 
 

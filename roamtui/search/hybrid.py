@@ -70,11 +70,7 @@ def make_searcher(
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
 ) -> Searcher | None:
-    """Return a new searcher for `library`, or None if search is off.
-
-    Raises:
-        UsageError: Only vectors are to be searched, and there is no embedder.
-    """
+    """Return a searcher, or None if search is off. Vectors without an embedder raise a `UsageError`."""
     if options.mode is SearchMode.OFF:
         return None
     services = services or SearchServices()
@@ -88,11 +84,7 @@ def make_searcher(
 
 
 class HybridSearcher:
-    """Finds sections of one library by words, by meaning, or by both. Thread-safe.
-
-    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
-    say.
-    """
+    """Finds sections of one library by words, by meaning, or by both. Thread-safe."""
 
     def __init__(
         self, library: Library, words: KeywordSearcher, options: RetrievalOptions, services: SearchServices
@@ -118,7 +110,7 @@ class HybridSearcher:
         return Coverage() if vectors is None else Coverage(vectors.count_compared(), len(vectors))
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on. Only its new text is embedded."""
+        """Search `library` from now on. See `Searcher`."""
         self._library = library
 
     def prepare(self, on_progress: Progress | None = None) -> None:
@@ -225,7 +217,6 @@ class HybridSearcher:
         return add_snippets(ranking, hits[:limit])
 
     def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
-        """Bring the indexes up to date. Return the vectors, or None if only words are searched."""
         library = self._library
         if self._indexed_library is not library:
             self._words.refresh(library)
@@ -259,7 +250,6 @@ class HybridSearcher:
     def _compare(
         self, query: str, ranking: Ranking, vectors: VectorIndex, within: str | None
     ) -> dict[str, float]:
-        """Return the similarities of the sections that are nearest in meaning, and of what words found."""
         embedder = self._services.embedder
         if embedder is None or not self._knows_language(query):
             return {}
@@ -299,7 +289,6 @@ class HybridSearcher:
             self._services.warn_once(f"Compared all {sections} by meaning for the first time.")
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
-        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
         batch = dict(islice(chunks, count))
         vectors.embed(batch)
         if vectors.unsaved >= _SAVED_AT_ONCE or not vectors.missing:
@@ -324,7 +313,6 @@ class HybridSearcher:
     def _order(
         self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
-        """Return the hits of words and meaning with their neighbours. Named statements come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
             hits = mix_scores((), similarities, 1.0)
@@ -336,7 +324,6 @@ class HybridSearcher:
         return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
 
     def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-        """Return the hits in the order of the reranking model, or as they are if it fails."""
         assert self._services.reranker is not None
         texts = []
         for hit in hits[:_RERANKED_COUNT]:
@@ -433,16 +420,12 @@ def collect_neighbours(
 
 
 def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the neighbours of a section that have text, each with its relation."""
+    """Yield the parent, first children, next and last sibling that have text, each with its relation."""
     parent = library.node(section_id).parent
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)
-    relations = (
-        ((parent,) if parent is not None else (), "parent"),
-        (library.children(section_id)[:_CHILDREN_MAX], "child"),
-        (siblings[position + 1 : position + 2] + siblings[max(0, position - 1) : position], "sibling"),
-    )
-    for neighbour_ids, relation in relations:
-        for neighbour_id in neighbour_ids:
-            if library.node(neighbour_id).kind not in _TEXTLESS_KINDS:
-                yield neighbour_id, relation
+    beside = siblings[position + 1 : position + 2] + siblings[max(0, position - 1) : position]
+    related = [] if parent is None else [(parent, "parent")]
+    related += [(child, "child") for child in library.children(section_id)[:_CHILDREN_MAX]]
+    related += [(sibling, "sibling") for sibling in beside]
+    return ((one, relation) for one, relation in related if library.node(one).kind not in _TEXTLESS_KINDS)

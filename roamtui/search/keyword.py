@@ -34,13 +34,12 @@ from roamtui.search.terms import (
     detect_language,
     extract_phrases,
     extract_query_terms,
-    join_words,
     list_similar_words,
     normalise_unicode,
     space_unspaced_scripts,
+    split_words,
     tokenise,
 )
-from roamtui.search.topics import boost_topics, recall_topics
 
 CANDIDATES = 100
 """Number of sections that are scored at least."""
@@ -58,6 +57,14 @@ its synonyms count like it, because the text can then contain only them."""
 _RARE_SECTIONS_MAX = 10
 """If at most this many sections contain a word, its synonyms are searched too."""
 _PHRASE_WORDS_MAX = 32
+_MESSAGES_MAX = 40
+_MESSAGE_LENGTH_MAX = 10_000
+_AGE_FACTOR = 0.9
+"""Factor by which each later message weakens a mention."""
+_RARITY_HALF = 4.0
+"""Total rarity of the mentioned words at which a mention has half its full strength."""
+_TOPICS_MAX = 8
+_TOPIC_WEIGHT = 2.0
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -104,30 +111,13 @@ def parse_query(text: str) -> Query:
 
 
 def correct_query(index: SectionIndex, query: Query) -> Query:
-    """Replace words that the index lacks by corrections. Add what joins two words that it has as one."""
-    corrections = suggest_corrections(index, query.words)
-    added = dict.fromkeys(chain.from_iterable(corrections.values()))
-    known = (word for word in query.words if word not in corrections)
-    terms = dict.fromkeys((*query.terms, *added))
-    joined = (
-        word
-        for word, parts in join_words(query.words).items()
-        if index.has_word(word) and not index.has_word(" ".join(parts))
-    )
-    words = dict.fromkeys((*known, *added, *joined))
+    """Replace words that the index lacks by the title words that are most similar."""
+    corrections = {
+        word: list_similar_words(word, index.title_words) for word in query.words if not index.has_word(word)
+    }
+    terms = dict.fromkeys(chain(query.terms, *corrections.values()))
+    words = dict.fromkeys(chain.from_iterable(corrections.get(word) or (word,) for word in query.words))
     return replace(query, terms=tuple(terms), words=tuple(words))
-
-
-def suggest_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, list[str]]:
-    """Return the title words most similar to each unknown word, or to its plural, most similar first."""
-    corrections: dict[str, list[str]] = {}
-    for word in words:
-        if not index.has_word(word):
-            titles = index.title_words
-            similar = list_similar_words(word, titles) or list_similar_words(f"{word}s", titles)
-            if similar:
-                corrections[word] = similar
-    return corrections
 
 
 class KeywordSearcher(Searcher):
@@ -235,10 +225,7 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
 def _score_sections(
     index: SectionIndex, query: Query, count: int, within: range, topics: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return the matching sections' scores by number, best first. Equal scores are in document order.
-
-    Up to `count` sections are found, and as many in each topic.
-    """
+    """Return the matching sections' scores by number, best first. Equal scores are in document order."""
     scores = _score_words(index, query, count, within)
     for numbers in map(index.numbering.subtree, topics):
         inside = range(max(numbers.start, within.start), min(numbers.stop, within.stop))
@@ -281,7 +268,7 @@ def _score_words(index: SectionIndex, query: Query, count: int, within: range) -
 
 
 def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
-    """Return the FTS5 expressions for words: in German, for all forms, and for compounds with them."""
+    """Return the FTS5 expressions for words: in German, for all their forms and compounds."""
     if language is Language.ENGLISH:
         return [_quote(word) for word in words]
     roots = dict.fromkeys(reduce_word(word, language) for word in words)
@@ -289,11 +276,7 @@ def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
 
 
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
-    """Return synonyms of the query's words: of words in the index, and of those that are not.
-
-    The synonyms of an English word that many sections contain are left out, because they may mean something
-    else. The formal words of other languages are safer.
-    """
+    """Return synonyms of the query's words: of words in the index, and of those that are not."""
     known: list[str] = []
     missing: list[str] = []
     for word in query.words:
@@ -327,7 +310,6 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 def _boost_by_best_sentence(
     index: SectionIndex, scores: Mapping[int, float], query: Query
 ) -> dict[int, float]:
-    """Add a bonus to the best scores: a section with many terms in one sentence probably answers better."""
     boosted = dict(scores)
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)
@@ -340,3 +322,40 @@ def _boost_by_best_sentence(
 def _quote(text: str) -> str:
     """Return words as one FTS5 string. Words contain no quotation marks, so nothing needs escaping."""
     return f'"{" ".join(tokenise(space_unspaced_scripts(text))[:_PHRASE_WORDS_MAX])}"'
+
+
+def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> dict[int, float]:
+    """Return the sections that earlier messages mention more than the query does, with strengths up to 1."""
+    strengths: dict[int, float] = {}
+    for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):
+        for number, strength in _match_topics(index, turn).items():
+            strengths[number] = max(strengths.get(number, 0.0), strength * _AGE_FACTOR**age)
+    named_now = max(_match_topics(index, query).values(), default=0.0)
+    strongest = sort_scores(strengths)[:_TOPICS_MAX]
+    return {number: strength - named_now for number, strength in strongest if strength > named_now}
+
+
+def _match_topics(index: SectionIndex, text: str) -> dict[int, float]:
+    """Return the sections whose titles a text mentions, with the strength of each mention."""
+    mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
+    for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
+        for number in index.topics_by_stem.get(word_stem, ()):
+            mentioned[number] += index.topic_rarities[word_stem]
+    strengths = {}
+    for number, rarity in mentioned.items():
+        share = rarity / sum(index.topic_rarities[word_stem] for word_stem in stem_title(index.title(number)))
+        strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
+    return strengths
+
+
+def boost_topics(
+    scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex
+) -> dict[int, float]:
+    """Return the scores with a boost for the sections of each topic."""
+    boosts: dict[int, float] = {}
+    for topic, strength in topics.items():
+        for number in index.numbering.subtree(topic):
+            if number in scores:
+                boosts[number] = max(boosts.get(number, 0.0), strength)
+    fit = max((scores[number] for number in boosts), default=0.0)
+    return {number: score + _TOPIC_WEIGHT * boosts.get(number, 0.0) * fit for number, score in scores.items()}

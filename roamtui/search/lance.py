@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import random
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ _TABLE = "vectors_"
 """Start of the names of the tables, one for each embedder."""
 _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
-_MESSAGE = re.compile("<Message>(.+?)</Message>", re.DOTALL)
 _PAUSES = 0.2, 0.8, 2.0
 """Maximum pauses before a write is retried, in seconds: another program may create the table."""
 
@@ -27,13 +25,8 @@ _PAUSES = 0.2, 0.8, 2.0
 class LanceStore:
     """A `VectorStore` in a LanceDB database. A vector that two programs wrote is loaded only once.
 
-    Args:
-        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the
-            environment.
-
-    Raises:
-        UsageError: LanceDB is not installed.
-        IndexLostError: The database cannot be used. Any method may raise this.
+    Any method may raise an `IndexLostError`, and the constructor a `UsageError` if LanceDB is not installed.
+    Credentials come from the environment.
     """
 
     def __init__(self, uri: str) -> None:
@@ -48,12 +41,8 @@ class LanceStore:
         import pyarrow as pa  # noqa: PLC0415 - the same
 
         self._arrow: Any = pa
-        cloud: dict[str, str] = {}
-        if uri.startswith("db://"):
-            settings = {"region": "LANCEDB_REGION", "host_override": "LANCEDB_HOST_OVERRIDE"}
-            cloud = {name: os.environ[key] for name, key in settings.items() if os.environ.get(key)}
         with self._convert_errors():
-            self._connection = lancedb.connect(self._uri, **cloud)
+            self._connection = lancedb.connect(self._uri)
 
     def load(self, kind: str) -> dict[str, bytes]:
         """Return all vectors of an embedder, by the digest of their text."""
@@ -104,9 +93,7 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            # Object stores explain a refusal in XML, which LanceDB quotes after much else.
-            said = _MESSAGE.search(str(error))
-            words = said[1] if said is not None else str(error).partition(", /")[0]
+            words = str(error).partition(", /")[0]
             reason = shorten(sanitise_line(mask_logins(words)), _REASON_LENGTH) or type(error).__name__
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
             name = shorten(sanitise_line(mask_logins(self._uri)), 80)

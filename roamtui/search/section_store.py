@@ -80,8 +80,8 @@ class IndexedDocument(Struct, frozen=True):
     """Titles of all nodes above it, nearest first."""
     loaded: frozenset[int]
     """Rows of a folder or a list of links whose files are loaded. These are found by their own sections."""
-    summaries: Mapping[str, str]
-    """See `Document.get_summary`."""
+    summary: str
+    """The model's summary of it, which is searched like its first section."""
     digest: str
     """Digest of all of these, the same in every process."""
 
@@ -89,7 +89,7 @@ class IndexedDocument(Struct, frozen=True):
     def make(cls, document: Document, numbering: NodeNumbering, library: Library) -> IndexedDocument:
         """Describe a document of a library."""
         columns = document.columns
-        summaries = library.summaries
+        summary = library.summaries.get(document.content_hash, "")
         above = list_titles_above(library, document)
         rows = range(len(columns)) if columns.has_files else ()
         loaded = frozenset(
@@ -97,26 +97,24 @@ class IndexedDocument(Struct, frozen=True):
         )
         digest = blake2b(digest_size=16)
         names = [str(VERSION), document.key, document.content_hash, *above, "", *columns.titles, ""]
-        names += map(str, sorted(loaded))
+        names += (*map(str, sorted(loaded)), summary)
         digest.update("\x1f".join(names).encode("utf-8", "surrogatepass"))
         digest.update(array("Q", columns.starts).tobytes())
-        for row in range(len(columns)) if summaries else ():
-            digest.update(f"\x1f{document.get_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
-        return cls(document, above, loaded, summaries, digest.hexdigest())
+        return cls(document, above, loaded, summary, digest.hexdigest())
 
     def __len__(self) -> int:
         """Return the number of rows that are indexed."""
         return len(self.document.columns) - len(self.loaded)
 
     def make_rows(self) -> Iterator[tuple[int, tuple[str, str, str]]]:
-        """Yield each row's number, title, path and body. Summaries are searched like the text."""
+        """Yield each row's number, title, path and body."""
         document = self.document
         starts = self.document.columns.starts
         for row in range(len(document.columns)):
             if row not in self.loaded:
                 body = document.text[starts[row] : starts[row + 1]]
-                if summary := document.get_summary(row, self.summaries):
-                    body = f"{body}\n{summary}"
+                if row == 0 and self.summary:
+                    body = f"{body}\n{self.summary}"
                 words = " ".join(letters for _, _, letters in iter_marked_words(body))
                 body = f"{body}\n{words}" if words else body
                 columns = (document.columns.titles[row], join_context(document, row, self.above), body)
@@ -161,11 +159,7 @@ class SectionStore:
             self._connection.close()
 
     def sync(self, indexed: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
-        """Make `indexed` the whole content of the index, and return the number of each by its digest.
-
-        Missing documents are written, and all others are removed. `on_progress` receives the number of new
-        sections that are written, and their total.
-        """
+        """Make `indexed` the whole content of the index, and return the number of each by its digest."""
         with self._writing() as connection:
             execute = connection.execute
             numbers: dict[str, int] = dict(execute("SELECT digest, number FROM indexed"))

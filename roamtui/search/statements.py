@@ -22,14 +22,10 @@ _STATEMENT_TITLES = "title : (statement OR sheet OR (profit AND loss))"
 def find_statements(
     index: SectionIndex, question: str, within: range, scores: Mapping[int, float]
 ) -> list[int]:
-    """Return the statements that a question names, either by title or by one of their lines, best first.
+    """Return the statements that a question names, by title or by a line such as "gross margin", best first.
 
-    A line is, for example, "gross margin". A statement often shares no other word with the question: a
-    balance sheet does not contain "quick ratio". With the statements, 19 instead of 9 of 30 first requests
-    about filings have the evidence.
-
-    For each name, at most one section of each document is returned: preferably one at the highest level, then
-    one with the best score. `scores` has the scores of sections for the words of the question.
+    With them, 19 instead of 9 of 30 first requests about filings have the evidence. For each name, the
+    section of each document that is at the highest level, or has the best of `scores`, is returned.
     """
     best_scores: dict[int, float] = {}
     for number, score in scores.items():
@@ -51,10 +47,7 @@ def find_statements(
 
 
 def _list_statements(index: SectionIndex, kind: str, within: range) -> Iterator[int]:
-    """Yield the sections with the title and the table of a statement.
-
-    The table may also be in the first subsection, whose title is then the name of the company.
-    """
+    """Yield the sections with the title and the table of a statement."""
     names = _compile(f"statement {kind} names")
     noise = _compile("statement title noise")
     for number, _ in index.rank(_STATEMENT_TITLES, within, _TITLES_MAX):

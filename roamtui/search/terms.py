@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
 from typing_extensions import override
 
@@ -91,10 +90,7 @@ def space_unspaced_scripts(text: str) -> str:
 
 
 def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and letters of each word with something unseen inside, such as `**un**important`.
-
-    What is between two digits separates them.
-    """
+    """Yield start, end and letters of each word with something unseen inside, such as `**un**important`."""
     start = end = 0
     letters = ""
     for mark in _MARK_AFTER_LETTER.finditer(text):
@@ -117,10 +113,7 @@ def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def extract_identifiers(text: str) -> list[str]:
-    """Return the identifiers in a text, as written, except for plain words.
-
-    After a dotted identifier come those of its parts that contain an underscore.
-    """
+    """Return the identifiers in a text, as written, except for plain words."""
     identifiers: list[str] = []
     for identifier in _IDENTIFIER.findall(text):
         if not identifier.strip("_"):
@@ -156,10 +149,7 @@ def extract_phrases(text: str) -> tuple[str, ...]:
 
 
 def extract_query_terms(text: str) -> tuple[str, ...]:
-    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order.
-
-    Stop words are left out, unless the question contains nothing else.
-    """
+    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order."""
     terms = dict.fromkeys((*extract_phrases(text), *_iter_terms(normalise_unicode(text))))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)]
     content = [term for term in terms if term not in stopped]
@@ -198,12 +188,6 @@ def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
     return [other for other, *_ in similar]
 
 
-def join_words(words: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return how adjacent words may be written, as ``rollback`` for "roll back", each with its parts."""
-    pairs = pairwise(words)
-    return {a + b: (a, b) for a, b in pairs if a.isalpha() and b.isalpha() and min(len(a), len(b)) > 1}
-
-
 class TermMatcher:
     """Finds the terms of a question in texts: words in all their forms, and other terms as they are.
 
@@ -214,8 +198,8 @@ class TermMatcher:
         """Find `terms`, which come from `extract_query_terms`. Synonyms count as their terms in German."""
         self.terms = tuple(terms)
         self.language = language
-        self._terms_by_form: dict[str, tuple[str, ...]] = {}
-        self._terms_by_word: dict[str, tuple[str, ...]] = {}
+        self._terms_by_form: dict[str, str] = {}
+        self._terms_by_word: dict[str, str | None] = {}
         """The words met so far, most of which occur often and are no terms."""
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
@@ -225,12 +209,10 @@ class TermMatcher:
                 words = r"[\W_]+".join(map(re.escape, term.split(" ")))
                 self._patterns[term] = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
             else:
-                self._terms_by_form.setdefault(reduce_word(term, language), (term,))
-        for (term,) in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
+                self._terms_by_form.setdefault(reduce_word(term, language), term)
+        for term in [*self._terms_by_form.values()] if language is Language.GERMAN else ():
             for synonym in get_synonyms(term, language):
-                self._terms_by_form.setdefault(reduce_word(synonym, language), (term,))
-        for joined, parts in join_words(self.terms).items():
-            self._terms_by_form.setdefault(reduce_word(joined, language), parts)
+                self._terms_by_form.setdefault(reduce_word(synonym, language), term)
 
     @classmethod
     def for_question(cls, question: str) -> TermMatcher:
@@ -243,10 +225,7 @@ class TermMatcher:
         return STOP_WORDS_BY_LANGUAGE[self.language].issuperset(self.terms)
 
     def locate(self, text: str) -> list[tuple[int, int, str]]:
-        """Return the start and end of each occurrence of a term in a text, and the term, in order.
-
-        A word that joins two adjacent terms, such as ``rollback`` for "roll back", is an occurrence of both.
-        """
+        """Return the start and end of each occurrence of a term in a text, and the term, in order."""
         places = [
             (*match.span(), term)
             for term, pattern in self._patterns.items()
@@ -255,15 +234,16 @@ class TermMatcher:
         terms_by_word = self._terms_by_word
         for match in _WORD.finditer(text) if self._terms_by_form else ():
             word = match.group()
-            terms = terms_by_word.get(word)
-            if terms is None:
-                terms = self._terms_by_form.get(reduce_word(fold_term(word), self.language), ())
-                terms_by_word[word] = terms
-            if terms:
-                places += [(*match.span(), term) for term in terms]
+            if word not in terms_by_word:
+                form = reduce_word(fold_term(word), self.language)
+                terms_by_word[word] = self._terms_by_form.get(form)
+            term = terms_by_word[word]
+            if term is not None:
+                places.append((*match.span(), term))
         for start, end, letters in iter_marked_words(text) if self._terms_by_form else ():
-            terms = self._terms_by_form.get(reduce_word(fold_term(letters), self.language), ())
-            places += [(start, end, term) for term in terms]
+            term = self._terms_by_form.get(reduce_word(fold_term(letters), self.language))
+            if term is not None:
+                places.append((start, end, term))
         return sorted(places)
 
     def find_terms(self, text: str) -> set[str]:

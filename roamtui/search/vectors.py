@@ -31,11 +31,7 @@ _STORED_TYPE = "<f2"
 
 
 class VectorStore(Protocol):
-    """Keeps vectors by the digest of their text. Several programs may use it at once.
-
-    Raises:
-        IndexLostError: The store cannot be used.
-    """
+    """Keeps vectors by the digest of their text, for several programs. Raises `IndexLostError`."""
 
     def load(self, kind: str, /) -> dict[str, bytes]:
         """Return all vectors of an embedder, at half precision."""
@@ -45,11 +41,7 @@ class VectorStore(Protocol):
 
 
 def make_section_chunks(library: Library, section_id: str, size: int) -> Iterator[str]:
-    """Yield the chunks of a section's own text, each after the titles.
-
-    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
-    characters besides its titles.
-    """
+    """Yield the chunks of a section's own text, of up to `size` characters, each after the titles."""
     if (section := _read_section(library, section_id)) is not None:
         titles, text = section
         for piece in [*split_text(text, size)] or [""]:
@@ -77,11 +69,7 @@ def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
 
 
 def split_text(text: str, size: int) -> Iterator[str]:
-    """Yield the pieces of a text, which together have everything except white space.
-
-    A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence
-    or line, or else after a word.
-    """
+    """Yield the pieces of a text. One ends in its second half after a paragraph, sentence, line or word."""
     position = 0
     while piece := text[position : position + size]:
         if position + size < len(text):
@@ -92,7 +80,6 @@ def split_text(text: str, size: int) -> Iterator[str]:
 
 
 def _find_last_end(piece: str, after: int) -> int:
-    """Return the last place after an offset where a piece may end, or 0 if there is none."""
     paragraphs = (match.end() for match in _PARAGRAPH_END.finditer(piece))
     sentences = chain(iter_sentence_ends(piece), [piece.rfind("\n") + 1])
     words = (match.end() for match in _SPACE.finditer(piece, after))
@@ -105,10 +92,8 @@ class VectorIndex:
 
     A section is divided into chunks only when it is embedded, because that takes longer than to load vectors.
     They are stored by the digest of its titles and text, the number of the chunk, and the number of chunks.
-
-    Raises:
-        RoamtuiError: The embedder failed, or another model has taken its place. Any method may raise this.
-        IndexLostError: The store cannot be used. The constructor and `save` may raise this.
+    Any method may raise a `RoamtuiError`: the embedder failed, another one has taken its place, or the store
+    cannot be used.
     """
 
     def __init__(self, library: Library, chunk_size: int, store: VectorStore, embedder: Embedder) -> None:
@@ -255,7 +240,6 @@ class VectorIndex:
         return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
 
     def _divide(self, number: int, chunk_count: int) -> int:
-        """Give a text its rows, if it has none, and return the first."""
         if not self._chunk_counts[number]:
             start = self._row_count
             self._row_count += chunk_count
@@ -265,7 +249,6 @@ class VectorIndex:
         return self._starts[number]
 
     def _find_row(self, key: str) -> int | None:
-        """Return the row of a stored vector, or None if the library has no such chunk."""
         digest, *place = key.split("-")
         number = self._texts.get(digest)
         if number is None or len(place) != 2:
@@ -277,7 +260,6 @@ class VectorIndex:
         return start + index if self._chunk_counts[number] == chunk_count else None
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
-        """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         if not self.has_any:

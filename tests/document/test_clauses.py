@@ -68,12 +68,6 @@ def test_lines_of_a_contents_page_are_no_sections() -> None:
         assert read_outline(text) == [(1, "A contract"), *((2, title) for title in numbered)]
 
 
-def test_one_number_may_be_missing_but_not_two() -> None:
-    for missing, count in ((1, 5), (2, 0)):
-        numbers = (1, 2, 3, *range(4 + missing, 6 + missing))
-        assert len(add_clauses(_write(*(f"{number}. FEES" for number in numbers)), 0, [])) == count
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.sampled_from(("{}. Take a boat.", "{} boats", "Section {}", "IX {}"))))
 )

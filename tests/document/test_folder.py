@@ -45,13 +45,6 @@ def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
     assert (library.title, library.source) == ("docs", str(folder))
 
 
-def test_files_and_folders_are_no_sections(folder: Path) -> None:
-    library, loader = open_folder(folder)
-    assert (len(library), library.section_count) == (6, 0)
-    library = load_files(library, loader)
-    assert library.section_count == len(library) - 6 == 8
-
-
 def test_an_unreadable_file_says_why_and_can_be_loaded_again(folder: Path) -> None:
     (folder / "b/scan.pdf").write_bytes(make_pdf([lay_out("a"), []], empty="0 0 m 9 9 l S"))
     library, loader = open_folder(folder)

@@ -5,7 +5,7 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import open_sources
+from roamtui.document.loader import load_files, open_sources
 from tests.fakes.site import FakeSite, SitePage
 
 PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
@@ -71,6 +71,21 @@ def test_pages_are_listed_as_the_navigation_nests_them_and_not_fetched(navigatio
         assert set(PATHS).isdisjoint(site.counts.paths)
 
 
+def test_pages_that_other_pages_list_in_their_texts_are_found_below_these() -> None:
+    links = "<ul><li><a href=/a.html>A</a></li><li><a href=/b/>B</a></li><li><a href=/e.html>E</a></li></ul>"
+    below = '<ul><li><a href="c.html">C</a></li><li><a href="../b/./../b/d.html">D</a></li><li><a href="../">T</a></ul>'
+    back = "<ul><li><a href=/b/>B</a></li><li><a href=/a.html>A</a></li></ul>"
+    with FakeSite(make_pages(f"<nav>{links}</nav>", links)) as site:
+        site.pages |= {"/b/": PAGE.format("", "B", below * 3), "/b/d.html": PAGE.format("", "D", back)}
+        library, loader = open_sources([site.origin])
+        assert list_pages(library, site) == NESTED
+        assert len(site.counts.paths) == len(set(site.counts.paths))
+        assert loader is not None
+        whole = load_files(library, loader)
+        assert len(whole.grafts) == 6
+        assert all(NodeKind.LINK not in page.columns.kinds for page in whole.grafts.values())
+
+
 @pytest.mark.parametrize(
     "navigation",
     [
@@ -128,11 +143,6 @@ def test_links_that_lead_nowhere_on_the_site_are_no_pages() -> None:
             '<base href="https://other.example/"><nav><a href="a.html">A</a></nav>', "Start", ""
         )
         assert open_site(site).root.title == "Start"
-
-
-def test_links_are_resolved_against_the_base_of_the_page() -> None:
-    with FakeSite(make_pages('<base href="/b/"><nav><a href="c.html">C</a> <a href="../e.html">E</a></nav>')) as site:
-        assert list_pages(open_site(site), site) == ["Home /", "C /b/c.html", "E /e.html"]
 
 
 def test_a_huge_navigation_is_cut_and_that_is_said() -> None:

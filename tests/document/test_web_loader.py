@@ -1,10 +1,7 @@
 """Web pages: fetched in parallel, and as Markdown if the site has it; sites are opened by their llms.txt."""
 
 import gzip
-import threading
 from contextlib import AbstractContextManager, closing
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,15 +9,10 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.parse import parse_source_text
-from roamtui.document.site_files import SiteFiles
-from roamtui.document.site_outline import outline_site
 from roamtui.document.web_loader import parse_page
 from roamtui.errors import UsageError
-from roamtui.sources.conversion_cache import ConversionOptions
 from roamtui.sources.read import RawText
-from roamtui.web.head import find_markdown_link
-from roamtui.web.navigation import read_navigation
-from roamtui.web.page import FetchedPage, FetchError
+from roamtui.web.page import FetchedPage
 from tests.case_files import read_rows
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
@@ -93,22 +85,11 @@ def test_a_site_without_twins_is_asked_for_them_only_once() -> None:
         assert site.counts.paths == ["/a.html", "/a.html.md", "/a.md", "/b.html"]
 
 
-def test_at_most_eight_pages_are_fetched_in_parallel() -> None:
-    paths = [f"/p{number}.md" for number in range(20)]
-    together = threading.Barrier(4, timeout=120)
-    pages = {path: MARKDOWN.format(path) for path in paths}
-    with FakeSite(pages, before=lambda path: path in paths and together.wait()) as site:
-        _, batch = load(site, *paths)
-        assert [document.title for document in batch.values()] == paths
-        assert 4 <= site.counts.most_at_once <= 8
-
-
 @pytest.mark.parametrize(
     ("page", "words"),
     [
         (SitePage(status=404), "no page"),
         (SitePage(body='{"a": 1}', media_type="application/json"), "is application/json"),
-        (SitePage(body="  \n"), "is empty"),
         (SitePage(body=b"%PDF-1.7\nnothing", media_type="application/pdf"), "is a damaged PDF"),
         (SitePage(body="<html><body><div id=root></div><script>x()</script>"), "only in a browser"),
     ],
@@ -193,9 +174,6 @@ def test_the_list_of_a_site_is_looked_up(found: dict[str, SitePage | str], expec
     [
         SitePage(body=HOME, media_type="text/html"),
         SitePage(status=302, location="/llms.txt"),
-        SitePage(status=302, location="mailto:someone"),
-        SitePage(status=500),
-        SitePage(body="404 page not found\n", media_type="text/plain"),
         SitePage(body="# Not found\n\nThis page does not exist.\n", media_type="text/markdown"),
     ],
 )
@@ -223,31 +201,6 @@ def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
     assert "日本" in parse_page(make_page(named, "text/html")).text
     assert "日本" in parse_page(make_page("<p>日本".encode("euc_jp"), "text/html", "euc-jp")).text
     assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
-
-
-@pytest.mark.parametrize("start", ["", "x"])
-def test_a_long_page_is_read_in_its_encoding_although_only_its_start_is_read(start: str) -> None:
-    link = '<link rel=alternate type=text/markdown href="/Käse.md"><nav><a href="/a">Käse</a></nav>'
-    page = make_page(f"{link}{start}{'ä' * 1_000_000}".encode(), "text/html")
-    assert find_markdown_link(page.body, None, page.url) == "https://docs.example/K%C3%A4se.md"
-    assert read_navigation(page).areas[0][0].title == "Käse"
-
-
-def test_a_slow_page_is_converted_as_a_file_is(tmp_path: Path) -> None:
-    """So it is cached as Markdown, read by OCR if the person wants that, and its progress is shown."""
-    book = SitePage(body=make_pdf([lay_out("A boat floats.")]), media_type="application/pdf")
-    pages: list[tuple[int, int]] = []
-    for name in ("opened", "loaded"):
-        options = LoadingOptions(conversion=ConversionOptions(cache_dir=tmp_path / name))
-        with FakeSite({"/r": book}) as site:
-            if name == "opened":
-                open_sources([site.url("/r")], options, on_progress=lambda *page: pages.append(page))
-            else:
-                library = make_library(site, "/r")
-                with closing(Loader(options, typed_origins=frozenset({site.origin}))) as loader:
-                    loader.load_batch(library, find_all(library, "/r"), frozenset())
-        assert len([*(tmp_path / name).iterdir()]) == 1
-    assert pages
 
 
 def make_sitemap(site: FakeSite, *paths: str) -> str:
@@ -295,13 +248,6 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_until_500_pages_are_fo
         assert "/d.xml" not in site.counts.paths
 
 
-def test_at_most_ten_sitemaps_are_fetched() -> None:
-    index = make_index(*(f"/{number}.xml" for number in range(200_000)))
-    with FakeSite({"/": HOME.format(""), "/sitemap.xml": index}) as site:
-        open_site(site)
-        assert sum(".xml" in path for path in site.counts.paths) == 10
-
-
 def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
     rules = b"User-agent: *\nDisallow: /private/\n" + b"Disallow: /x*y$\n" * 60_000
     with FakeSite({"/": HOME.format(""), "/robots.txt": SitePage(body=rules)}) as site:
@@ -329,27 +275,3 @@ def test_a_site_whose_list_never_arrives_opens_its_home_page_after_a_time_limit(
         assert library.notes == (f"{server.address} {words}",)
     assert library.root.text == "# Home\n\nWords.\n"
     assert reports == [1]
-
-
-def test_pages_that_were_listed_before_the_time_was_over_are_outlined() -> None:
-    bodies = {
-        "/robots.txt": "Sitemap: /0.xml\nSitemap: /1.xml\nSitemap: /2.xml\n",
-        "/0.xml": "<urlset><loc>/about</loc></urlset>",
-    }
-    asked: list[str] = []
-
-    def fetch(url: str, seconds_max: float, *, follows_public: bool) -> FetchedPage:
-        assert follows_public
-        path = urlsplit(url).path
-        asked.append(path)
-        if path not in bodies:
-            threading.Event().wait(seconds_max)
-            raise FetchError("It took too long.")
-        return make_page(bodies[path].encode())
-
-    files = SiteFiles(fetch, "https://docs.example/", lambda *_: None, 1.0)
-    outline = outline_site(files, make_page(b""), "Docs")
-    assert outline is not None
-    assert asked == ["/robots.txt", "/0.xml", "/1.xml"]
-    assert "](<https://docs.example/about>)" in outline.text
-    assert outline.notes[-1] == "docs.example took more than 1 seconds to list its pages, so some may be missing."

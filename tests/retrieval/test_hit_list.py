@@ -66,13 +66,6 @@ def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
     assert any("| City | Births |" in library.text_at(span) for span in found.excerpts) is not bool(read)
 
 
-def test_an_open_section_is_marked_without_an_excerpt() -> None:
-    listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
-    assert ", its text stands above)" in listed.text
-    assert "Herons eat" not in listed.text
-    assert {span.doc for span in listed.excerpts} == {"fees.md"}
-
-
 def test_a_file_is_named_with_its_folder(tmp_path: Path) -> None:
     for folder in ("birds", "boats"):
         (tmp_path / folder).mkdir()

@@ -109,33 +109,6 @@ def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
     assert searcher.coverage == Coverage(TOTAL, TOTAL)
 
 
-def test_idle_moments_embed_what_is_open_before_the_rest(place: Place) -> None:
-    embedder = HashedEmbedder()
-    assert place.open(embedder).embed_ahead([id_of(LIBRARY, "Rule 11")])
-    assert "Club > Rule 11\nRule 11 of the club is long." in embedder.asked
-    assert len(embedder.asked) == 4
-
-
-def test_everything_is_embedded_before_a_search_that_needs_it(place: Place) -> None:
-    progress: list[tuple[int, int]] = []
-    for mode, is_needed in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
-        elsewhere = Place(place.folder / mode)
-        searcher = elsewhere.open(HashedEmbedder(), mode, needs_all_vectors=is_needed)
-        searcher.prepare(lambda done, total: progress.append((done, total)))
-        assert progress[-1] == (TOTAL, TOTAL)
-        assert searcher.coverage == Coverage(TOTAL, TOTAL)
-
-
-def test_a_changed_document_loses_only_the_vectors_of_changed_text(place: Place) -> None:
-    embedder = HashedEmbedder()
-    searcher = place.open(embedder)
-    searcher.search("bicycle")
-    count = len(embedder.asked)
-    searcher.refresh(make_library(LIBRARY.root.text.replace("Hot.", "Cold.")))
-    searcher.search("bicycle")
-    assert embedder.asked[count:] == ["bicycle", "Club > Tea\nCold."]
-
-
 def test_a_document_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(place: Place) -> None:
     searcher = place.open(HashedEmbedder(), needs_all_vectors=True)
     changed = make_library(LIBRARY.root.text + "## Roses\n\nWater them.\n")

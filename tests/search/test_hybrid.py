@@ -93,12 +93,6 @@ def test_a_follow_up_is_embedded_with_the_topic_of_the_conversation() -> None:
     assert hit.why.startswith("text rank 1 · meaning rank ")
 
 
-def test_of_a_long_query_only_the_start_is_embedded() -> None:
-    embedder = HashedEmbedder()
-    _make({}, embedder=embedder).search("What of late fees? " * 500)
-    assert max(map(len, embedder.asked)) == 2_000
-
-
 @pytest.mark.parametrize("fails_after", [0, 5])
 def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after: int) -> None:
     warnings: list[str] = []

@@ -54,14 +54,6 @@ def test_an_updated_index_answers_like_a_new_one() -> None:
         assert index.title_words == SectionIndex(library).title_words
 
 
-def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None:
-    library = make_folder(FILES)
-    before = SectionIndex(library)
-    SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store)
-    assert "Dates" not in rank_titles(before, '"red"')
-    assert rank_titles(before, '"small"') == ["Cherries"]
-
-
 _FRUIT = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
 _FRUIT_LIBRARY = make_folder(_FRUIT)
 
@@ -150,18 +142,6 @@ def _check_that_memory_replaces_it_once(folder: _IndexFolder, searcher: KeywordS
     assert _finds(folder.open(), "sweet") == ["Dates"]
     assert folder.open().prepare().store.path == folder.path
     assert ["memory" in warning for warning in folder.warnings] == [True]
-
-
-def test_without_a_folder_the_index_is_in_memory_with_one_warning(tmp_path: Path) -> None:
-    (tmp_path / "indexes").write_text("no folder")
-    folder = _IndexFolder(tmp_path)
-    searcher = folder.open()
-    assert _finds(searcher, "sweet") == ["Dates"]
-    searcher.refresh(make_folder({**_FRUIT, "c.md": "# Currants\n"}))
-    assert _finds(searcher, "currants") == ["Currants"]
-    assert searcher.prepare().store.path is None
-    assert len(folder.warnings) == 1
-    assert "memory" in folder.warnings[0]
 
 
 def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:

@@ -26,7 +26,7 @@ def test_everyday_words_find_the_formal_words() -> None:
     assert find_titles(_LAWS, "Muss ich zahlen, wenn mein Hund jemanden gebissen hat?")[0] == "§ 1 Tierhalter"
 
 
-@pytest.mark.parametrize("character", ["水", "한", "я", "é"])
+@pytest.mark.parametrize("character", ["水", "é"])
 def test_a_word_that_is_longer_than_the_index_takes_does_not_end_a_search(character: str) -> None:
     for word in (character * 10_930, f"a{character * 20_001}"):
         library = make_library(f"# All {word}\n\n## Owls\n\n{word}\n\n## Herons\n\nHerons eat fish, {word}.\n")

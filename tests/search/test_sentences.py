@@ -17,11 +17,6 @@ def test_words_of_a_question_are_found_as_search_knows_them(question: str, text:
     assert [text[start:end] for start, end, _ in found] == words
 
 
-def _choose(text: str, question: str) -> list[str]:
-    best = rank_sentences(text, TermMatcher.for_question(question), limit=1)
-    return [text[sentence.start : sentence.end] for sentence in best]
-
-
 @given(st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80), st.integers(0, 3))
 def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     known = {(sentence.start, sentence.end) for sentence in split_sentences(text)}
@@ -29,19 +24,6 @@ def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     assert len(best) <= limit
     assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
     assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
-
-
-_BACKUPS = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "best"),
-    [
-        pytest.param(_BACKUPS, "How many days are backups kept?", "Backups are kept for thirty days.", id="more terms"),
-    ],
-)
-def test_the_best_sentence_comes_first(text: str, question: str, best: str) -> None:
-    assert _choose(text, question) == [best]
 
 
 def test_a_german_question_gets_no_english_synonyms() -> None:

@@ -60,15 +60,6 @@ def test_only_what_is_not_stored_is_missing(tmp_path: Path) -> None:
     assert embedder.asked == ["Title 7 Text 7"]
 
 
-def test_sections_with_the_same_text_share_a_vector() -> None:
-    library = make_library("# A\n\nText.\n\n# A\n\nText.\n")
-    index = _open(library, SectionStore())
-    assert index.missing == 1
-    index.embed(dict(index.iter_missing()))
-    assert index.count_compared() == 2
-    assert len(index.rank(index.embed_query("Text"), limit=9)) == 2
-
-
 def test_vectors_that_another_version_or_program_stored_do_no_harm() -> None:
     library = make_library("# A\n\n" + "Some text. " * 60)
     store = SectionStore()

@@ -8,7 +8,6 @@ import pytest
 
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.lance import LanceStore
-from tests.fakes.hostile_server import HostileServer
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import make_folder
 
@@ -47,23 +46,7 @@ def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.Monk
         LanceStore(uri).load("e5")
 
 
-def test_the_words_of_an_object_store_are_told_whatever_stands_before_them(tmp_path: Path) -> None:
-    refused = f"{'Generic { source: ' * 30}<Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>"
-    store = LanceStore(str(tmp_path))
-    with pytest.raises(RoamtuiError, match=r"cannot be used: No such bucket\."), store._convert_errors():
-        raise OSError(refused)
-
-
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         LanceStore("memory://")
-
-
-def test_the_cloud_is_asked_at_the_server_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    with HostileServer() as server:
-        monkeypatch.setenv("LANCEDB_API_KEY", "a-key")
-        monkeypatch.setenv("LANCEDB_HOST_OVERRIDE", server.origin)
-        with pytest.raises(RoamtuiError, match=r"^The index db://shelf cannot be used: "):
-            LanceStore("db://shelf").delete()
-    assert {request.headers["x-api-key"] for request in server.requests} == {"a-key"}
