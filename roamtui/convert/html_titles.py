@@ -7,10 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
-
-from msgspec import Struct
 
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS
 from roamtui.convert.xml_elements import join_text
@@ -29,13 +26,8 @@ _BOLD_SHARE_MAX = 0.4
 """In a page with a larger share of titles, bold type says nothing."""
 
 
-class _Line(Struct, kw_only=True):
-    """Words that a page shows as one line, or as a paragraph."""
-
-    element: Any
-    text: str
-    is_title: bool
-    """Whether it looks like a title."""
+_Line = tuple[Any, str, bool]
+"""An element that a page shows as one line or paragraph, its words, and whether it looks like a title."""
 
 
 def raise_titles(root: Any) -> None:
@@ -53,39 +45,32 @@ def raise_titles(root: Any) -> None:
             block.text = f" {block.text or ''}"
             block.tail = f" {block.tail or ''}"
     lines = [*_iter_lines(root)]
-    counts = Counter(line.text for line in lines)
-    for line in lines:
-        line.is_title = line.is_title and counts[line.text] < _REPEATED_MIN
-    candidates = [line for line in lines if line.is_title]
-    if sum(len(line.text) for line in candidates) > _BOLD_SHARE_MAX * sum(len(line.text) for line in lines):
+    counts = Counter(text for _, text, _ in lines)
+    titles = {element: text for element, text, may in lines if may and counts[text] < _REPEATED_MIN}
+    if sum(map(len, titles.values())) > _BOLD_SHARE_MAX * sum(len(text) for _, text, _ in lines):
         return
-    for is_title, group in groupby(lines, key=attrgetter("is_title")):
+    for is_title, group in groupby((element for element, _, _ in lines), titles.__contains__):
         run = [*group]
         if is_title and len(run) < _COVER_LINES_MIN:
-            for line in run:
-                line.element.clear(keep_tail=True)
-                line.element.tag = "h2"
-                line.element.text = line.text
+            for element in run:
+                element.clear(keep_tail=True)
+                element.tag = "h2"
+                element.text = titles[element]
 
 
-def _iter_lines(element: Any) -> Iterator[_Line]:
-    """Yield what is shown as one line or paragraph, such as a short table of one row."""
-    for child in element:
+def _iter_lines(parent: Any) -> Iterator[_Line]:
+    for child in parent:
+        text = join_text(child)
         rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
-        if len(rows) == 1 and len(text := join_text(child)) <= _LENGTH_MAX:
-            yield _make_line(child, text, may_be_title=True)
-        elif len(rows) > 1 or child.tag in _WITHOUT_TITLES:
-            yield _make_line(child, join_text(child), may_be_title=False)
-        elif next(child.iterdescendants(*BLOCKS), None) is not None:
+        is_row = len(rows) == 1 and len(text) <= _LENGTH_MAX  # a title may stand in a short table
+        if len(rows) > 1 or child.tag in _WITHOUT_TITLES:
+            yield child, text, False
+        elif not is_row and next(child.iterdescendants(*BLOCKS), None) is not None:
             yield from _iter_lines(child)
-        elif text := join_text(child):
-            yield _make_line(child, text, may_be_title=child.tag in _TITLE_TAGS)
-
-
-def _make_line(element: Any, text: str, *, may_be_title: bool) -> _Line:
-    is_short = may_be_title and len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
-    is_bold = is_short and not text.endswith(".") and _is_bold(element)
-    return _Line(element=element, text=text, is_title=is_bold)
+        elif text:
+            is_short = len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
+            may_be_title = is_short and (is_row or child.tag in _TITLE_TAGS) and not text.endswith(".")
+            yield child, text, may_be_title and _is_bold(child)
 
 
 def _is_bold(element: Any) -> bool:

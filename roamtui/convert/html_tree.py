@@ -246,7 +246,9 @@ def _clean_link(link: Any, base_url: str | None) -> None:
             if words.isspace():  # it separates the words beside it
                 link.tail = f" {link.tail or ''}"
             return
-    link.set("href", make_absolute_href(href, base_url))
+    # A heading that links to itself is plain text in Markdown.
+    is_self_link = href.startswith("#") and next(link.iterancestors(*HEADINGS), None) is not None
+    link.set("href", "" if is_self_link else make_absolute_href(href, base_url))
 
 
 def _wrap_loose_cells(root: Any) -> None:

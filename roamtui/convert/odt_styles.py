@@ -16,8 +16,6 @@ _KINDS = (
     "display",
     "default-outline-level",
 )
-_START_MAX = 32_767
-"""A list that starts at a larger number starts at 1, as in LibreOffice."""
 _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
 """A raised or lowered text position. The share of the height comes first."""
 
@@ -95,7 +93,7 @@ class OdtLists:
         if get_attribute(heading, "is-list-header") == "true" or not self._outline:
             return ""
         if get_attribute(heading, "restart-numbering") == "true":
-            self._headings.restart(level - 1, _read_start(heading))
+            self._headings.restart(level - 1, read_count(heading, "start-value"))
         return self._headings.count_item(level - 1, self._outline)
 
     def enter(self, element: Any) -> None:
@@ -121,7 +119,7 @@ class OdtLists:
         name, counter = self._open[-1]
         level = len(self._open) - 1
         if get_attribute(item, "start-value"):
-            counter.restart(level, _read_start(item))
+            counter.restart(level, read_count(item, "start-value"))
         return counter.count_item(level, self._levels.get(name, {}))
 
 
@@ -139,14 +137,9 @@ def _read_levels(style: Any) -> dict[int, ListLevel]:
         levels[level] = ListLevel(
             kind=kind,
             pattern=f"{prefix}{'.'.join(shown)}{get_attribute(element, 'num-suffix')}",
-            start=_read_start(element),
+            start=read_count(element, "start-value"),
         )
     return levels
-
-
-def _read_start(element: Any) -> int:
-    start = read_count(element, "start-value")
-    return start if start <= _START_MAX else 1
 
 
 def read_count(element: Any, name: str) -> int:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
@@ -40,7 +41,7 @@ def _live(job: Mapping[str, Any]) -> None:
     """Be the program until the end."""
     _move(job["home"], job["out"], f"{job['out']}.err")
     if "kill_at_write" in job:
-        _Death(job["kill_at_write"]).lie_in_wait()
+        _kill_at_change(job["kill_at_write"])
     if "umask" in job:
         os.umask(job["umask"])
     code = main(job["arguments"])
@@ -57,35 +58,28 @@ def _move(home: str, out: str, errors: str) -> None:
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
 
 
-class _Death:
-    """Kills this process in its n-th change of a file of conversations."""
+def _kill_at_change(left: int) -> None:
+    """Kill this process in its n-th change of a file: when something is written, brought to disk, dated or named."""
 
-    def __init__(self, changes: int) -> None:
-        self._left = changes
+    def is_time() -> bool:
+        nonlocal left
+        left -= 1
+        return left <= 0
 
-    def lie_in_wait(self) -> None:
-        """Be there whenever something is written, brought to disk, dated, or given a name."""
-        os.write = self._write  # type: ignore[assignment]
-        for name in ("fsync", "utime", "replace", "unlink"):
-            setattr(os, name, self._before(getattr(os, name)))
-
-    def _write(self, file: int, data: bytes) -> int:
-        if self._is_time():
+    def write_half(file: int, data: bytes) -> int:
+        if is_time():
             _write(file, data[: len(data) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
         return _write(file, data)
 
-    def _before(self, change: Callable[..., None]) -> Callable[..., None]:
-        def be_killed_or_change(*given: Any, **named: Any) -> None:  # noqa: ANN401 - as the function is called
-            if self._is_time():
-                os.kill(os.getpid(), signal.SIGKILL)
-            change(*given, **named)
+    def die_or_change(change: Callable[..., None], *given: Any, **named: Any) -> None:  # noqa: ANN401 - as it is called
+        if is_time():
+            os.kill(os.getpid(), signal.SIGKILL)
+        change(*given, **named)
 
-        return be_killed_or_change
-
-    def _is_time(self) -> bool:
-        self._left -= 1
-        return self._left <= 0
+    os.write = write_half  # type: ignore[assignment]
+    for name in ("fsync", "utime", "replace", "unlink"):
+        setattr(os, name, partial(die_or_change, getattr(os, name)))
 
 
 if __name__ == "__main__":

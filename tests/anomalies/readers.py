@@ -6,10 +6,9 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from roamtui.agent.outcome import QuestionRun, choose_reminder
 from roamtui.agent.tools import parse_section_ids
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.events import Step, StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html
@@ -20,29 +19,23 @@ from roamtui.convert.subtitles import convert_subtitles
 from roamtui.document.parse import parse_document, parse_source_text
 from roamtui.errors import SourceError
 from roamtui.export.markdown import render_markdown
-from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
 from roamtui.markdown.passages import split_passages
 from roamtui.markdown.units import split_sentences
 from roamtui.models.reply_reader import ReplyReader
-from roamtui.models.search_models import parse_choice
 from roamtui.outline.expansion import render_section
 from roamtui.outline.ids import disguise_marks, find_marks, strip_marks
-from roamtui.outline.labels import LINK, escape
 from roamtui.outline.render import render_outline
-from roamtui.plain import strip_anchor
 from roamtui.quotes.claims import read_claims, read_quotations
 from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.retrieval.answers import find_statement
 from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
 from roamtui.search.terms import TermMatcher, extract_identifiers
 from roamtui.sources.read import RawText
-from roamtui.text import Span, split_pages
 from tests.conversation.conversations import ask, make_state
 from tests.convert.samples import make_epub_parts, pack
 from tests.search.libraries import make_library
@@ -88,11 +81,6 @@ def _lay_out(text: str) -> None:
     MarkdownLayout(width=80, can_scroll=False, can_click=False, links=markdown.links).lay_out(markdown.blocks)
 
 
-def _clean(text: str) -> None:
-    library = make_library(text)
-    library.clean_text(Span(doc="", start=0, end=len(text)))
-
-
 def _read_turned(text: str) -> object:
     letters = [PlacedLetter(letter, number, number, number + 1, 9) for number, letter in enumerate(text)]
     return [MixedLine(f"{letter}a").read_word(letters) for letter in "\u05d0\u0627"]
@@ -104,15 +92,9 @@ def _find_passage(text: str) -> None:
     find_cited_passage(quote, state)
 
 
-def _choose_reminder(text: str) -> str:
-    step = Step(text=f"a {text} b", uses=())
-    return choose_reminder(_STATE, QuestionRun(tools={}, step=step, reason="stop", room_tokens=1 << 30))
-
-
 _STATE = ask(make_state(), "Alpha", "Beta")
 READERS: dict[str, Callable[[str], object]] = {
     "citations of an answer": lambda text: QuoteChecker(_STATE).cite(f"a {text} b"),
-    "reminder": _choose_reminder,
     "quote": lambda text: find_quote(f"a b {text} c", "Alpha beta. " * 50),
     "quoted text": lambda text: find_quote("words that are … nowhere", f"a {text} b"),
     "nearest passage": _find_passage,
@@ -122,29 +104,21 @@ READERS: dict[str, Callable[[str], object]] = {
     "signs in an answer": replace_signs,
     "reply": lambda text: [_read_reply(start + text) for start in ("", "<tool_call>", "<think>")],
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
-    "rerank": lambda text: parse_choice(text, 5),
     "document": parse_document,
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
     "llms-full.txt": lambda text: parse_source_text(_name("llms-full.txt", text)),
-    "front matter": lambda text: parse_document(f"---\ntitle: a{text}b\n---\n# C\n"),
     "Markdown": read_markdown,
     "layout": _lay_out,
-    "HTML": lambda text: read_markdown(f"<div>\n{text}"),
-    "names": lambda text: (strip_anchor(f"a{text}{{}}"), LINK.sub("", text), escape(text)),
     "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),
     "outline and sections": _render,
-    "pages": split_pages,
-    "footers": _clean,
     "sentences": split_sentences,
     "passages": split_passages,
-    "statement": lambda text: find_statement("How many alpha b?", [text]).shown,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_identifiers(text)),
     "line from right to left": lambda text: [_read_turned(part + text) for part in ("\u05d0", "7", f"7{text}")],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
     "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt"),
-    "escaped text": lambda text: escape_line_starts(escape_inline(text)),
     "EPUB": lambda text: convert_epub(
         pack(make_epub_parts({"a": f"a {text}</p><p><a{text} id='b'>"}, nav="<ol><li><a href='text/a#b'>A</a></ol>")),
         "a",

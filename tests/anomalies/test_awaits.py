@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from threading import Event
 
 import pytest
 from typing_extensions import override
@@ -26,7 +25,7 @@ from roamtui.conversation.events import (
     StepStarted,
     StopReason,
 )
-from roamtui.conversation.log import ConversationLog, ConversationStore
+from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange, fold_events
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.models.base import ModelRequest
@@ -232,37 +231,3 @@ async def test_what_is_requested_while_another_request_waits_happens_after_it(
             break
         assert await case.check() in outcomes
     assert number > 1, "it waits at least once"
-
-
-async def test_a_conversation_that_is_opened_too_late_is_free_for_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = ConversationStore(tmp_path)
-    saved = Conversation(_LIBRARY, store=store)
-    await Agent(saved, WaitingModel()).ask("What does a boat cost?")
-    saved.close()
-    is_open, gate, is_closed = Event(), Event(), Event()
-    opened: list[object] = []
-    open_saved = store.open
-    close = ConversationLog.close
-
-    def open_slowly(conversation_id: str) -> tuple[ConversationLog, ConversationState, str]:
-        result = open_saved(conversation_id)
-        opened.append(result)  # else its log would be closed with it
-        is_open.set()
-        gate.wait()
-        return result
-
-    def close_and_tell(log: ConversationLog) -> None:
-        close(log)
-        is_closed.set()
-
-    monkeypatch.setattr(store, "open", open_slowly)
-    monkeypatch.setattr(ConversationLog, "close", close_and_tell)
-    switching = asyncio.create_task(Conversation(_LIBRARY, store=store).open(saved.state.id))
-    await asyncio.to_thread(is_open.wait)
-    switching.cancel()
-    await asyncio.wait([switching])
-    gate.set()
-    assert await asyncio.to_thread(is_closed.wait, 30)
-    assert not open_saved(saved.state.id)[2]

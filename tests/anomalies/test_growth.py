@@ -5,11 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from roamtui.convert.docx import convert_docx
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import recheck
 from tests.anomalies.readers import PIECES, READERS, measure_reading
-from tests.convert.samples import make_docx_parts, pack, write_word_paragraph
 from tests.search.libraries import make_library
 
 _COUNT = 300
@@ -48,16 +46,6 @@ def _count_calls(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return calls
-
-
-def test_a_word_document_is_not_read_again_for_each_note() -> None:
-    def make(count: int) -> bytes:
-        marks = (f'<w:p><w:r><w:footnoteReference w:id="{each}"/></w:r></w:p>' for each in range(count))
-        notes = (f'<w:footnote w:id="{each}">{write_word_paragraph("x")}</w:footnote>' for each in range(count))
-        return pack(make_docx_parts([*marks], styles="", footnotes="".join(notes)))
-
-    few, many = make(50), make(400)
-    assert _count_calls(lambda: convert_docx(many, "a.docx")) < 10 * _count_calls(lambda: convert_docx(few, "a.docx"))
 
 
 def test_false_quotes_take_no_work_at_each_place_of_their_words() -> None:

@@ -1,5 +1,6 @@
-"""kill -9 at any moment: what was shown is on disk, no finished cell is lost or asked again, and all goes on."""
+"""kill -9 at any moment, and two programs at once: what was shown is on disk, nothing is lost or asked again."""
 
+import asyncio
 import os
 import re
 import subprocess
@@ -12,10 +13,14 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import read_table
-from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import HANDBOOK, QUESTIONS, kill_at_writes
+from tests.anomalies.mortal_programs import HANDBOOK, QUESTIONS, MortalPrograms, Promises
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, RecordedRequest
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 
 pytestmark = pytest.mark.slow
@@ -23,7 +28,22 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_killed_in_any_write(programs: MortalPrograms, tmp_path: Path, *, is_first: bool) -> None:
-    assert kill_at_writes(programs, tmp_path, is_first=is_first) > 5
+    """A run is killed in its first write to a log, the next one in its second, and so on.
+
+    If `is_first`, each run begins a conversation; else most go on with the one before.
+    """
+    promises = Promises(tmp_path)
+    if not is_first:
+        promises.check(programs.run("ask", HANDBOOK, QUESTIONS[0], "--events", home=tmp_path), QUESTIONS[0])
+    for number in count(1):
+        question = f"{QUESTIONS[number % 4]} ({number})"
+        going_on = [] if is_first or number % 7 == 0 else ["--continue"]
+        run = programs.run("ask", HANDBOOK, question, "--events", *going_on, home=tmp_path, kill_at_write=number)
+        promises.check(run, question)
+        if not run.was_killed:
+            assert run.find("answer"), run.errors
+            break
+    assert number > 6
 
 
 def test_a_file_that_is_exported_over_is_the_earlier_or_the_new_one(programs: MortalPrograms, tmp_path: Path) -> None:
@@ -102,3 +122,25 @@ def test_a_killed_run_loses_only_the_cells_in_flight(tmp_path: Path, forking_pro
             assert len(asked - now) <= 4, "only those in flight are cut off"
             finished = now
     assert len(finished) == 24
+
+
+def test_the_second_continues_in_a_copy_and_says_so(programs: MortalPrograms, tmp_path: Path) -> None:
+    promises = Promises(tmp_path)
+    library = open_library((HANDBOOK,))
+    first = Conversation(library, store=ConversationStore(promises.path))
+    agent = Agent(first, ScriptedModel([ScriptedReply(text="Not found: no.")] * 2))
+    title = "How long is the grace period?"
+    asyncio.run(agent.ask(title))
+    options = ("--continue", "--events", "--model", "offline")
+    run = programs.run("ask", HANDBOOK, "Who may borrow?", *options, home=tmp_path)
+    assert run.code == 0, run.errors
+    assert [event["message"] for event in run.find("warning_raised")] == [
+        "This conversation cannot be changed (another program is using it), so you are now in a copy of it."
+    ]
+    promises.check(run, "Who may borrow?")
+    asyncio.run(agent.ask("What does it cost?"))
+    first.close()
+    assert first.save_failure == ""
+    store = ConversationStore(promises.path)
+    questions = {s.title: [e.question for e in store.load(s.id).exchanges] for s in store.list()}
+    assert questions == {title: [title, "What does it cost?"], f"{title} (copy)": [title, "Who may borrow?"]}

@@ -8,13 +8,11 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationEvent, Origin, QuestionAnswered, QuestionDropped, QuestionReceived
-from roamtui.conversation.library_loader import ApprovalRequest
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionDropped, QuestionReceived
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions, ChooseAnswer
-from roamtui.document.library import Library
 from roamtui.quotes.current_text import check_answers_again
-from tests.agent.asking import MANUAL, make_agent, script
+from tests.agent.asking import MANUAL, make_agent
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
@@ -51,35 +49,6 @@ async def test_verdicts_are_those_of_the_answer_that_is_chosen_while_they_are_lo
     assert number > 1, "it waits at least once"
 
 
-async def test_an_answer_can_be_replaced_while_another_one_is_chosen() -> None:
-    agent = await _answer_twice()
-    conversation = agent.conversation
-    replaced = conversation.state.exchanges[0]
-    await conversation.execute(ChooseAnswer(number=1, index=0))
-    script(agent, ScriptedReply(text=DAILY))
-    await agent.ask("What is it?", AskOptions(replaces=replaced))
-    (exchange,) = conversation.state.exchanges
-    assert len(exchange.answers) == 3
-
-
-async def test_an_origin_that_was_refused_is_asked_for_again_with_the_next_question() -> None:
-    agent = make_agent([ScriptedReply(text=DAILY)] * 4)
-    asked: list[ApprovalRequest] = []
-
-    async def refuse(request: ApprovalRequest) -> bool:
-        asked.append(request)
-        return False
-
-    agent.conversation.approver = refuse
-    loader = agent.conversation
-    for _ in range(2):
-        await agent.ask("What is it?")
-        for _ in range(2):
-            assert not await loader._approve(Origin.AGENT, "https://a.example", ("https://a.example/b",))
-        await agent.conversation.start_new()
-    assert len(asked) == 2
-
-
 async def test_what_the_next_question_publishes_comes_after_the_end_of_the_one_that_was_stopped(
     tmp_path: Path,
 ) -> None:
@@ -100,12 +69,3 @@ async def test_what_the_next_question_publishes_comes_after_the_end_of_the_one_t
         if not was_cancelled:
             break
     assert number > 1, "it waits at least once"
-
-
-async def test_a_new_version_without_a_source_that_was_added_meanwhile_is_not_taken() -> None:
-    conversation = Conversation(make_library(MANUAL))
-    old = conversation.state.library
-    added = Library(source=old.source, root=old.root, sources=("manual.md", "more.md"))  # type: ignore[arg-type]
-    conversation.state = replace(conversation.state, library=added)
-    assert not await conversation.reload(make_library(f"{MANUAL}\nMore.\n"))
-    assert conversation.state.library is added

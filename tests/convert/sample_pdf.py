@@ -81,11 +81,8 @@ def make_pdf(
     return _join_pages(objects, numbers, outline)
 
 
-def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = ()) -> bytes:
-    """Return a PDF with pictures of the pages of another one, at 200 dots per inch. Pages are counted from 0.
-
-    If `typed` has lines, they are on a page of their own, the last one, as text.
-    """
+def make_scan(data: bytes, pages: Sequence[int]) -> bytes:
+    """Return a PDF with pictures of the pages of another one, at 200 dots per inch. Pages are counted from 0."""
     file = PdfFile(data, "sample.pdf")
     objects = ["", "", _FONT.format(""), "<< >>", "<< >>"]
     numbers = []
@@ -102,8 +99,6 @@ def make_scan(data: bytes, pages: Sequence[int], *, typed: Sequence[PdfLine] = (
         )
         shown = f"{width} 0 0 {height} 0 0 cm /I Do"
         numbers.append(_add_page(objects, shown, f"/XObject << /I {len(objects)} 0 R >>", width, height))
-    if typed:
-        numbers.append(_add_page(objects, "".join(map(_write_text, typed)), "/Font << /F1 3 0 R >>"))
     return _join_pages(objects, numbers)
 
 

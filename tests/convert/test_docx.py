@@ -182,16 +182,6 @@ def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
     )
 
 
-def test_a_list_without_a_start_counts_from_0() -> None:
-    numbering = _list(1, ("decimal", "(%1)")).replace(_START, "")
-    assert _convert(_numbered("a", 1), _numbered("b", 1), numbering=numbering) == "(0) a\n\n(1) b\n"
-
-
-def test_a_level_above_the_first_item_counts_as_if_it_had_one() -> None:
-    numbering = _list(1, ("decimal", "(%1)"), ("lowerLetter", "(%2)"))
-    assert _convert(_numbered("x", 1, 1), _numbered("y", 1), numbering=numbering) == "(a) x\n\n(2) y\n"
-
-
 def test_a_list_restarts_where_word_restarts_it() -> None:
     again = '<w:num w:numId="3"><w:abstractNumId w:val="2"/>{}</w:num>'.format(
         '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
@@ -209,15 +199,6 @@ def test_a_level_restarts_after_the_levels_that_it_names(restart: str, numbers: 
     levels = (0, 1, 2, 2, 1, 2, 0, 1, 2)
     text = _convert(*(_numbered("item", 2, level) for level in levels), numbering=shapes)
     assert " ".join(line.strip()[0] for line in text.splitlines() if ") item" in line) == numbers
-
-
-def test_an_overridden_start_holds_for_each_restart() -> None:
-    again = '<w:num w:numId="3"><w:abstractNumId w:val="2"/>{}</w:num>'.format(
-        '<w:lvlOverride w:ilvl="1"><w:startOverride w:val="5"/></w:lvlOverride>'
-    )
-    items = (_numbered("item", 3, level) for level in (0, 1, 1, 0, 1))
-    text = _convert(*items, numbering=_list(2, ("decimal", "%1:"), ("decimal", "%1-%2:")) + again)
-    assert text.split() == ["1:", "item", "1-5:", "item", "1-6:", "item", "2:", "item", "2-5:", "item"]
 
 
 _CUSTOM = (

@@ -6,10 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from roamtui.convert.formats import FORMATS
 from tests.real_documents import PROJECT_DIR
@@ -26,44 +23,30 @@ _ENTRY = """    Format(
 """
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Return a function that runs a command of a copy of roamtui, which has one format more."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(PROJECT_DIR / "roamtui", folder / "roamtui", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(PROJECT_DIR / "themes", folder / "themes")
-    (folder / "roamtui" / "convert" / "logbook.py").write_text(_MODULE, "utf-8")
-    table = folder / "roamtui" / "convert" / "formats.py"
+def test_a_new_format_is_one_entry_and_one_module(tmp_path: Path) -> None:
+    shutil.copytree(PROJECT_DIR / "roamtui", tmp_path / "roamtui", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PROJECT_DIR / "themes", tmp_path / "themes")
+    (tmp_path / "roamtui" / "convert" / "logbook.py").write_text(_MODULE, "utf-8")
+    table = tmp_path / "roamtui" / "convert" / "formats.py"
     table.write_text(table.read_text("utf-8").replace("FORMATS = (\n", f"FORMATS = (\n{_ENTRY}", 1), "utf-8")
-    environ = {
-        "PYTHONPATH": str(folder),
-        "HOME": str(folder),
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "first.slog").write_text("%LOG Voyage of one\n\nWest wind.", "utf-8")
+    (tmp_path / "second.txt").write_text("%LOG Voyage of two\n\nWest wind.", "utf-8")
+    own = {
+        "PYTHONPATH": str(tmp_path),
+        "HOME": str(tmp_path),
         "COLUMNS": "400",
         "OLLAMA_API_BASE": "http://127.0.0.1:9",
     }
 
-    def run_command(*arguments: str) -> str:
+    def run(*arguments: str) -> str:
         command = [sys.executable, "-m", "roamtui", *arguments]
-        done = subprocess.run(
-            command, env=os.environ | environ, cwd=folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        return subprocess.check_output(command, env=os.environ | own, cwd=tmp_path, stderr=subprocess.STDOUT, text=True)
 
-    return run_command
-
-
-def test_a_new_format_is_known_by_its_name_and_its_first_bytes(run: Callable[..., str], tmp_path: Path) -> None:
-    for name in ("first.slog", "second.txt"):
-        (tmp_path / name).write_text(f"%LOG Voyage of {name}\n\nWest wind.", "utf-8")
-        shown = run("outline", str(tmp_path / name))
-        assert f"Voyage of {name}" in shown
-        assert "converted from ship's log, without maps; line numbers" in shown
-    (tmp_path / "second.txt").unlink()
-    assert "Voyage of first.slog" in run("outline", str(tmp_path))
-
-
-def test_help_and_doctor_name_a_new_format(run: Callable[..., str]) -> None:
+    shown = run("outline", "second.txt")
+    assert "Voyage of two" in shown
+    assert "converted from ship's log, without maps; line numbers" in shown
+    assert "Voyage of one" in run("outline", "logs")
     assert "a file (Markdown, text, ship's log, PDF, " in run("outline", "--help")
     assert "ship's log (missing), PDF, " in run("doctor")
 

@@ -49,11 +49,6 @@ def test_raised_and_lowered_type_never_joins_a_number(position: str, text: str) 
     assert _convert(body, automatic=styles) == text + "\n"
 
 
-def test_runs_of_code_side_by_side_are_one() -> None:
-    code = '<text:span text:style-name="Source_20_Text">{}</text:span>'
-    assert _convert(f"<text:p>{code.format('make ')}{code.format('all')}</text:p>") == "`make all`\n"
-
-
 def test_a_repeated_cell_stands_in_each_of_its_columns() -> None:
     def cell(text: str, count: int = 1) -> str:
         return f'<t:table-cell t:number-columns-repeated="{count}"><text:p>{text}</text:p></t:table-cell>'
@@ -96,11 +91,6 @@ def test_headings_have_their_numbers() -> None:
         *((1, "1 Fees"), (2, "1.1 Late fees"), (2, "1.2 Deposits")),
         *((1, "2 Berths"), (1, "Annex")),
     ]
-
-
-def test_a_style_with_an_outline_level_makes_headings() -> None:
-    style = '<style:style style:name="P1" style:family="paragraph" style:default-outline-level="2"/>'
-    assert _convert('<text:p text:style-name="P1">Fees</text:p>', automatic=style) == "## Fees\n"
 
 
 def test_lists_have_their_numbers() -> None:

@@ -435,16 +435,11 @@ def _join_run(run: list[Word]) -> list[Word]:
         if gap > gap_max:
             joined.append(word)
             continue
-        joined[-1] = Word(
-            last.text + word.text,
-            last.x0,
-            word.x1,
-            min(last.top, word.top),
-            max(last.bottom, word.bottom),
-            last.first,
-            word.last,
-            last.is_turned,
-        )
+        last.text += word.text
+        last.x1 = word.x1
+        last.top = min(last.top, word.top)
+        last.bottom = max(last.bottom, word.bottom)
+        last.last = word.last
     return joined
 
 

@@ -34,7 +34,6 @@ _FILLED_SHARE_MIN = 0.8
 _GUTTER_MAX = 4.0
 """Maximum distance, in letter heights, of the longest line of the left column from the right column."""
 _FIGURES_SHARE_MAX = 0.15
-_SAMPLE_STEP = 4
 
 
 def _sum_edges(word: Word) -> float:
@@ -124,9 +123,6 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
 
     Prose fills the lines of both columns, and its lines start at the same place.
     """
-    sample = groups[::_SAMPLE_STEP]
-    if sum(_find_gutter(group) is not None for group in sample) < len(sample) // 2:
-        return groups
     gutters = [_find_gutter(group) for group in groups]
     starts = sorted(gutter[1] for gutter in gutters if gutter is not None)
     if len(starts) < _LINES_MIN:

@@ -190,17 +190,19 @@ class _TableLayout(NamedTuple):
             dates = [cell for cell in rows[index - 1].cells if _DATE.fullmatch(cell.text)] if index else []
             # A lone head below years describes the figures of all years.
             is_lone = len(cells) == 1 and len(dates) > 1 and cells[0].x0 < dates[-1].x1
-            if is_lone or self._is_label_head(cells[0]):
+            if is_lone or self._is_label_head(cells):
                 texts[0].append(cells.pop(0).text)
             for head in reversed(outer.place(cells, [self._find_span(cell) for cell in cells])):
                 for number in range(head.span.first, head.span.last + 1):
                     texts[number + 1].append(head.cell.text)
         return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
 
-    def _is_label_head(self, cell: Cell) -> bool:
+    def _is_label_head(self, cells: Sequence[Cell]) -> bool:
+        cell = cells[0]
         first = self.columns[0]
+        is_beside = len(cells) > len(self.columns) and cell.x1 <= first.x0
         is_left = cell.x0 < first.x0 and cell.x0 <= self.edge + LABEL_INDENT_MAX and cell.x1 <= first.x1
-        return is_left or UNITS.fullmatch(cell.text) is not None
+        return is_left or is_beside or UNITS.fullmatch(cell.text) is not None
 
 
 class _OuterHeads:

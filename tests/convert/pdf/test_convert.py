@@ -88,12 +88,6 @@ def test_heads_of_a_table_on_several_pages_are_not_running_heads() -> None:
     assert text.count("\nThe Book of Boats\n") == 1
 
 
-def test_a_running_head_that_the_text_says_too_is_left_out() -> None:
-    pages = [lay_out("The Book of Boats", "", f"text {number}00", *["Ships called."] * 6) for number in range(5)]
-    text = convert_pdf(make_pdf([lay_out("# THE BOOK", "# of Boats"), *pages]), "a.pdf").text
-    assert "The Book of Boats" not in text
-
-
 @pytest.mark.parametrize("title", ["# Results 2019", "# Exhibit 0", "Exhibit 0", "# 2019"])
 def test_a_title_that_ends_in_a_growing_number_stays(title: str) -> None:
     words, _, first = title.rpartition(" ")

@@ -2,9 +2,7 @@
 
 import re
 import shutil
-import subprocess
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from roamtui.convert import subprocess_job
 from roamtui.convert.formats import PDF
 from roamtui.convert.pdf.convert import convert_pdf
-from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.errors import SourceError
 from roamtui.sources.conversion_cache import ConversionOptions, convert_cached
 from tests.case_files import read_case
@@ -29,25 +26,15 @@ _SHORT_PDF = make_pdf([lay_out(_PROSE[0])])
 """A page for tests of when it is read, not of how: it is read in half the time."""
 
 
-def _make_searchable(data: bytes) -> bytes:
-    """Return a PDF with a picture of the first page of another one, to which tesseract added its words."""
-    with PdfFile(data, "text.pdf").open_page(0) as page:
-        assert page is not None
-        picture = b"P6 1700 2200 255\n" + page.draw(1700, 2200)
-    command = ["tesseract", "stdin", "stdout", "--dpi", "200", "pdf"]
-    return subprocess.run(command, input=picture, capture_output=True, check=True).stdout
-
-
 def _share_right(expected: str, read: str) -> float:
     """Return which share of the words and numbers was read, whatever their order, quotation marks and dashes."""
     wanted, found = (Counter(word.strip(".,") for word in _WORD.findall(text)) for text in (expected, read))
     return sum((wanted & found).values()) / wanted.total()
 
 
-@pytest.mark.parametrize("make", [lambda data: make_scan(data, [0]), _make_searchable], ids=["scan", "searchable"])
-def test_a_scan_has_the_text_headings_and_tables_of_the_page(make: Callable[[bytes], bytes]) -> None:
+def test_a_scan_has_the_text_headings_and_tables_of_the_page() -> None:
     expected = convert_pdf(_TEXT_PDF, "text.pdf")
-    converted = convert_pdf(make(_TEXT_PDF), "scan.pdf", ocr_languages=["eng"])
+    converted = convert_pdf(make_scan(_TEXT_PDF, [0]), "scan.pdf", ocr_languages=["eng"])
     assert _share_right(expected.text, converted.text) >= 0.97
     assert read_outline(converted.text) == read_outline(expected.text)
     assert "| Small boats | 1,120 | 1,240 |\n| Large boats | 3,340 | 3,510 |" in converted.text
@@ -78,16 +65,3 @@ def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     assert (1, 2) in reports
     monkeypatch.setattr(subprocess_job, "_COMMAND", ("-c", "raise SystemExit(1)"))
     assert convert_cached(data, "a.pdf", PDF, conversion=ConversionOptions(cache_dir=tmp_path)) == first
-
-
-def test_what_was_converted_without_tesseract_does_not_hide_what_it_reads_later(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    conversion = ConversionOptions(cache_dir=tmp_path / "cache", reads_scans=True)
-    data = make_scan(_SHORT_PDF, [0], typed=lay_out("Typed words."))
-    with monkeypatch.context() as context:
-        context.setenv("PATH", str(tmp_path))
-        without = convert_cached(data, "a.pdf", PDF, conversion=conversion)
-        assert "harbour master" not in without.text
-    read = convert_cached(data, "a.pdf", PDF, conversion=conversion)
-    assert "harbour master" in read.text

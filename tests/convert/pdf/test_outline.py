@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from roamtui.convert.pdf.convert import convert_pdf
 from tests.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf
 from tests.convert.samples import read_outline
@@ -105,14 +103,6 @@ def test_hostile_lines_are_read_quickly() -> None:
     assert convert_pdf(make_pdf([dots, months, *numbers]), "a.pdf").page_starts[-1] > 0
 
 
-def test_bookmarks_that_only_count_are_no_outline() -> None:
-    titles = ("Roaming", "Why", "How", "Costs")
-    slides = [lay_out(f"# {title}", "", f"Few words of {title}", f"More on {title}", first_top=320) for title in titles]
-    marks = [(1, f"Slide {number}", number) for number in range(len(slides))]
-    text = convert_pdf(make_pdf(slides, bookmarks=marks), "a.pdf").text
-    assert read_outline(text) == [(1, title) for title in titles]
-
-
 def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
     lines = [f"{number} Name, birth, work, town and street of the {number}. person" for number in range(1, 9)]
     parts = [f"* Part {letter}. Person {letter}" for letter in "ABCD"]
@@ -121,31 +111,3 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
         (1, "Application"),
         *((2, part.removeprefix("* ")) for part in parts),
     ]
-
-
-def test_the_items_of_a_quarterly_report_start_again_in_its_second_part() -> None:
-    first = [
-        lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")
-    ]
-    second = [lay_out(f"* {title}", *_PROSE) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")]
-    first[0] = lay_out("* PART I. FINANCIAL INFORMATION", first_top=760) + first[0]
-    second[0] = lay_out("* PART II. OTHER INFORMATION", first_top=760) + second[0]
-    assert _outline([lay_out("A cover"), *first, *second]) == [
-        (1, "PART I. FINANCIAL INFORMATION"),
-        *((2, title) for title in ("Item 1. Sums", "Item 2. Talk", "Item 3. Risks", "Item 4. N/A")),
-        (1, "PART II. OTHER INFORMATION"),
-        *((2, title) for title in ("Item 1. Suits", "Item 1A. Perils", "Item 6. Exhibits")),
-    ]
-
-
-@pytest.mark.parametrize("figures", ["12 + 30 = 42 a", "(a)"])
-def test_bold_figures_and_marks_are_no_titles(figures: str) -> None:
-    assert _outline([lay_out("* Boats", *_PROSE, f"* {figures}", *_PROSE), lay_out("* Oars", *_PROSE)]) == [
-        (1, "Boats"),
-        (1, "Oars"),
-    ]
-
-
-def test_a_title_at_the_start_of_a_file_does_not_depend_on_its_last_row() -> None:
-    pages = [lay_out("BOATS AND OARS", *_PROSE, "", "MASTS AND SAILS", *_PROSE), lay_out("The end of it")]
-    assert [title for _, title in _outline(pages)] == ["BOATS AND OARS", "MASTS AND SAILS"]

@@ -40,3 +40,15 @@ def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
     words = split_words(_place("ةباتك :(5) ةداملا")[::-1])
     assert [MixedLine(_ARABIC).read_word(word) for word in words] == ["كتابة", "(5):", "المادة"]
     assert [*split_words([])] == []
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        {"د": (0, 2), "ٌ": (2, 4)},  # equal parts of one place
+        {"د": (0, 4), "ٌ": (1, 3)},  # over the letter
+    ],
+)
+def test_a_mark_follows_its_letter(places: dict[str, tuple[float, float]]) -> None:
+    letters = [PlacedLetter(text, number, *place, 10.0) for number, (text, place) in enumerate(places.items())]
+    assert MixedLine(_ARABIC).read_word([*letters, PlacedLetter("م", 9, 4.0, 9.0, 10.0)]) == "مدٌ"

@@ -72,15 +72,6 @@ def test_a_sentence_that_ends_in_a_raised_mark_is_no_title(end: str, *, is_title
     assert (f"# {sentence}" in text) is is_title
 
 
-def test_a_raised_mark_of_a_figure_or_a_head_stays_in_its_cell() -> None:
-    lines = lay_cells("Item | 2023 | 2022", "Revenue | 1,234 | 1,310", "Costs | 900 | 950")
-    marks = [PdfLine(text="1", top=top, x=380 + width, size=6) for top, width in ((704, 24.5), (690, 27.5))]
-    assert _text([*lines, *marks]).partition("\n\n")[2] == (
-        "| Item | 2023 | 2022<sup>1</sup> |\n| --- | --- | --- |\n"
-        "| Revenue | 1,234 | 1,310<sup>1</sup> |\n| Costs | 900 | 950 |"
-    )
-
-
 def test_a_table_has_its_headers_units_and_years() -> None:
     text = _text(
         lay_cells(
@@ -142,11 +133,6 @@ def test_words_in_another_direction_are_read_after_the_others(matrix: str) -> No
     assert text.endswith("so we show that\nit can be done with words\n\n19 Dec of 2014")
 
 
-def test_an_unknown_sign_is_no_ligature_if_its_font_has_a_name() -> None:
-    text = _convert_mapped(r"1 0 0 1 72 700 Tm (A\015 \015c B) Tj", "<0D> <000D>")
-    assert text.endswith("\n\nA c B")
-
-
 @pytest.mark.parametrize("kind", ["Widget /FT /Tx", "FreeText", "Stamp"])
 def test_what_was_typed_into_a_form_is_read_and_links_stay(kind: str) -> None:
     drawn = "BT /F1 11 Tf 2 4 Td (Ann) Tj ET"
@@ -194,11 +180,6 @@ def test_a_line_from_right_to_left_is_read_so_on_a_page_of_english() -> None:
     english = "(In the end we trust, as many say) Tj"
     text = _convert_arabic(f"1 0 0 1 72 700 Tm {english} 1 0 0 1 120 600 Tm (CB) Tj 1 0 0 1 90 600 Tm (DCB) Tj")
     assert text.endswith("كم كمن")
-
-
-def test_letters_are_read_from_the_right_whichever_is_drawn_first() -> None:
-    for drawn in ("(DCB) Tj", "[(B) 1200 (C) 1200 (D)] TJ"):
-        assert _convert_arabic(f"1 0 0 1 120 700 Tm (CB) Tj 1 0 0 1 90 700 Tm {drawn}").startswith("# Page 1: كم كمن")
 
 
 def _mend(text: str, others: str) -> str:
@@ -250,13 +231,6 @@ def test_letters_that_are_set_apart_are_words(drawn: str) -> None:
     assert text == "# NOTES OF24\n\nIt is cold."
 
 
-def test_letters_that_are_set_apart_stand_before_a_raised_figure() -> None:
-    spaced = "[(N) -400 (O) -400 (T) -400 (E) -400 (S)] TJ"
-    raised = "(sold in 50) Tj /F1 6 Tf 5 Ts (3) Tj"
-    drawn = f"BT /F1 14 Tf 1 0 0 1 72 700 Tm {spaced} ET BT /F1 11 Tf 1 0 0 1 72 670 Tm {raised} ET"
-    assert _convert_page(drawn) == "# NOTES\n\nsold in 50<sup>3</sup>"
-
-
 @pytest.mark.parametrize(
     ("drawn", "words"),
     [
@@ -294,15 +268,6 @@ def test_numbers_of_lines_are_left_out(x: float, first: int, step: int) -> None:
     text = _text(*pages)
     shown = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert shown == [*_CONTRACT * 5, *_CONTRACT[:3]]
-
-
-@pytest.mark.parametrize("x", [40, 520])
-def test_a_numbered_line_may_be_blank(x: float) -> None:
-    texts = [*_CONTRACT[:2], "", *_CONTRACT, *_CONTRACT]
-    lines = [PdfLine(text=line, top=720 - 20 * row, x=80) for row, line in enumerate(texts) if line]
-    numbers = [PdfLine(text=f"{row}", top=740 - 20 * row, x=x, size=9) for row in range(1, len(texts) + 1)]
-    text = _text([*lines, *numbers])
-    assert [line for line in text.splitlines() if line and not line.startswith("#")] == [*filter(None, texts)]
 
 
 def test_numbers_of_rows_and_of_items_stay() -> None:
