@@ -9,6 +9,7 @@ from msgspec import Struct
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
 from roamtui.convert.pdf.tables import PageText
+from roamtui.convert.pdf.titles import strip_number
 
 _LINKED_MIN = 4
 """Minimum number of rows with links on a contents page."""
@@ -110,14 +111,28 @@ def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
         is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
         if not is_title or (not joined and line.page is None):
             continue
-        is_continued = joined and line.title[0].islower() and not (line.label and joined[-1].label)
-        if is_continued:
+        if joined and _is_continued(joined[-1], line):
             joined[-1].title += f" {line.title}"
             joined[-1].label = joined[-1].label or line.label
             joined[-1].page = line.page if joined[-1].page is None else joined[-1].page
         else:
             joined.append(line)
     return joined
+
+
+def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
+    if after.label and line.label:
+        return False
+    is_lower = after.title[:1].islower()
+    if line.is_linked and after.is_linked:
+        return line.page == after.page and (is_lower or not _has_number(after.title))
+    if line.page is None:
+        return is_lower or (_has_number(line.title) and not _has_number(after.title))
+    return after.page is None and is_lower
+
+
+def _has_number(title: str) -> bool:
+    return strip_number(title) != title
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:

@@ -97,7 +97,7 @@ def _write_line(texts: Sequence[str]) -> str:
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
     """Join lines that have only a part of a label with the line of its figures, above or below.
 
-    Such lines are closer to it than rows are to each other.
+    Such lines are closer to it than rows are to each other, or a label goes on with a small letter.
     """
     near = compute_label_gap(rows)
     groups: list[list[list[str]]] = []
@@ -106,7 +106,12 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
             groups[-1].append(line)
         else:
             groups.append([line])
-    return [line for group in groups for line in _join_group(group)]
+    joined: list[list[str]] = []
+    for line in (line for group in groups for line in _join_group(group)):
+        if joined and _continues_label(joined[-1], line):
+            line[0] = f"{joined.pop()[0]} {line[0]}"
+        joined.append(line)
+    return joined
 
 
 def _join_group(lines: list[list[str]]) -> list[list[str]]:
@@ -114,6 +119,12 @@ def _join_group(lines: list[list[str]]) -> list[list[str]]:
     labels = [line[0] for line in lines if line[0]]
     with_figures = [line for line in lines if any(line[1:])]
     return lines if len(with_figures) != 1 else [[" ".join(labels), *with_figures[0][1:]]]
+
+
+def _continues_label(above: Sequence[str], line: Sequence[str]) -> bool:
+    """Return whether the label of a line continues the label above, whose figures are in this line."""
+    label, *figures = above
+    return bool(label) and not any(figures) and line[0][:1].islower() and label[-1] not in ".:"
 
 
 def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
@@ -200,7 +211,7 @@ class _TableLayout(NamedTuple):
     def _is_label_head(self, cells: Sequence[Cell]) -> bool:
         cell = cells[0]
         first = self.columns[0]
-        is_beside = len(cells) > len(self.columns) and cell.x1 <= first.x0
+        is_beside = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
         is_left = cell.x0 < first.x0 and cell.x0 <= self.edge + LABEL_INDENT_MAX and cell.x1 <= first.x1
         return is_left or is_beside or UNITS.fullmatch(cell.text) is not None
 
