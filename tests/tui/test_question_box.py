@@ -211,3 +211,12 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         await ui.press_until(lambda: not ui.box.text, "ctrl+c")
         await ui.ask(SECOND)
         assert questions(ui) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize("word", [":q!", "quit"])
+async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
+    async with running(make_app(["Forty."])) as ui:
+        await ui.press_until(f"ctrl+q quits · enter asks “{word}” as a question", *word, "enter")
+        assert ui.box.text == word
+        await ui.press_until(lambda: ui.exchanges, "enter")
+        assert questions(ui) == [word]

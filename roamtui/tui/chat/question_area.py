@@ -29,6 +29,8 @@ from roamtui.tui.messages import StatusMessage
 if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
 
+_QUIT_WORDS = (":q", ":q!", "exit", "quit")
+"""What a person who wants to leave types, as in an editor or a shell."""
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _TITLE_LENGTH = 30
@@ -188,6 +190,8 @@ class QuestionArea(Container):
         """Whether the conversation shows it."""
         self._waiting: list[_SentQuestion] = []
         """The questions after it, oldest first."""
+        self._offered = ""
+        """The last text that looked like a command to quit, if nothing was sent since."""
 
     @property
     def is_asking(self) -> bool:
@@ -309,7 +313,16 @@ class QuestionArea(Container):
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:
-        """Ask a question from the box once all earlier ones have been answered."""
+        """Ask a question from the box once all earlier ones have been answered.
+
+        If it looks like a command to quit, first say how to quit.
+        """
+        if event.question in _QUIT_WORDS and event.question != self._offered:
+            self._offered = event.question
+            quit_key = self._keys.first_keys["global.quit"]
+            self.notify(f"{quit_key} quits · enter asks “{event.question}” as a question", markup=False)
+            return
+        self._offered = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
             self.box.fill("")  # unlike `clear`, nothing that brings the question back by "undo"
         self.box.remember(event.question)
