@@ -28,7 +28,7 @@ export PYTHONUNBUFFERED := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint local-model fast snap golden bench compare size fuzz soak docs release clean
+.PHONY: help run test lint embeddings local-model fast snap golden bench compare size fuzz soak docs release clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+embeddings: $(VENV)/.developed ## Check search by meaning with the packaged model on real questions
+	@$(PYTEST) tests/models/test_real_embedder.py
 
 local-model: $(VENV)/.developed $(SERVER_VENV)/.made ## Serve SmolLM2 by llama.cpp on this machine with windows of 2k, 4k and 8k, and ask it
 	@ROAMTUI_LOCAL_MODEL_PYTHON=$(SERVER_VENV)/bin/python $(PYTEST) tests/models/test_small_model.py

@@ -10,8 +10,8 @@ import pytest_asyncio
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
 
-collect_ignore = ["test_small_model.py"]
-"""It takes minutes: `make local-model` runs it."""
+collect_ignore = ["test_real_embedder.py", "test_small_model.py"]
+"""They take minutes: `make embeddings` and `make local-model` run them."""
 OPENAI_KEY = "sk-openai-0123456789abcdef"
 ANTHROPIC_KEY = "sk-ant-0123456789abcdef"
 
