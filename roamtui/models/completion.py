@@ -30,6 +30,7 @@ from roamtui.models.failures import UnfinishedReplyError
 from roamtui.models.http_clients import ReceivedReply
 from roamtui.models.usage import add_cost
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
+from roamtui.models.written_calls import split_arguments
 from roamtui.text import estimate_tokens
 
 _ANTHROPIC_OUTPUT_TOKENS = 8_192
@@ -247,8 +248,9 @@ def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN
 class CallAssembler:
     """Assembles the tool calls of one reply from their pieces.
 
-    Pieces with the same index belong together. But another id, or a name where there are no ids, starts a new
-    call, because parallel calls of Ollama all have index 0.
+    Pieces with the same index belong together. But another id, or a name without an id, starts a new call if
+    the arguments so far are complete, because parallel calls of Ollama all have index 0. While they are not
+    complete, the call continues, because some servers give each piece another id.
     """
 
     def __init__(self) -> None:
@@ -260,30 +262,37 @@ class CallAssembler:
         """Add a piece as the provider sent it."""
         position = self._positions.get(index)
         call = self._calls[position] if position is not None else ToolCall(id="", name="", arguments="")
-        has_ids = bool(id and call.id)
-        if (has_ids and id != call.id) or (not has_ids and name and call.arguments):
+        has_other_id = bool(id and call.id and id != call.id)
+        is_named_again = bool(name and not id and call.arguments)
+        if (has_other_id or is_named_again) and _may_end_before(call, name or "", arguments or ""):
             position = None
             call = ToolCall(id="", name="", arguments="")
         if position is None:
             position = self._positions[index] = len(self._calls)
             self._calls.append(call)
         joined = (call.arguments + (arguments or ""))[:ARGUMENTS_LENGTH_MAX]
-        self._calls[position] = ToolCall(
-            id=call.id or id or "", name=call.name or name or "", arguments=joined
-        )
+        name = call.name or name or ""
+        self._calls[position] = ToolCall(id=call.id or id or "", name=name, arguments=joined)
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
-        return tuple(
-            ToolCall(
-                id=call.id,
-                name=call.name or "unnamed",
-                # some servers begin with an empty object
-                arguments=call.arguments.removeprefix("{}") or "{}",
-            )
-            for call in self._calls
-            if call.name or call.arguments
-        )
+        calls: list[ToolCall] = []
+        for call in self._calls:
+            for number, arguments in enumerate(split_arguments(call.arguments)):
+                if call.name or arguments:
+                    call_id = call.id if number == 0 else ""
+                    name = call.name or "unnamed"
+                    calls.append(ToolCall(id=call_id, name=name, arguments=arguments or "{}"))
+        return tuple(calls)
+
+
+def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:
+    """Return whether a call is complete, given the next piece, which may belong to another call."""
+    if call.arguments:
+        is_closed = call.arguments.rstrip().endswith("}") and arguments.lstrip().startswith("{")
+        return is_closed or _are_acceptable_arguments(call.arguments)
+    # Its arguments are still to come, unless another call has begun.
+    return bool(name) and (name != call.name or not arguments)
 
 
 async def compute_vectors(litellm: Any, job: Job, resolved: ResolvedModel) -> EmbeddingBatch:  # noqa: ANN401

@@ -1,9 +1,12 @@
 """Masks keys in what comes back from a provider, so that they reach no file and no screen."""
 
+import json
 import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from urllib.parse import unquote
+
+from msgspec.structs import replace
 
 from roamtui.conversation.events import ToolCall
 from roamtui.models.base import ModelEvent, TextDelta, ThinkingDelta, ToolCallReceived
@@ -59,14 +62,14 @@ def _is_path(text: str) -> bool:
 async def mask_keys(
     events: AsyncGenerator[ModelEvent, None], keys: Sequence[str]
 ) -> AsyncGenerator[ModelEvent, None]:
-    """Mask keys in the text, thinking and calls of a reply, however a text is cut into pieces.
+    """Yield the events of a reply with all keys masked. The end of a piece waits while it may begin a key.
 
-    Text that may begin a key waits for what follows. Text and thinking may alternate, but each is joined by
-    itself later, so each is masked by itself.
+    Text and thinking may alternate, but each is joined by itself later, so each is masked by itself.
     """
+    text = _StreamMask(keys)
     masks: dict[type[TextDelta | ThinkingDelta], _StreamMask] = {
         ThinkingDelta: _StreamMask(keys),
-        TextDelta: _StreamMask(keys),
+        TextDelta: text,
     }
 
     def release() -> list[ModelEvent]:
@@ -81,11 +84,7 @@ async def mask_keys(
             for held in release():
                 yield held
             if isinstance(event, ToolCallReceived):
-                mask = masks[TextDelta].mask
-                call = event.call
-                yield ToolCallReceived(
-                    ToolCall(id=mask(call.id), name=mask(call.name), arguments=mask(call.arguments))
-                )
+                yield ToolCallReceived(text.mask_call(event.call))
             else:
                 yield event
     except Exception:
@@ -100,25 +99,44 @@ class _StreamMask:
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = keys
         self._pattern = re.compile("|".join(map(re.escape, keys)) or r"(?!)")
-        self._longest = max(map(len, keys), default=0)
         self._held = ""
         """End of the text so far, which may be the start of a key."""
 
-    def mask(self, text: str) -> str:
-        """Mask the keys in a whole text."""
-        return self._pattern.sub(MASK, text)
+    def mask_call(self, call: ToolCall) -> ToolCall:
+        """Mask the keys in a whole call."""
+        arguments = self._mask(call.arguments)
+        if "\\" in arguments:  # JSON may escape any character of a key
+            try:
+                decoded = json.dumps(json.loads(arguments), ensure_ascii=False)
+            except (ValueError, RecursionError):
+                decoded = ""
+            masked = self._mask(decoded)
+            if masked != decoded:
+                arguments = masked
+        return replace(call, id=self._mask(call.id), name=self._mask(call.name), arguments=arguments)
 
     def feed(self, piece: str) -> str:
         """Add a piece, and return what can be shown."""
-        text = self.mask(self._held + piece)
-        starts = range(max(0, len(text) - self._longest), len(text))
-        may_begin = (start for start in starts if any(key.startswith(text[start:]) for key in self._keys))
-        shown_length = next(may_begin, len(text))
-        self._held = text[shown_length:]
-        return text[:shown_length]
+        text = self._mask(self._held + piece)
+        start = min((_find_key_start(text, key) for key in self._keys), default=len(text))
+        self._held = text[start:]
+        return text[:start]
 
     def release(self) -> str:
         """Return the held text at the end of a reply. Most of a key is masked too."""
         held = self._held
         self._held = ""
         return MASK if len(held) >= _KEY_LENGTH_MIN else held
+
+    def _mask(self, text: str) -> str:
+        return self._pattern.sub(MASK, text)
+
+
+def _find_key_start(text: str, key: str) -> int:
+    """Return where the text ends in the first characters of a key, or the length of the text."""
+    start = max(0, len(text) - len(key) + 1)
+    while (start := text.find(key[0], start)) != -1:
+        if key.startswith(text[start:]):
+            return start
+        start += 1
+    return len(text)

@@ -23,8 +23,9 @@ _READ_IDS = re.compile(rf"\b(?:READ\b|(?i:read:))[\W_]*?(?={WORD})")
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
 _FENCE = re.compile(
-    r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n.*?(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
+    r"^[ ]{0,3}(?P<mark>```+|~~~+)[^\n]*\n(?P<code>.*?)(?:^[ ]{0,3}(?P=mark)|\Z)", re.DOTALL | re.MULTILINE
 )
+_CODE_START = re.compile(r"\s*[<{\[]")
 _CITATION = re.compile(rf"[\w\"”»`.,;)]\s+\[{WORD}")
 _BARE_ID = re.compile(rf"(?<!\[){WORD}")
 _ARGUMENT = re.compile(
@@ -42,7 +43,8 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
     A reply of ids only asks for these sections, perhaps with `READ_START` or the name of the tool. So does
     `READ_START` with ids in a reply without citations before. Elsewhere, the name of a tool is a call if its
-    arguments follow, except in quotes, in inline code, and in the blocks of code of a reply with citations.
+    arguments follow, except in quotes, in inline code, and, in a reply with citations, in a block of code
+    that is more than a call.
     """
     read = _READ_IDS.search(text)
     is_request = read is not None and not list_ids(text[: read.start()])
@@ -53,7 +55,7 @@ def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
         return ()  # an answer, which may mention a tool
     pattern = re.compile(rf"(?<!\w)(?P<quote>\"?)(?:\w+\.)?(?P<name>{'|'.join(names)})(?!\w)(?P=quote)")
     if cites(text):
-        text = _FENCE.sub("", text)
+        text = _FENCE.sub(lambda fence: fence[0] if _is_call_code(fence["code"], pattern) else "", text)
     calls: list[ToolCall] = []
     found = [*pattern.finditer(text)]
     ends = [*(match.start() for match in found[1:]), len(text)]
@@ -74,6 +76,10 @@ def is_quoted(before: str) -> bool:
     """Return whether inline code or a quote is open at the end of a line's start."""
     is_code = before.replace("```", "").count("`") % 2 == 1
     return is_code or before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+
+
+def _is_call_code(code: str, names: re.Pattern[str]) -> bool:
+    return _CODE_START.match(code) is not None or names.match(code.lstrip()) is not None
 
 
 def _read_arguments(text: str) -> object:
@@ -122,6 +128,25 @@ def remove_tools(request: ModelRequest) -> ModelRequest:
         elif text:
             messages.append(Message(role=role, text=text))
     return ModelRequest(messages=tuple(messages))
+
+
+def split_arguments(arguments: str) -> list[str]:
+    """Split arguments that a server joined to one text, such as ``{}{"id": 1}``. Empty objects are left out.
+
+    Anything else is returned as it is.
+    """
+    values: list[object] = []
+    rest = arguments.strip()
+    while rest.startswith("{"):
+        try:
+            value, end = _DECODER.raw_decode(rest)
+        except (ValueError, RecursionError):
+            return [arguments]
+        values.append(value)
+        rest = rest[end:].lstrip()
+    if rest or len(values) <= 1:
+        return [arguments]
+    return [json.dumps(value, ensure_ascii=False) for value in values if value] or ["{}"]
 
 
 def _parse_value(text: str) -> object:

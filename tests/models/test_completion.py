@@ -1,13 +1,52 @@
 """A job as litellm's arguments, and the pieces of a reply as whole calls."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
 from roamtui.conversation.events import ToolCall, Usage
-from roamtui.models.completion import CallAssembler, read_usage
+from roamtui.models.base import ModelRequest
+from roamtui.models.completion import CallAssembler, build_arguments, read_usage
+from roamtui.models.options import ModelOptions
+from roamtui.models.worker_protocol import Job, ResolvedModel
+from tests.models.asking import answer_calls, make_request
 
+OPENAI = ResolvedModel(model="openai/x", provider="openai")
 Piece = tuple[int, str | None, str | None, str | None]
+
+
+def build(
+    target: ResolvedModel, request: ModelRequest | None = None, output_tokens: int | None = None
+) -> dict[str, object]:
+    options = ModelOptions(output_tokens=output_tokens)
+    job = Job(
+        operation="complete", model=target.model, api_base=None, options=options, request=request or make_request()
+    )
+    return build_arguments(job, target)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{"section_ids": ["a"]}', {"section_ids": ["a"]}),
+        ('{"section_ids": [', {"invalid_arguments": '{"section_ids": ['}),
+        ('"text"', {"invalid_arguments": '"text"'}),
+        ("", {"invalid_arguments": ""}),
+        ("[" * 9_999, {"invalid_arguments": "[" * 9_999}),
+        ('{"limit": NaN}', {"invalid_arguments": '{"limit": NaN}'}),
+        ('{"limit": 1e999}', {"invalid_arguments": '{"limit": 1e999}'}),
+        ('{"limit": ' + "9" * 5_000 + "}", {"invalid_arguments": '{"limit": ' + "9" * 5_000 + "}"}),
+        ('{"query": "\\ud83d"}', {"invalid_arguments": '{"query": "\\ud83d"}'}),
+        ('{"query": "\\ud83d\\ude00"}', {"query": "\N{GRINNING FACE}"}),
+        ('{"query": "\ud83d"}', {"query": "\N{REPLACEMENT CHARACTER}"}),
+    ],
+)
+def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str, object]) -> None:
+    call = ToolCall(id="a", name="expand_sections", arguments=arguments)
+    messages = build(OPENAI, answer_calls(make_request(), (call,)))["messages"]
+    assert isinstance(messages, list)
+    assert json.loads(messages[2]["tool_calls"][0]["function"]["arguments"]) == sent
 
 
 def assemble(*pieces: Piece) -> tuple[ToolCall, ...]:
@@ -33,14 +72,17 @@ def assemble(*pieces: Piece) -> tuple[ToolCall, ...]:
         ([(0, "a", "x", "{1}"), (0, "b", "x", "{2}")], [("a", "x", "{1}"), ("b", "x", "{2}")]),
         ([(0, "a", "x", '{"x"'), (0, "a", "x", ": 1}")], [("a", "x", '{"x": 1}')]),
         ([(0, None, "x", '{"x": 1}'), (0, None, "x", "{}")], [(None, "x", '{"x": 1}'), (None, "x", "{}")]),
+        ([(0, None, "x", '{"x"'), (0, None, "x", ": 1}")], [(None, "x", '{"x": 1}')]),
         ([(0, None, "x", ""), (0, "a", None, "{}")], [("a", "x", "{}")]),
         ([(0, "a", None, None), (1, "b", "x", None), (2, "c", None, "{}")], [("b", "x", "{}"), ("c", "unnamed", "{}")]),
+        ([(0, "a", "x", ""), (0, "b", "x", '{"x"'), (0, "c", "x", ": 1}")], [("a", "x", '{"x": 1}')]),
         ([(0, "a", "x", ""), (0, "b", "x", "")], [("a", "x", "{}"), ("b", "x", "{}")]),
+        ([(0, "a", "x", '{"x": 1}{"x": 2}')], [("a", "x", '{"x": 1}'), (None, "x", '{"x": 2}')]),
         ([(0, "a", "x", "{}"), (0, "a", None, '{"x": 1}')], [("a", "x", '{"x": 1}')]),
     ],
     ids=[
-        *("alternating", "another id", "id repeated", "without ids", "late id", "nothing in it"),
-        *("calls without arguments", "an empty object before"),
+        *("alternating", "another id", "id repeated", "whole before", "half before", "late id", "nothing in it"),
+        *("an id for each piece", "calls without arguments", "joined to one", "an empty object before"),
     ],
 )
 def test_pieces_become_whole_calls(pieces: list[Piece], whole: list[tuple[str | None, str, str]]) -> None:

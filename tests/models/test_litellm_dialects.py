@@ -104,10 +104,6 @@ async def test_whatever_a_model_said_can_be_sent_back(worker: WorkerProcess, nam
     with SERVERS[name](FakeReply(text="Fine.")) as server:
         model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
         assert join_text(await collect(model, request)) == "Fine."
-        if name.startswith("openai"):
-            sent = [call["function"] for call in server.bodies[0]["messages"][2]["tool_calls"]]
-            assert all(isinstance(json.loads(function["arguments"]), dict) for function in sent)
-            assert json.loads(sent[5]["arguments"]) == {"invalid_arguments": broken[5]}
 
 
 async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_server: FakeOllamaServer) -> None:

@@ -65,6 +65,12 @@ async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_f
     assert ["tools" in body for body in ollama_server.bodies] == [True, False, False]
 
 
+async def test_openrouter_refuses_tools_in_its_own_way(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(OPENROUTER_REFUSAL, FakeReply(text="First."))
+    model = make_model(worker, "openrouter/meta-llama/llama-3-8b-instruct", openai_server.url)
+    assert join_text(await collect(model)) == "First."
+
+
 async def test_nobody_but_the_server_of_the_model_is_asked(
     model_environ: dict[str, str], forking_command: tuple[str, ...], openai_server: FakeOpenAIServer
 ) -> None:
@@ -78,7 +84,7 @@ async def test_nobody_but_the_server_of_the_model_is_asked(
     address = "http://127.0.0.1:{1}".format(*proxy.sockets[0].getsockname())
     environ = {**model_environ, "HTTPS_PROXY": address, "ALL_PROXY": address}
     process = WorkerProcess(environ, command=forking_command)
-    openai_server.reset(OPENROUTER_REFUSAL, FakeReply(text="First."))
+    openai_server.reset(FakeReply(text="First."))
     model = make_model(process, "openrouter/meta-llama/llama-3-8b-instruct", openai_server.url)
     assert join_text(await collect(model)) == "First."
     assert others == []

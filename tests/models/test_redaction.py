@@ -13,7 +13,7 @@ from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.plain import MASK
 from tests.case_files import read_rows
-from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
+from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import OPTIONS, collect, collect_into, join_text, list_calls
 from tests.models.conftest import ANTHROPIC_KEY, OPENAI_KEY
 
@@ -55,8 +55,10 @@ def test_the_url_of_a_server_is_kept_without_keys(url: str, kept: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "is_key"),
     [
+        ("X_API_KEY", "0123456789abcdef", True),
         ("AWS_BEARER_TOKEN_BEDROCK", " 0123456789abcdef ", True),
         ("X_API_KEY", "0123456789abcde", False),
+        ("OLLAMA_API_KEY", "ollama", False),
         ("GOOGLE_APPLICATION_CREDENTIALS", __file__, False),
         ("EDITOR", "0123456789abcdef", False),
     ],
@@ -69,18 +71,27 @@ def test_only_long_values_that_are_named_like_keys_are_masked_in_replies(
     assert list_keys({name: value}) == ((value.strip(),) if is_key else ())
 
 
+SERVERS: dict[str, tuple[str, type[FakeOpenAIServer | FakeAnthropicServer | FakeOllamaServer]]] = {
+    "openai": ("openai/gpt-4.1-mini", FakeOpenAIServer),
+    "anthropic": ("anthropic/claude-sonnet-4-5", FakeAnthropicServer),
+    "ollama": ("ollama/llama3.1", FakeOllamaServer),
+}
+
+
 @pytest.mark.asyncio(loop_scope="session")
-@pytest.mark.parametrize("chunk_size", [1, 7, 25, 26, 27, 500])
+@pytest.mark.parametrize(
+    ("dialect", "chunk_size"),
+    [*(("openai", size) for size in (1, 3, 7, 25, 26, 27, 500)), ("anthropic", 7), ("ollama", 7)],
+)
 async def test_a_key_in_a_reply_is_masked_wherever_its_pieces_end(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer, chunk_size: int
+    worker: WorkerProcess, dialect: str, chunk_size: int
 ) -> None:
     text = f"Your keys are {OPENAI_KEY} and sk-{ANTHROPIC_KEY}{OPENAI_KEY}, but sk-open is a shop in s"
-    calls = (("search_sections", json.dumps({"query": f"find {OPENAI_KEY}"})),)
-    openai_server.reset(FakeReply(text=text, calls=calls, chunk_size=chunk_size))
-    model = LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
-    events = await collect(model)
+    name, server_type = SERVERS[dialect]
+    with server_type(FakeReply(text=text, chunk_size=chunk_size)) as server:
+        model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
+        events = await collect(model)
     assert join_text(events) == f"Your keys are {MASK} and sk-{MASK}{MASK}, but sk-open is a shop in s"
-    assert [json.loads(call.arguments) for call in list_calls(events)] == [{"query": f"find {MASK}"}]
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -99,20 +110,49 @@ async def test_a_reply_that_ends_inside_a_key_shows_little_of_it(
     assert join_text(events) == f"It is {shown}"
 
 
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("dialect", SERVERS)
+async def test_a_key_in_a_call_is_masked_even_if_json_escapes_it(worker: WorkerProcess, dialect: str) -> None:
+    escaped = "".join(f"\\u{ord(character):04x}" for character in OPENAI_KEY)
+    calls = (
+        ("search_sections", json.dumps({"query": f"find {OPENAI_KEY}"})),
+        ("search_sections", f'{{"query": "find {escaped}"}}'),
+        ("search_sections", '{"query": "a \\"plain\\" one"}'),
+    )
+    name, server_type = SERVERS[dialect]
+    with server_type(FakeReply(calls=calls, chunk_size=5)) as server:
+        model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
+        events = await collect(model)
+    queries = [json.loads(call.arguments)["query"] for call in list_calls(events)]
+    assert queries == [f"find {MASK}", f"find {MASK}", 'a "plain" one']
+
+
 async def _reply(*events: ModelEvent) -> AsyncGenerator[ModelEvent, None]:
     for event in events:
         yield event
 
 
-async def test_text_and_thinking_are_masked_apart_and_come_before_a_call() -> None:
+async def test_text_and_thinking_are_masked_apart() -> None:
     start, end = OPENAI_KEY[:9], OPENAI_KEY[9:]
-    call = ToolCallReceived(ToolCall(id="1", name="search_sections", arguments="{}"))
     events = (
-        *(TextDelta(f"Text {start}"), ThinkingDelta(f"Thought {start}")),
-        *(TextDelta(f"{end} on maps"), ThinkingDelta(end), call, ReplyFinished("stop")),
+        TextDelta(f"Text {start}"),
+        ThinkingDelta(f"Thought {start}"),
+        TextDelta(f"{end} more"),
+        ThinkingDelta(end),
+        ReplyFinished("stop"),
     )
     shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
     assert shown == [
-        *(TextDelta("Text "), ThinkingDelta("Thought "), TextDelta(f"{MASK} on map"), ThinkingDelta(MASK)),
-        *(TextDelta("s"), call, ReplyFinished("stop")),
+        TextDelta("Text "),
+        ThinkingDelta("Thought "),
+        TextDelta(f"{MASK} more"),
+        ThinkingDelta(MASK),
+        ReplyFinished("stop"),
     ]
+
+
+async def test_text_that_waits_comes_before_what_follows() -> None:
+    call = ToolCallReceived(ToolCall(id="1", name="search_sections", arguments="{}"))
+    events = (TextDelta("I look at maps"), call, ReplyFinished("stop"))
+    shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
+    assert shown == [TextDelta("I look at map"), TextDelta("s"), call, ReplyFinished("stop")]

@@ -74,8 +74,12 @@ def test_several_calls_are_several(reply: str) -> None:
 
 
 def test_a_list_without_a_name_is_the_only_argument() -> None:
-    reading = read('I look.\n\nNext: search_sections(["late fees"])')
-    assert (reading.text.strip(), reading.calls) == ("", [("search_sections", {"_raw": ["late fees"]})])
+    assert read('Next: search_sections(["late fees"])').calls == [("search_sections", {"_raw": ["late fees"]})]
+
+
+def test_words_before_a_call_are_kept() -> None:
+    reading = read(f"I open it.\n\n```json\n{CALL}\n```")
+    assert (reading.text.strip(), reading.calls) == ("I open it.", [OPENED])
 
 
 @pytest.mark.parametrize("reply", [*read_rows("models/reply_reader", "broken_calls"), "<tool_call>" + "[" * 5_000])
@@ -95,6 +99,7 @@ _PIECES = st.sampled_from(
         *("\n", "\n\n", " ", "    ", "[", "]", "{", "}", ",", "[e75a6cd0]", "READ: ", "d6bd67e2", '{"name": '),
         *("<tool_call>", "</tool_call>", "[TOOL_CALLS]", CALL, ARGUMENTS),
         *("expand_sections", "<function=", "</function>"),
+        *("<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<|start|>assistant", " to=expand_sections"),
     ]
 )
 
