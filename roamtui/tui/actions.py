@@ -124,7 +124,9 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("new_conversation", "ctrl+n", "New conversation", "Start a conversation; this one is saved."),
         _row("conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
         _row("choose_model", "f2", "Model", "Choose the model that answers."),
-        _row("find", "ctrl+f /", "Find", "Search the document."),
+        _row(
+            "find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."
+        ),
         _row("notes", "f6", "Notes", "List your notes on this document."),
         _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
         _in_app("open_document", "ctrl+o", "Open", "Open another document."),
@@ -140,7 +142,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
         _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
         _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
-        _hinted("help", "f1 ?", "Keys", "List all keys, first those of the pane.", "app.commands"),
+        _hinted("help", "f1 ?", "Keys", "Say what the line's signs mean, and list the keys.", "app.commands"),
         _in_app("commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean."),
         _row("suspend", "ctrl+z", "Suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
         _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
@@ -183,7 +185,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "screen.select_quote",
             is_hinted=True,
         ),
-        _hinted("toggle_steps", "space", "fold", "Fold or unfold the passages or the model's steps."),
+        _hinted("toggle_steps", "space", "fold", "Fold or unfold passages, steps, or a long question."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
         _on_screen(
             "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", is_hinted=True

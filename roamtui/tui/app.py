@@ -310,12 +310,17 @@ class RoamApp(App[None], inherit_bindings=False):
         if main is not None:
             main.status_line.message = ""
 
-    def action_commands(self) -> None:
-        """List commands and keys. The chosen one runs as if its key were pressed in its scope."""
+    def action_commands(self, typed: str = "") -> None:
+        """List commands and keys. The chosen one runs as if its key were pressed in its scope.
+
+        What was `typed` in the question box and is no command returns to it.
+        """
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
         if self.screen is (main := self.documents.get(self.current_mode)):
-            self.push_screen(HelpDialog(self._keys, main.panes.scope), main.action_run)
+            keep = main.question_box.fill if typed else None
+            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.list_signs(), typed, keep)
+            self.push_screen(dialog, main.action_run)
         else:
             self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))
 

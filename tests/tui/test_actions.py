@@ -7,6 +7,7 @@ import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
@@ -14,10 +15,11 @@ from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.table import TableScreen
+from roamtui.tui.tree.visible_lines import OPEN_SIGN
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
 from tests.table.filling import make_plan
-from tests.tui.driving import RunningApp, make_app, make_context, running
+from tests.tui.driving import RunningApp, expand, make_app, make_context, running
 from tests.tui.opening import Opener
 
 
@@ -110,6 +112,25 @@ def test_what_is_typed_cannot_send_a_question(key: str) -> None:
         f'The keys of "start.complete" stay as they were, because "{key}" is needed for typing in the text field.',
     )
     assert keys.first_keys["input.send"] == "enter"
+
+
+async def test_help_first_says_what_the_signs_of_the_selected_line_mean() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        await ui.focus(Scope.TREE).go_to(ui.find_id("Steam"))
+        await ui.press_until("Opened “Steam”", "a")
+        await ui.press_until("Pinned “Steam”", "p")
+        await ui.press_until("Selected line", "?")
+        signs = ui.text[ui.text.index("Selected line") : ui.text.index("you are here")]
+        assert (OPEN_SIGN in signs, "pinned: stays open" in signs, "cited" in signs) == (True, True, False)
+
+
+async def test_help_first_says_what_the_sign_of_the_selected_source_means() -> None:
+    async with running(make_app(), (120, 35)) as ui:
+        await ui.ask("How many?", expand(ui.find_id("Deck oven")), f'"ninety cakes" [{ui.find_id("Deck oven")}].')
+        await ui.focus(Scope.CHAT).press("1")
+        await ui.press_until("Selected line", "?")
+        signs = ui.text[ui.text.index("Selected line") : ui.text.index("you are here")]
+        assert (QuoteState.NOT_FOUND.label in signs, QuoteState.EXACT.label in signs) == (True, False)
 
 
 async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() -> None:

@@ -220,3 +220,29 @@ async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
         assert ui.box.text == word
         await ui.press_until(lambda: ui.exchanges, "enter")
         assert questions(ui) == [word]
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ([*"/etc/passwd is where?"], "/etc/passwd is where?"),
+        ([*"/outl", "escape"], "/outl"),
+        ([*"/outl", "f1"], "/outl"),
+        (["/", "escape", "x"], "x"),
+        (["/", "backspace", "x"], "x"),
+    ],
+)
+async def test_a_question_may_begin_with_a_slash(keys: list[str], text: str) -> None:
+    async with running(make_app()) as ui:
+        ui.type_at_once(*keys)
+        await ui.wait_until(lambda: ui.app.screen is ui.main and ui.box.text == text)
+
+
+async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
+    async with running(make_app()) as ui:
+        await ui.press(*"a/", "backspace", "backspace")
+        assert ui.app.screen is ui.main
+        await ui.press_until("Add a file, folder or site", *"/add")
+        ui.type_at_once(*["backspace"] * 3, *"outline", "enter")
+        await ui.wait_until(lambda: ui.main.focused is ui.outline)
+        assert ui.box.text == ""

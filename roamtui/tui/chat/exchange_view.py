@@ -112,6 +112,8 @@ class ExchangeView(ContentView):
         self._actions: list[Notice] = []
         self._is_folded = False
         """Whether only a summary of the actions is shown."""
+        self._shows_question = False
+        """Whether a long question is shown whole."""
         self._library = library
         self._checker: QuoteChecker | None = None
         """Looks up the quotes while an answer streams in. None if no answer is streaming in."""
@@ -192,6 +194,13 @@ class ExchangeView(ContentView):
             self.invalidate()
         return is_possible
 
+    def action_fold_question(self) -> bool:
+        """Show a long question whole, or only its beginning. Return whether it is long."""
+        height = len(self.lines)
+        self._shows_question = not self._shows_question
+        self.invalidate()
+        return len(self.lines) != height
+
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
         if self.passages is None:
@@ -231,7 +240,7 @@ class ExchangeView(ContentView):
         self.targets += self.citation_targets
         if self.passages is not None:
             answer = self.passages.draw(self, self.cited.start, room)
-        lines = [*draw_question(self.exchange.question, width)]
+        lines = draw_question(self.exchange.question, width, is_whole=self._shows_question)
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         for part in (steps, answer, self._draw_ending(room) if has_ended else []):

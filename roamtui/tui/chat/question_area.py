@@ -141,6 +141,13 @@ class QuestionBox(TextArea):
         self._history_index = index
         self.fill(self._draft if index == len(self._history) else self._history[index])
 
+    async def on_key(self, event: events.Key) -> None:
+        """List the commands for a slash in an empty box."""
+        if event.character == "/" and not self.text:
+            event.stop()
+            event.prevent_default()
+            await self.run_action("app.commands('/')")
+
     def on_paste(self, event: events.Paste) -> None:
         """Refuse a paste that is longer than a question may be."""
         if len(event.text) > _PASTE_LENGTH_MAX:

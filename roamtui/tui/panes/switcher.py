@@ -113,6 +113,18 @@ class PaneSwitcher(Horizontal):
             case _:
                 return self._tree.outline.cursor_id, None
 
+    def list_signs(self) -> str:
+        """List the signs of the selected line of the outline, or of the selected source."""
+        log = self._log_view
+        view = log.selected.get_exchange()
+        target = log.selected.target
+        if self.scope is Scope.TREE:
+            return self._tree.outline.list_signs()
+        is_source = self.scope is Scope.CHAT and view is not None and view.passages is None
+        if is_source and isinstance(target, SectionTarget) and target.citation is not None:
+            return target.citation.state.sign
+        return ""
+
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""
         match scope:

@@ -1,6 +1,7 @@
 """`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
 import asyncio
+import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,15 +24,16 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.paths import display_path
+from roamtui.paths import display_path, expand_user, is_standard_input
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_key_hints
+from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _FILE_NAME_LENGTH_MAX = 60
+_NO_SUCH_PATH = "There is no file or folder with this path. Type another, or press esc."
 
 
 class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
@@ -99,11 +101,23 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         elif item.source == self._source:
             self._switching = self._switch(item.id)
         elif is_source_missing(item.source):
-            name = sanitise_line(display_path(item.source))
-            advice = f"If you know where it is: run `roamtui FILE --conversation {item.id}`."
-            self.show_message(f"Its document, {name}, is no longer there. {advice}", is_problem=True)
+            self._find_document(item)
         else:
             self.dismiss(DocumentRequested(item.source, item.id))
+
+    @work(exclusive=True, exit_on_error=False)
+    async def _find_document(self, item: ConversationSummary) -> None:
+        """Ask where the missing document of a conversation is, and resume the conversation there."""
+        dialog = PromptDialog(
+            "Where is the document now?",
+            "" if is_standard_input(item.source) else item.source,
+            detail=f"{display_path(item.source)} is no longer there.",
+            foot=make_foot("enter to open it there", "esc to cancel"),
+            check=lambda typed: "" if os.path.lexists(expand_user(typed)) else _NO_SUCH_PATH,
+        )
+        typed = await self.app.push_screen_wait(dialog)
+        if typed is not None:
+            self.finish(DocumentRequested(expand_user(typed), item.id))
 
     @work(group="switching", exit_on_error=False)
     async def _switch(self, conversation_id: str) -> None:

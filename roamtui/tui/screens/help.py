@@ -1,6 +1,6 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -36,17 +36,35 @@ class HelpDialog(ListDialog[str, str | None]):
     """Lists all actions and signs. Choosing an action runs it, or returns its id if it needs a document."""
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "dismiss(None)", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "leave", "Close")]
 
-    def __init__(self, keys: Keymap, current_scope: Scope) -> None:
-        """List `keys`. Those of `current_scope` come first."""
+    def __init__(
+        self,
+        keys: Keymap,
+        current_scope: Scope,
+        signs: str = "",
+        typed: str = "",
+        keep: Callable[[str], object] | None = None,
+    ) -> None:
+        """List what the `signs` of the selected line mean, then `keys`, first those of `current_scope`.
+
+        With `keep`, this closes as soon as nothing matches what follows `typed`, and `keep` gets what was
+        typed unless a command is chosen.
+        """
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
-        super().__init__("Commands and keys", foot)
+        super().__init__("Commands and keys", foot, typed=typed)
+        self._keep = keep
+        self._lead = typed
         self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
         self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
-        self._choices: list[PickerItem[str]] = []
-        self._sign_styles = {meaning: style for signs in _SIGNS.values() for _, style, meaning in signs}
+        self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
+        symbols = _SIGNS["Answer symbols" if current_scope is Scope.CHAT else "Outline symbols"]
+        self._choices = [
+            PickerItem(value=meaning, label="", sign=sign, note=meaning, group="Selected line")
+            for sign, _, meaning in symbols
+            if not set(sign.split()).isdisjoint(signs)
+        ]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
             for action in keys.for_scope(scope):
@@ -59,14 +77,30 @@ class HelpDialog(ListDialog[str, str | None]):
                     synonyms=action.id,
                 )
                 self._choices.append(item)
-        for heading, signs in _SIGNS.items():
+        for heading, group in _SIGNS.items():
             self._choices += [
                 PickerItem(value=meaning, label="", sign=sign, note=meaning, group=heading)
-                for sign, _, meaning in signs
+                for sign, _, meaning in group
             ]
 
     @override
+    def filter(self) -> None:
+        super().filter()
+        if self._keep is not None and not (self.list.items and self.typed.startswith(self._lead)):
+            self.action_leave()
+
+    @override
+    def action_leave(self) -> None:
+        if self._keep is None:
+            super().action_leave()
+            return
+        if self.field.value != self._lead:
+            self._keep(self.field.value)
+        self.dismiss(None)
+
+    @override
     def list_rows(self, typed: str) -> Iterator[Row[str]]:
+        typed = typed.removeprefix(self._lead)
         for choice in filter_items(self._choices, typed):
             keys = Content.styled(choice.sign, self._sign_styles.get(choice.value, "bold $accent"))
             lead = keys.pad_right(max(1, _KEYS_WIDTH - keys.cell_length))

@@ -34,7 +34,7 @@ from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FOUND_SIGN, FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
@@ -158,6 +158,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Mark the nodes that a search found, instead of earlier ones."""
         self._marked = frozenset(section_ids)
         self.refresh()
+
+    def list_signs(self) -> str:
+        """List the signs of the selected line."""
+        if self.cursor_id is None:
+            return ""
+        signs = self._signs.get(self.cursor_id, "") + self.lines.fold_at(self.cursor_line)
+        signs += OPEN_SIGN if self.cursor_id in self._state.open_sections else ""
+        return signs + (FOUND_SIGN if self.cursor_id in self._marked else "")
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""

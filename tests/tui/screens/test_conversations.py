@@ -5,19 +5,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import OptionList
 
 from roamtui.agent.loop import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
+from roamtui.errors import UsageError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
-from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import app_over
+from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, expand, make_context, running
 
 
@@ -223,13 +225,31 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-async def test_a_conversation_whose_document_has_moved_says_how_to_resume_it(
-    app: RoamApp, store: ConversationStore, tmp_path: Path
+@pytest.mark.parametrize("is_piped", [False, True])
+async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_now(
+    store: ConversationStore, tmp_path: Path, *, is_piped: bool
 ) -> None:
-    gone = make_library("# Lamps\n\nThe lamp is lit at nine.\n", source=str(tmp_path / "lamps.md"))
-    conversation = Conversation(gone, store=store)
+    old = tmp_path / "lamps.md"
+    old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
+    library = open_library([str(old)])
+    conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
     await Agent(conversation, ScriptedModel(["At nine."])).ask("Of lamps?")
     conversation.close()
-    async with running(app, (120, 35)) as ui:
+    new = old.rename(old.with_name("lights.md"))
+    opened: list[tuple[str, str | None]] = []
+
+    def open_source(source: str, conversation_id: str | None, *_: object) -> None:
+        opened.append((source, conversation_id))
+        raise UsageError("Nothing can be opened here.")
+
+    async with running(RoamApp(make_options(open_source=open_source), make_context(store=store)), (120, 35)) as ui:
         await open_list(ui)
-        await ui.press_until(f"run `roamtui FILE --conversation {conversation.state.id}`", "enter")
+        assert listed(ui.app) == ["Of lamps?"]
+        await ui.press_until(PromptDialog, "enter")
+        assert ui.field.value == ("" if is_piped else str(old))
+        for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
+            ui.field.value = name
+            await ui.press_until("There is no file or folder", "enter")
+        ui.field.value = str(new)
+        await ui.press_until(lambda: bool(opened), "enter")
+    assert opened == [(str(new), conversation.state.id)]
