@@ -6,6 +6,7 @@ Without a document, the start screen comes first.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -238,7 +239,9 @@ def run_until_exit(app: RoamApp) -> int:
         is_saved = (
             bool(state.exchanges) and not conversation.save_failure and open_store().mark_used(state.id)
         )
-        if is_saved and not _is_in_browser() and not is_standard_input(state.library.source):
+        if _is_in_browser():
+            _tell_server(state.id if is_saved else "")
+        elif is_saved and not is_standard_input(state.library.source):
             write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0
 
@@ -246,6 +249,13 @@ def run_until_exit(app: RoamApp) -> int:
 def make_demo(bootstrap: Bootstrap) -> Launch:
     """Return how to watch the recorded answer."""
     return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
+
+
+def _tell_server(conversation_id: str) -> None:
+    """Tell `roamtui serve` what to resume if the page is loaded again, in the form of Textual's messages."""
+    message = json.dumps({"type": "conversation", "id": conversation_id}).encode()
+    sys.stdout.buffer.write(b"M%s%s" % (len(message).to_bytes(4, "big"), message))
+    sys.stdout.flush()
 
 
 def _is_in_browser() -> bool:

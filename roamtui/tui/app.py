@@ -190,15 +190,34 @@ class RoamApp(App[None], inherit_bindings=False):
         if can_return and mode != self.current_mode and self.current_mode in self._pages:
             self._pages[mode].origin = self.current_mode
         self.switch_mode(mode)
-        count = len(self.documents)
-        for number, screen in enumerate(self.documents.values(), 1):
-            screen.header.number = f" ({number} of {count})" if count > 1 else ""
+        key = self._keys.first_keys["global.next_document"]
+        count = len(self._pages)
+        for number, page_mode in enumerate(self._pages, 1):
+            if (screen := self.documents.get(page_mode)) is not None:
+                screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     def action_next_document(self) -> None:
+        """Show the other document or table or, of more than two, the one that the person chooses."""
         modes = list(self._pages)
-        if len(modes) == 1:
+        following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
+        if following == self.current_mode:
             self.notify("No other document is open.", markup=False)
-        self._switch_to(modes[(modes.index(self.current_mode) + 1) % len(modes)])
+        elif modes[2:]:
+            self._choose_page(following)
+        else:
+            self._switch_to(following)
+
+    def _choose_page(self, following: str) -> None:
+        from roamtui.tui.screens.pickers import PagePicker  # noqa: PLC0415 - few open several documents
+
+        pages = {}
+        for mode, page in self._pages.items():
+            pages[mode] = ("Table", str(page.folder))
+            if mode in self.documents:
+                library = self.documents[mode].conversation.state.library
+                pages[mode] = (library.title, library.source)
+        picker = PagePicker(pages, following, self._options.services)
+        self.push_screen(picker, lambda mode: self._switch_to(mode) if mode else None)
 
     @on(ReturnRequested)
     def _return_to_origin(self) -> None:

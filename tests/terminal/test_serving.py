@@ -220,5 +220,23 @@ def test_the_first_screen_is_drawn_in_a_browser_and_has_the_keyboard(serve: Serv
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
+    serve: Serve, tmp_path: Path, home_dir: Path
+) -> None:
+    served = serve(HANDBOOK)
+    with browsing(served.url, tmp_path) as browser:
+        assert evaluate(browser, HAS_KEYBOARD)
+        for key in "Who may lend to a neighbour?\r":
+            browser.call(
+                "Input.dispatchKeyEvent", type="keyDown", key=key, text=key, windowsVirtualKeyCode=13 * (key == "\r")
+            )
+        wait_until(lambda: any(b"question_answered" in path.read_bytes() for path in home_dir.rglob("*.jsonl")))
+        browser.call("Page.reload")
+        wait_for_words(browser, b"neighbour?")
+    assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
+
+
 def list_colours(picture: Image.Image) -> set[Any]:
     return {colour for _, colour in picture.getcolors(picture.width * picture.height) or ()}

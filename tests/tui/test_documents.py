@@ -51,12 +51,23 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await ui.press_until("No other document is open.", "ctrl+t")
         await ui.ask("How many loaves?", "Forty.")
         await open_second(ui)
-        assert "Of /d/handbook.md (2 of 2)" in ui.rows[0]
+        assert "Of /d/handbook.md (2 of 2 · ctrl+t)" in ui.rows[0]
         assert "Forty." not in ui.text
         assert opener.models == [model], "the same model answers"
         await ui.press_until("Forty.", "ctrl+t")
-        assert "Of /d/bread.md (1 of 2)" in ui.rows[0]
+        assert "Of /d/bread.md (1 of 2 · ctrl+t)" in ui.rows[0]
         assert ui.main.focused is ui.box
+
+
+async def test_of_more_than_two_documents_a_key_lists_all_and_a_number_or_name_chooses(opener: Opener) -> None:
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
+        await open_second(ui)
+        await ui.press_until("Of https://d.example", "ctrl+o", *"https://d.example", "enter")
+        assert "(3 of 3 · ctrl+t)" in ui.rows[0]
+        for keys, title in (("2", "Of /d/handbook.md"), (("enter",), "Of https://d.example"), ("1", "Of /d/bread.md")):
+            await ui.press_until("2 Of /d/handbook.md", "ctrl+t")
+            await ui.press_until(f"{title} (", *keys)
+        await ui.press_until("Of https://d.example (", "ctrl+t", *"example", "enter")
 
 
 async def test_closing_the_last_document_shows_the_start_screen_and_esc_there_leaves(opener: Opener) -> None:

@@ -1,4 +1,4 @@
-"""The dialogs that choose a theme or a model, which may be saved for the next start."""
+"""The dialogs that choose an open document, or a theme or model, which may be saved for the next start."""
 
 import asyncio
 import os
@@ -11,11 +11,14 @@ from typing_extensions import override
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
+from roamtui.paths import display_path
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
+_NUMBERED_MAX = 9
+"""The open documents after these are found by their names."""
 _READY_GROUP = "Ready"
 _MISSING_KEY_GROUP = "Needs an API key"
 
@@ -49,12 +52,36 @@ class PickerDialog(ListDialog[str, str | None]):
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         return lay_out_columns(self.choices, typed, self.list.line_width)
 
+    @override
+    def choose(self, item: str) -> None:
+        self.dismiss(item)
+
     def save(self, settings: Mapping[str, str]) -> None:
         """Save settings for the next start. If that fails, say why."""
         try:
             self.services.save_settings(settings)
         except RoamtuiError as error:
             self.app.notify(str(error), severity="error", markup=False)
+
+
+class PagePicker(PickerDialog):
+    """Lists open documents and tables. The result is the mode of one. A typed number chooses at once."""
+
+    def __init__(self, pages: Mapping[str, tuple[str, str]], current: str, services: Services) -> None:
+        """List `pages`, each a title and a source by its mode."""
+        choices = []
+        for number, (mode, (title, source)) in enumerate(pages.items(), 1):
+            sign = str(number) if number <= _NUMBERED_MAX else ""
+            choices.append(PickerItem(value=mode, label=title, note=display_path(source), sign=sign))
+        foot = make_foot("number or enter to go there", "esc to cancel")
+        super().__init__("Open documents", choices, current, services, foot)
+
+    @override
+    def filter(self) -> None:
+        super().filter()
+        for choice in self.choices:
+            if choice.sign == self.typed != "":
+                self.choose(choice.value)
 
 
 class ThemePicker(PickerDialog):
