@@ -47,6 +47,8 @@ _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
+_PARAGRAPH_BREAK = re.compile(r"(?s:(?=.*(?:\n[ \t>]*\r?\n|  \r?\n)))(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
+"""A blank line or a forced line end, but no mark of a list or table, and no end of a sentence."""
 _SENTENCE_REACH = 60
 """Number of characters beside a gap that tell whether a full stop in it ends a sentence."""
 _PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -300,10 +302,20 @@ def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
     between = range(last + 1, first + 1)
     flags = words.flags
-    if any(flags[row] & BLOCK for row in between):
+    if any(flags[row] & BLOCK and not _continues(words, text, row) for row in between):
         return False
     is_in_row = any(flags[row] & CELL for row in between)
     return is_in_row or not _has_sentence_end(text, words.ends[last], words.starts[first])
+
+
+def _continues(words: TextWords, text: str, row: int) -> bool:
+    """Return whether a paragraph continues the sentence of the one before, as after a page break."""
+    start = words.starts[row]
+    return (
+        not words.flags[row] & CODE
+        and text[start].islower()
+        and _PARAGRAPH_BREAK.fullmatch(text, words.ends[row - 1], start) is not None
+    )
 
 
 def _has_sentence_end(text: str, start: int, end: int) -> bool:

@@ -163,6 +163,7 @@ class _WordReader:
         """The same for where it ends."""
         self._half = ""
         """The last chunk if the end of its line may divide a word."""
+        self._last_chunk = ""
 
     def get_words(self) -> TextWords:
         """Return the words that were read."""
@@ -219,6 +220,7 @@ class _WordReader:
         visible = "".join([piece.text for piece in pieces])
         self._edge |= BLOCK
         self._half = ""
+        self._last_chunk = ""
         if is_code:
             self._visible = visible
             self._has_code = True
@@ -258,19 +260,24 @@ class _WordReader:
             words = divide_chunk(chunk, is_cell=sole)
         half, self._half = self._half, ""
         if not words:
+            # Some pages have a space before the hyphen at the end of a line.
+            is_hyphen = bool(self._last_chunk) and chunk in _LINE_END_HYPHENS
+            self._half = f"{self._last_chunk} {chunk}" if is_hyphen else ""
             return
         first, *others = words
         if half and first.start == 0 and "\n" in self._text[self._word_ends[-1] : self._starts[offset]]:
             self._join(half, chunk)
-            first = first._replace(flags=first.flags | INSIDE)
+            if " " not in half:
+                first = first._replace(flags=first.flags | INSIDE)
         for word in (first, *others):
             self._add_at(word._replace(flags=NOTE) if is_mark else word, offset)
+        self._last_chunk = chunk
         if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
             self._half = chunk
 
     def _join(self, half: str, chunk: str) -> None:
         """Note the whole of a word that the end of a line divides. `half` ends with the hyphen."""
-        left = half[:-1]
+        left = half[:-1].rstrip()
         has_figure = left[-1].isdigit() or chunk[0].isdigit()
         whole = divide_chunk(f"{left}-{chunk}" if has_figure else left + chunk)
         keys = [key for word in whole for key in word.loose]
