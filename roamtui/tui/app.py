@@ -338,7 +338,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
         if self.screen is (main := self.documents.get(self.current_mode)):
             keep = main.question_box.fill if typed else None
-            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.list_signs(), typed, keep)
+            dialog = HelpDialog(self._keys, main.panes.scope, main.panes.explain_signs(), typed, keep)
             self.push_screen(dialog, main.action_run)
         else:
             self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))

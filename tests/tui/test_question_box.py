@@ -243,6 +243,7 @@ async def test_a_slash_lists_the_commands_only_in_an_empty_box() -> None:
         await ui.press(*"a/", "backspace", "backspace")
         assert ui.app.screen is ui.main
         await ui.press_until("Add a file, folder or site", *"/add")
+        assert "Add a column" not in ui.text, "it works only in a table"
         ui.type_at_once(*["backspace"] * 3, *"outline", "enter")
         await ui.wait_until(lambda: ui.main.focused is ui.outline)
         assert ui.box.text == ""

@@ -1,6 +1,6 @@
 """`PaneSwitcher`: shows the panes that fit, and moves the focus between them."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from textual import events, on
 from textual.containers import Horizontal, Vertical
@@ -113,17 +113,16 @@ class PaneSwitcher(Horizontal):
             case _:
                 return self._tree.outline.cursor_id, None
 
-    def list_signs(self) -> str:
-        """List the signs of the selected line of the outline, or of the selected source."""
+    def explain_signs(self) -> Sequence[tuple[str, str]]:
+        """Return the signs of the selected line of the outline, or of the selected source, in words."""
         log = self._log_view
         view = log.selected.get_exchange()
         target = log.selected.target
         if self.scope is Scope.TREE:
-            return self._tree.outline.list_signs()
+            return self._tree.outline.explain_signs()
         is_source = self.scope is Scope.CHAT and view is not None and view.passages is None
-        if is_source and isinstance(target, SectionTarget) and target.citation is not None:
-            return target.citation.state.sign
-        return ""
+        citation = target.citation if is_source and isinstance(target, SectionTarget) else None
+        return [(citation.state.sign, citation.label)] if citation is not None and citation.state.sign else ()
 
     def get_scope_widget(self, scope: Scope) -> Widget:
         """Return the widget that runs a scope's actions: the screen for the global scope."""

@@ -1,13 +1,13 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
@@ -15,17 +15,15 @@ from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
 from roamtui.tui.tree.visible_lines import OPEN_SIGN, SIGNS
 
 _SIGNS = {
-    "Outline symbols": (
-        *((sign, "$accent" if sign == OPEN_SIGN else "$warning", meaning) for sign, meaning in SIGNS.items()),
-        ("▸ ▾", "$muted", "folded, unfolded"),
-        ("⋯", "$muted", "not loaded yet; unfold or open to load"),
-        ("✗", "$warning", "failed to load; the reader shows why, unfold to retry"),
+    "Outline symbols": tuple(
+        (sign, "$accent" if sign == OPEN_SIGN else "$warning", meaning) for sign, meaning in SIGNS.items()
     ),
     "Answer symbols": (
         (QuoteState.EXACT.sign, "$success", QuoteState.EXACT.label),
         (QuoteState.SAME.sign, "$success", QuoteState.SAME.label),
         (QuoteState.ELSEWHERE.sign, "$warning", QuoteState.ELSEWHERE.label),
         (QuoteState.NOT_FOUND.sign, "$error", QuoteState.NOT_FOUND.label),
+        (QuoteState.NOT_FOUND.sign, "$error", CHANGED_LABEL),
     ),
 }
 _KEYS_WIDTH = 21
@@ -42,14 +40,14 @@ class HelpDialog(ListDialog[str, str | None]):
         self,
         keys: Keymap,
         current_scope: Scope,
-        signs: str = "",
+        signs: Sequence[tuple[str, str]] = (),
         typed: str = "",
         keep: Callable[[str], object] | None = None,
     ) -> None:
-        """List what the `signs` of the selected line mean, then `keys`, first those of `current_scope`.
+        """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`.
 
-        With `keep`, this closes as soon as nothing matches what follows `typed`, and `keep` gets what was
-        typed unless a command is chosen.
+        With `keep`, this lists only what can be run, and closes as soon as nothing matches what follows
+        `typed`. `keep` gets what was typed unless a command is chosen.
         """
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
@@ -59,11 +57,9 @@ class HelpDialog(ListDialog[str, str | None]):
         self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
         self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
-        symbols = _SIGNS["Answer symbols" if current_scope is Scope.CHAT else "Outline symbols"]
         self._choices = [
             PickerItem(value=meaning, label="", sign=sign, note=meaning, group="Selected line")
-            for sign, _, meaning in symbols
-            if not set(sign.split()).isdisjoint(signs)
+            for sign, meaning in signs
         ]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
@@ -82,6 +78,9 @@ class HelpDialog(ListDialog[str, str | None]):
                 PickerItem(value=meaning, label="", sign=sign, note=meaning, group=heading)
                 for sign, _, meaning in group
             ]
+
+        if keep is not None:
+            self._choices = [choice for choice in self._choices if choice.value in self._runnable_calls]
 
     @override
     def filter(self) -> None:

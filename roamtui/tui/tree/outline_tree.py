@@ -4,7 +4,7 @@ It owns the cursor and the scroll position. The conversation owns which nodes ar
 and clicks only post messages.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, is_
@@ -34,7 +34,7 @@ from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
@@ -159,13 +159,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._marked = frozenset(section_ids)
         self.refresh()
 
-    def list_signs(self) -> str:
-        """List the signs of the selected line."""
+    def explain_signs(self) -> Sequence[tuple[str, str]]:
+        """Return the signs of the selected line, each with its meaning."""
         if self.cursor_id is None:
-            return ""
-        signs = self._signs.get(self.cursor_id, "") + self.lines.fold_at(self.cursor_line)
-        signs += OPEN_SIGN if self.cursor_id in self._state.open_sections else ""
-        return signs + (FOUND_SIGN if self.cursor_id in self._marked else "")
+            return ()
+        shown = self._signs.get(self.cursor_id, "") + self.lines.fold_at(self.cursor_line)
+        shown += OPEN_SIGN if self.cursor_id in self._state.open_sections else ""
+        shown += FOUND_SIGN if self.cursor_id in self._marked else ""
+        return [item for item in SIGNS.items() if not set(item[0].split()).isdisjoint(shown)]
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""

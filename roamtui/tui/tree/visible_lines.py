@@ -96,8 +96,11 @@ SIGNS = {
     "❝": "cited in an answer",
     FOUND_SIGN: "found for the last question or search",
     "¶": "shown in the reader",
+    f"{FoldState.FOLDED} {FoldState.UNFOLDED}": "folded, unfolded",
+    FoldState.UNLOADED: "not loaded yet; unfold or open to load",
+    FoldState.FAILED: "failed to load; the reader shows why, unfold to retry",
 }
-"""What a line says of its section."""
+"""What the signs of a line say of its section."""
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
