@@ -2,6 +2,7 @@
 
 import io
 import sys
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -89,6 +90,14 @@ def test_servers_that_do_not_run_are_named_in_one_sentence(monkeypatch: pytest.M
     closed = [server._replace(default_url="http://127.0.0.1:1") for server in LOCAL_SERVERS]
     monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", closed)
     assert discover_models() == ((), "No model server found (Ollama, LM Studio, llama.cpp, vLLM)")
+
+
+def test_a_server_that_listens_and_is_silent_is_not_called_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.models.discovery.probe_server", partial(probe_server, seconds=0.2))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        places = [LOCAL_SERVERS[0]._replace(default_url=f"http://127.0.0.1:{silent.getsockname()[1]}")]
+        monkeypatch.setattr("roamtui.models.discovery.LOCAL_SERVERS", places)
+        assert discover_models() == ((), "Ollama did not answer in time")
 
 
 def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite]) -> None:

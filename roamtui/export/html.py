@@ -40,7 +40,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP
 from roamtui.paths import display_path
-from roamtui.plain import sanitise_line, sanitise_text
+from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import AnswerProof, JudgedMark
 from roamtui.quotes.wording import (
@@ -182,9 +182,13 @@ class _ReplayPage:
 
     def _render_text(self, section_id: str) -> str:
         text = self._library.text_at(self._library.node(section_id).own_span)
+        heading = text.partition("\n")[0]
+        anchor = len(strip_anchor(heading))
 
         def render(start: int, end: int) -> str:
-            return escape(sanitise_text(text[start:end]))
+            """Render a part of the text without the anchor of its heading."""
+            shown = text[start : min(end, anchor)] + text[max(start, len(heading)) : end]
+            return escape(sanitise_text(shown))
 
         html = ""
         position = 0

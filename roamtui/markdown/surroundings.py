@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from msgspec import Struct
 
+from roamtui.plain import format_count
 from roamtui.text import Bounds, merge_bounds, subtract_bounds
 
-GAP = "[…]"
-"""Stands for words that are left out."""
+_GAP = re.compile(r"\[… ([\d,]+) words?\]")
 _LOOK = 40
 """Number of characters in which a word ends."""
 
@@ -63,7 +64,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         if measure(self.sentence) <= width:
             return self.list_parts()
         edges = [edge for bounds in self.quoted for edge in bounds] or [0]
-        parts: list[Part] = []
+        parts = [Part(format_gap(self.sentence))]
         low = 0
         high = width
         while low < high:  # the furthest reach that fits
@@ -80,7 +81,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         position = 0
         for start, end in (*shown, (len(self.sentence), len(self.sentence))):
             if position < start:
-                yield Part(f"{GAP} ")
+                yield Part(f"{format_gap(self.sentence[position:start])} ")
             yield from self._divide(start, end)
             position = end
 
@@ -94,6 +95,12 @@ class Surroundings(Struct, frozen=True, kw_only=True):
                 any(first <= low < last for first, last in bounds) for bounds in (self.quoted, self.struck)
             )
             yield Part(self.sentence[low:high], is_quoted, is_struck)
+
+
+def format_gap(text: str) -> str:
+    """Return what stands for words that are left out, and says how many."""
+    hidden = sum(int(count.replace(",", "")) for count in _GAP.findall(text))
+    return f"[… {format_count(hidden + len(_GAP.sub('', text).split()), 'word')}]"
 
 
 def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int) -> list[Bounds]:
@@ -111,7 +118,7 @@ def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int
             first = max(start, text.find(" ", start, min(end, start + _LOOK)) + 1)
         if end < high:
             after = text.rfind(" ", max(first, end - _LOOK), end) + 1 or end
-        if first - near[-1][1] > len(GAP) + 1:
+        if first - near[-1][1] > len(format_gap(text[near[-1][1] : first])) + 1:
             near.append((first, after))
         else:
             near[-1] = (near[-1][0], after)

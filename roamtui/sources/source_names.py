@@ -10,8 +10,9 @@ from pathlib import Path
 from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
-_PATH_SEPARATOR = re.compile(r", (?=/)" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths."""
+_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
+"""Separator between absolute paths. In a path, `join_sources` doubles the slash of ", /", which leads to
+the same file."""
 
 
 def format_name(name: str) -> str:
@@ -27,7 +28,7 @@ def format_names(names: list[str]) -> str:
 
 def join_sources(paths: Iterable[str]) -> str:
     """Join absolute paths into one source name, which `split_sources` splits again."""
-    return ", ".join(paths)
+    return ", ".join(re.sub("^//", "/", path).replace(", /", ", //") for path in paths)
 
 
 def split_sources(source: str) -> tuple[str, ...]:

@@ -98,7 +98,9 @@ def test_json_has_the_same_facts_as_fields_that_a_reader_understands(tmp_path: P
 def test_no_source_is_an_id_alone() -> None:
     state, _ = _ask()
     assert "3. ✗ [ffffffff] no such section (" in render_markdown(state, "pumps.md")
-    page = html.document_fromstring(render_html(state, "pumps.md", state.library).encode())
+    text = render_html(state, "pumps.md", state.library)
+    assert "{#p" not in text, "no anchor of a heading is on the page"
+    page = html.document_fromstring(text.encode())
     assert page.xpath("//ol[@class='sources']/li")[2].text_content().startswith("✗ no such section")
 
 

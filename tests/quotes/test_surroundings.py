@@ -1,5 +1,7 @@
 """Beside a quote stands the document's own sentence, and what governs it."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,11 +48,8 @@ _QUOTE = "copy, modify, distribute or sell the software to any third party"
 @pytest.mark.parametrize(
     ("width", "line"),
     [
-        (50, "[…] licensor, ⟦copy, ⟧[…] ⟦party⟧ unless […] "),
-        (
-            100,
-            "[…] of the licensor, ⟦copy, modify, distribute ⟧[…] ⟦to any third party⟧ unless the third party […] ",
-        ),
+        (50, "[… 12 words] ⟦copy, ⟧[… 9 words] ⟦party⟧ [… 14 words] "),
+        (100, "[… 10 words] the licensor, ⟦copy, modify, ⟧[… 6 words] ⟦any third party⟧ unless the [… 12 words] "),
         (300, _CLAUSE.replace(_QUOTE, f"⟦{_QUOTE}⟧")),
     ],
 )
@@ -61,22 +60,23 @@ def test_a_line_has_what_stands_nearest_to_the_ends_of_the_quote(width: int, lin
 
 
 @given(st.integers(20, 200), st.lists(st.sampled_from(["word", "a", "不", "longer", "…"]), min_size=3, max_size=90))
-def test_a_line_fits_and_has_whole_words(width: int, words: list[str]) -> None:
+def test_a_line_fits_and_hides_as_many_words_as_it_says(width: int, words: list[str]) -> None:
     sentence = " ".join(words)
     start = sentence.index(words[len(words) // 2])
     surroundings = Surroundings(sentence=sentence, quoted=((start, start + 1),))
     text = "".join(part.text for part in surroundings.cut(width))
+    hidden = [int(count) for count in re.findall(r"\[… (\d+) words?\]", text)]
+    shown = re.sub(r"\[… \d+ words?\]", "", text).split()
+    assert len(shown) + sum(hidden) == len(words)
     assert measure(text) <= width
-    pieces = text.split("[…]")
-    assert all(f" {piece.strip()} " in f" {sentence} " for piece in pieces)
 
 
 def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
     text = f"No {'word ' * 200_000}one two three{' more' * 200_000}."
     surroundings = _look_up(text, "one two three")
     assert surroundings is not None
-    assert surroundings.sentence.startswith("[…] word")
-    assert surroundings.sentence.endswith("more […]")
+    assert surroundings.sentence.startswith("[… 199,802 words] word")
+    assert surroundings.sentence.endswith("more [… 199,801 words]")
     assert len(surroundings.sentence) < 2_200
 
 

@@ -15,6 +15,7 @@ from roamtui.sources.listing import (
     locate_document,
     read_listed,
 )
+from roamtui.sources.source_names import join_sources, split_sources
 from roamtui.sources.stamps import FileStamps
 from tests.sources.listings import keys, write
 
@@ -176,3 +177,8 @@ def test_a_change_shows_in_the_stamp_of_its_file_only(tmp_path: Path, name: str,
         path.unlink()
     after = stamps.read() or {}
     assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {name}
+
+
+def test_several_sources_are_split_as_they_were_joined() -> None:
+    paths = ("/a, /b.md", "/c/d, /", "/e.md")
+    assert [Path(path) for path in split_sources(join_sources(paths))] == [*map(Path, paths)]
