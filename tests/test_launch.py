@@ -1,8 +1,8 @@
 """What the app is started with: models to choose from, a way to read the document again, and where choices are kept."""
 
 import io
-import sys
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ _TABLE = "vectors_"
 """Start of the names of the tables, one for each embedder."""
 _TABLES_MAX = 10_000
 _REASON_LENGTH = 200
+_MESSAGE = re.compile("<Message>(.+?)</Message>", re.DOTALL)
 _PAUSES = 0.2, 0.8, 2.0
 """Maximum pauses before a write is retried, in seconds: another program may create the table."""
 
@@ -93,7 +95,8 @@ class LanceStore:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            words = str(error).partition(", /")[0]
+            told = _MESSAGE.search(str(error))  # what an object store says, behind the words of other layers
+            words = told[1] if told else str(error).partition(", /")[0]
             reason = shorten(sanitise_line(mask_logins(words)), _REASON_LENGTH) or type(error).__name__
             advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
             name = shorten(sanitise_line(mask_logins(self._uri)), 80)

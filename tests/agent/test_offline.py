@@ -256,3 +256,38 @@ async def test_the_questions_of_the_handbook_are_answered(question: str, answer:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     exchange, _ = await _ask(question, text=handbook)
     assert any(answer in " ".join((passage.quote or "").split()) for passage in list_passages(exchange))
+
+
+async def test_names_that_the_document_lacks_are_said_but_other_words_are_not() -> None:
+    talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
+    for question in ("Wer zahlt die Miete?", "Wer zahlt die Tapeten?", "Und wer zahlt die Kosten?"):
+        assert "occur" not in (await talk.ask(question)).answer
+    assert (await talk.ask("Wer zahlt 2031 die Miete?")).answer.startswith(
+        "“2031” does not occur in the document.\n\n**"
+    )
+    ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
+    place = "in the document. “Norway” does not occur there."
+    assert ferry == f"Not found: nothing near the question was found {place}"
+
+
+async def test_no_export_shows_the_anchor_of_a_title() -> None:
+    text = "# Mill {#mill}\n\n## How heavy is the stone? {#stone}\n\nThe stone weighs 900 kilos.\n"
+    exchange, library = await _ask("How heavy is the stone?", text=text)
+    assert exchange.citations[0].path == ("Mill", "How heavy is the stone?")
+    state = replace(make_state(), library=library, exchanges=(exchange,))
+    page = re.sub("<pre>.*?</pre>", "", render_html(state, "mill.md", library), flags=re.DOTALL)
+    for exported in (render_markdown(state, "mill.md"), page):
+        assert "How heavy is the stone?" in exported
+        assert "{#" not in exported
+
+
+async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
+    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
+    exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")
+    passage = exchange.citations[0]
+    assert passage.quote is not None
+    assert "Births" not in passage.quote
+    assert f"\n\n| City | Births |\n|---|---|\n{passage.quote}\n\n[" in exchange.answer
+    assert exchange.answer[passage.start : passage.end] == passage.quote
+    assert passage.span is not None
+    assert library.text_at(passage.span) == passage.quote

@@ -2,9 +2,12 @@
 
 import asyncio
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.requests import AgentOptions
@@ -15,10 +18,11 @@ from roamtui.conversation.notices import format_usage
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, ModelReranker
-from roamtui.search.base import RetrievalOptions, SearchServices
+from roamtui.search.base import Hit, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import MANUAL, answer, expanding, make_agent, model_of, saying
-from tests.conversation.conversations import make_library
+from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 PAID = Usage(input_tokens=1_000, output_tokens=50, cost_usd=0.0081, source="provider")
@@ -148,3 +152,35 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
 )
 def test_an_unknown_cost_is_called_unknown_and_an_estimate_is_marked(usages: tuple[Usage, ...], words: str) -> None:
     assert format_usage(sum(usages, Usage())) == words
+
+
+async def test_the_limit_counts_answers_that_were_replaced() -> None:
+    approver = FakeApprover(answer=False)
+    agent = make_agent([REPLY], options=AgentOptions(cost_usd_max=0.03), approver=approver)
+    await agent.ask("Why?")
+    for _ in range(3):
+        await _ask_again(agent, REPLY)
+    await _ask_again(agent)
+    assert agent.conversation.state.exchanges[0].stopped is StopReason.COST
+    assert approver.asked[0].detail == "Spent so far: $0.0324. Your limit is $0.03."
+
+
+async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
+    background = BackgroundLoop()
+    library = make_library(MANUAL)
+    both_have_paid = Barrier(2, timeout=60)
+
+    class PaidSearcher(KeywordSearcher):
+        @override
+        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+            background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))
+            both_have_paid.wait()
+            return super().search(query, **options)
+
+    searcher = PaidSearcher(library)
+    agents = [Agent(Conversation(library), ScriptedModel(), searcher) for _ in range(2)]
+    await asyncio.gather(
+        *(agent.search.find(query, 10) for agent, query in zip(agents, ("late", "books"), strict=True))
+    )
+    assert [agent.conversation.state.spent.input_tokens for agent in agents] == [4, 5]
+    assert background.meter.take() == Usage()

@@ -15,6 +15,7 @@ from roamtui.agent.tools import parse_section_ids, parse_tool_arguments
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import SectionsSearched, ToolFinished
+from roamtui.conversation.log import ConversationStore, encode_events
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.reading import SearchHit
 from roamtui.outline.structure import get_canonical_id
@@ -187,3 +188,12 @@ async def test_a_search_of_several_wordings_lists_what_each_of_them_finds() -> N
     assert "They breed in trees." in found
     finished = [use.call for use in agent.conversation.state.exchanges[-1].steps[0].uses]
     assert len(finished) == 1
+
+
+@pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
+async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    agent = make_agent(store=store)
+    (fees,) = ids(agent, "Fees")
+    await _call(agent, "expand_sections", shape.format(fees, "Herons wait. " * 100_000))
+    assert len(encode_events(store.read(agent.conversation.state.id).events)) < 80_000

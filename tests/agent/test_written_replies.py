@@ -13,6 +13,7 @@ from roamtui.conversation.events import (
     StopReason,
     ThoughtsRecorded,
 )
+from roamtui.errors import ModelError
 from roamtui.export.markdown import render_markdown
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
@@ -107,3 +108,18 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     assert len(model_of(agent).requests) == 2
     streamed = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
     assert len(streamed) < len(unit) * 40
+
+
+async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() -> None:
+    agent = make_agent(window_tokens=4_000)
+    words = " ".join(f"word{number}" for number in range(10_000))
+    model_of(agent).add_replies(saying(f"Not found: {words}"))
+    last = await answer(agent)
+    assert "The answer is cut off here" in last.answer
+    assert len(last.answer) < len(words) / 2
+
+
+async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
+    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
+    last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
+    assert (last.stopped, last.answer) == (StopReason.ERROR, text)

@@ -1,20 +1,26 @@
 """Conversations on disk: what is written, read, listed, locked and refused."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from threading import Thread
 
 import pytest
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, WarningRaised
+from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.state import fold_events
+from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.errors import StoreError
+from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
@@ -229,3 +235,118 @@ def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: Co
     assert store.load("c0ffee").exchanges == exchanges
     _, state, warning = store.open("c0ffee")
     assert (state.exchanges, "copy" in warning) == (exchanges, True)
+
+
+def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:
+    """Saves run in threads, and the program may close the log while some of them still wait for their turn."""
+    played = Recorder().ask("Why?")
+    log = store.start("c0ffee", played.events)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(100):
+            log.events.append(ConversationRenamed(title=f"Name {number}"))
+            late = [Thread(target=log.save) for _ in range(4)]
+            for thread in late:
+                thread.start()
+            log.save()
+            log.close()
+            for thread in late:
+                thread.join()
+            other, _, warning = store.open("c0ffee")
+            other.close()
+            assert warning == ""
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
+    store: ConversationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _save(store, Recorder().ask("Why?"))
+    content = _path(folder).read_bytes()
+
+    class VanishingFile(LineFile):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_module, "LineFile", VanishingFile)
+        with pytest.raises(StoreError) as caught:
+            store.open("c0ffee")
+    _path(folder).write_bytes(content)
+    assert store.open("c0ffee")[2] == ""
+    assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
+def test_one_odd_entry_does_not_hide_the_others(store: ConversationStore, folder: Path) -> None:
+    _save(store, Recorder().ask("Why?"))
+    (folder / "aaa.jsonl").mkdir()
+    (folder / "bbb.jsonl").symlink_to("bbb.jsonl")
+    os.mkfifo(folder / "ccc.jsonl")
+    assert [summary.id for summary in store.list()] == ["c0ffee"]
+    for name in ("aaa", "bbb", "ccc"):
+        with pytest.raises(StoreError, match="No conversation"):
+            store.rename(name, "x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
+def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: ConversationStore, folder: Path) -> None:
+    """Somebody may have deleted the lock, or share the folder with another machine."""
+    log = store.start("c0ffee", Recorder().ask("Why?").events)
+    log.save()
+    _path(folder, "locks/c0ffee").with_suffix("").unlink()
+    other, *_ = store.open("c0ffee")
+    other.events.append(ConversationRenamed(title="Other"))
+    other.save()
+    log.events.append(ConversationRenamed(title="Mine"))
+    with pytest.raises(StoreError, match="another program has changed the file"):
+        log.save()
+    assert store.load("c0ffee").title == "Other"
+
+
+async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: ConversationStore) -> None:
+    conversation = Conversation(make_library(), store=store)
+    model = ScriptedModel([ScriptedReply(text=text) for text in ("First.", "Second.", "More.")])
+    agent = Agent(conversation, model)
+    exchange = await agent.ask("Why?")
+    again = await agent.ask("Why not?", AskOptions(replaces=exchange))
+    assert again is not None
+    assert [answer.answer for answer in again.answers] == ["First.", "Second."]
+    await conversation.execute(ChooseAnswer(number=1, index=0))
+    conversation.close()
+    saved = store.load(conversation.state.id)
+    assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
+    assert "First." in render_markdown(saved, "a.md")
+    assert "Second." not in render_markdown(saved, "a.md")
+    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
+    await Agent(resumed, model).ask("And then?")
+    read = "\n".join(message.text for message in model.requests[-1].messages)
+    assert "First." in read
+    assert "Second." not in read
+    assert store.list()[0].questions == 2
+    assert len(resumed.state.exchanges[0].answers) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_two_saves_that_fail_in_different_ways_do_not_stop_the_next_one(tmp_path: Path) -> None:
+    import resource  # noqa: PLC0415 - not on Windows
+
+    def append_below(limit: int, value: int, lines: bytes) -> None:
+        before = resource.getrlimit(limit)
+        resource.setrlimit(limit, (value, before[1]))
+        try:
+            with pytest.raises(OSError, match=r"File too large|Too many open files"):
+                file.append(lines)
+        finally:
+            resource.setrlimit(limit, before)
+
+    file = LineFile(tmp_path / "c0ffee.jsonl")
+    file.append(b"head\n")
+    append_below(resource.RLIMIT_FSIZE, 505, b"x" * 1_000 + b"\n")  # half of it is written
+    append_below(resource.RLIMIT_NOFILE, 0, b"short\n")  # the file cannot be opened
+    file.append(b"last\n")
+    file.close()
+    assert (tmp_path / "c0ffee.jsonl").read_bytes() == b"head\nlast\n"

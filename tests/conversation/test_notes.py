@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,11 @@ def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Pat
     other.delete([mine.id])
     notes.save(make("mine, later"))
     assert list_words(folder) == ["theirs", "mine, later"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes of this kind")
+def test_one_odd_entry_does_not_hide_the_notes(notes: NoteStore, folder: Path) -> None:
+    notes.save(make())
+    (folder / "aaa.json").mkdir()
+    os.mkfifo(folder / "bbb.json")
+    assert count_notes(folder) == {"manual.md": 1}

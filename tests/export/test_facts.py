@@ -109,3 +109,10 @@ def test_other_answers_to_a_question_are_in_json() -> None:
     two = replace(state, exchanges=(replace(exchange, earlier=(replace(exchange, answer="Less."),)),))
     (answer,) = json.loads(render_json(two, "pumps.md"))["exchanges"]
     assert [other["answer"] for other in answer["other_answers"]] == ["Less."]
+
+
+def test_exports_without_the_document_say_the_same(store: ConversationStore) -> None:
+    state, _ = _ask(store)
+    saved = store.read(state.id).ended_state
+    for render in (render_markdown, render_json):
+        assert render(saved, "pumps.md") == render(state, "pumps.md")

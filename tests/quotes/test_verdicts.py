@@ -345,3 +345,20 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
         for citation in QuoteChecker(state).cite(case["answer"])
     ]
     assert found == case["quotes"]
+
+
+def test_a_quote_may_span_a_page_footer() -> None:
+    state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
+    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _EXACT)]
+
+
+def test_the_heads_above_a_page_are_found_at_their_own_place() -> None:
+    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500))
+    text = f"# Figures\n\n| City | Births |\n| --- | --- |\n{rows}\nThe end.\n"
+    state = begin(make_state(text))
+    state = expand_by_agent(state, f"{next(state.library.walk())}:2")[0]
+    (citation,) = _cite('It says "City | Births" [{Figures}].', state)
+    assert citation.state is _EXACT
+    assert citation.place == "line 3"
+    (row,) = _cite('It says "City 1 | 7" [{Figures}].', state)
+    assert row.state is _NOT_FOUND

@@ -11,6 +11,7 @@ from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
+from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.runner import TableRun, fill_table, format_estimate
 from roamtui.table.store import hold_table, list_rows, read_table
@@ -192,3 +193,23 @@ async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, f
     with hold_table(read_table(folder)), pytest.raises(StoreError, match="another program is using it"):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()
+
+
+async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path) -> None:
+    gate = asyncio.Event()
+
+    def answer_once(request: ModelRequest) -> ScriptedReply:
+        reply = answer(request)
+        return reply if len(first.requests) < 3 else ScriptedReply(text=reply.text, gate=gate)
+
+    first = ScriptedModel([answer_once] * 10)
+    task = asyncio.create_task(fill(define(folder, leases, PERIOD, PETS), first))
+    await wait_until(lambda: len(first.requests) == 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert first.is_closed
+    second = answering_model()
+    run, table = await fill(define(folder, leases, PERIOD, PETS), second)
+    assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
+    assert list_states(table) == [["found", "found"], ["found", "partly"]]

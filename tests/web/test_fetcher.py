@@ -155,3 +155,18 @@ def test_proxy_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
         server.handlers["/"] = answer(PAGE)
         assert fetcher.fetch(server.origin, allow(server)).body == PAGE
         assert proxy.connections == 0
+
+
+def test_a_refresh_to_another_origin_must_be_allowed() -> None:
+    internet = FakeInternet()
+    with HostileServer() as first, HostileServer() as second, open_fetcher(internet=internet) as fetcher:
+        internet.add("old.example", first)
+        internet.add("docs.example", second, address="93.184.215.15")
+        first.handlers["/"] = _page(REFRESH.format("http://docs.example/"))
+        second.handlers["/"] = _page(REFRESH.format(f"http://127.0.0.1:{second.port}/private"))
+        with pytest.raises(OriginNotApprovedError):
+            fetcher.fetch("http://old.example", allow("http://old.example"))
+        assert second.connections == 0
+        with pytest.raises((FetchError, OriginNotApprovedError)):
+            fetcher.fetch("http://old.example", allow("http://old.example"), follows_public=True)
+        assert second.paths == ["/"]
