@@ -220,8 +220,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             latest = next((summary for summary in summaries if summary.is_continuable), None)
             if latest is None:
                 raise UsageError(
-                    "no conversation about this document can be continued: `roamtui conversations` lists all."
-                    " To start one, leave out --continue."
+                    f"no conversation about this document can be continued.{store.format_damaged()} "
+                    "To start one, leave out --continue."
                 )
             damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
             if damaged:

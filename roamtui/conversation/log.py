@@ -29,6 +29,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import StoreError, UsageError, format_reason
 from roamtui.paths import conversations_path, is_standard_input
+from roamtui.plain import format_count
 
 _HEAD_START = b'{"format": "roamtui conversation", "version": '
 _HEAD = _HEAD_START + b"4}\n"
@@ -293,9 +294,14 @@ class ConversationStore:
             if summary.is_continuable and is_asked_here:
                 return summary
         raise UsageError(
-            "no conversation can be continued yet: `roamtui conversations` lists all."
-            " Name a document to start one."
+            f"no conversation can be continued yet.{self.format_damaged()} Name a document to start one."
         )
+
+    def format_damaged(self) -> str:
+        """Say how many logs cannot be read, in a sentence after a space. Empty if all can be."""
+        damaged = sum(bool(summary.problem) for summary in self.list())
+        count = format_count(damaged, "saved conversation")
+        return f" {count} cannot be read: `roamtui conversations` says why." if damaged else ""
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""

@@ -113,7 +113,7 @@ def test_if_no_log_can_be_read_continuing_says_so(run: RunCommand, garden: Path)
     for line in (("ask", garden, "And a spade?", "--continue"), ("--continue", "--plain")):
         refused = run(*line)
         assert refused.code == 2
-        assert "`roamtui conversations` lists all." in refused.err
+        assert "1 saved conversation cannot be read: `roamtui conversations` says why." in refused.err
 
 
 def test_the_newest_conversation_that_is_not_damaged_is_continued(run: RunCommand, garden: Path) -> None:
