@@ -180,8 +180,7 @@ class WorkerProcess:
 
     async def _wait_for_exit(self) -> None:
         if self._reader_task is not None:
-            await self._reader_task
-            self._reader_task = None
+            await asyncio.wait((self._reader_task,))  # unlike await, it does not cancel the task
 
     def _kill(self, process: Process) -> None:
         """End a process. Every waiting job learns that no more events will come."""

@@ -83,6 +83,12 @@ async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model:
     model, worker = make_model("deaf", cancel_seconds=0.05)
     await read_first(model, "never to end")
     assert worker.pid is None
+    waiting = asyncio.create_task(collect(model))
+    await asyncio.sleep(0)
+    waiting.cancel()  # while it waits for the end of the process
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert worker.pid is None
     assert join_text(await collect(model, make_request(QUICK))) == QUICK
 
 
