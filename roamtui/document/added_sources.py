@@ -96,7 +96,8 @@ def restore_sources(
     if wanted[0].key:
         return open_all(wanted, opener, library.source)
     if library.root.key == LISTING_KEY:  # a single document, perhaps from standard input
-        library = Library(source=library.source, root=library.grafts[library.root.ids[0]])
+        root = library.grafts[library.root.ids[0]]
+        library = replace(library, root=root, grafts={}, aliases={}, sources=())
     else:
         library, loader = opener(library.source)
     return _add_all(library, loader, wanted[1:], opener)

@@ -34,6 +34,8 @@ class NodeKind(StrEnum):
     FOLDER = "folder"
 
 
+SMALL_SITE_PAGES_MAX = 40
+"""Maximum number of pages of a site that is read whole at the first question."""
 LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
 """Kinds of nodes whose document is loaded only when it is needed."""
 
@@ -158,6 +160,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""
     """Origin of the page if nobody has approved it; else empty."""
+    is_site: bool = False
+    """Whether it lists the pages of a site. Those of a small site are read like files of a folder."""
 
     @cached_property
     def _children(self) -> dict[int, tuple[str, ...]]:
@@ -180,6 +184,18 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
         """Row of the title: `sole_row` if it has children, else None."""
         row = self.sole_row
         return row if row is not None and self.columns.ends[row] - row > 1 else None
+
+    @property
+    def ids_read_at_first(self) -> tuple[str, ...]:
+        """Ids of the files of a folder, or the pages of a small site: the first question reads them."""
+        kinds = self.columns.kinds
+        if self.is_site and kinds.count(NodeKind.LINK) <= SMALL_SITE_PAGES_MAX:
+            kind = NodeKind.LINK
+        elif self.columns.has_files:
+            kind = NodeKind.FILE
+        else:
+            return ()
+        return tuple(node_id for node_id, each in zip(self.ids, kinds, strict=True) if each is kind)
 
     @property
     def has_preamble(self) -> bool:

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -46,8 +46,6 @@ _PAGE_LENGTH_MIN = 1_500
 _CACHED_NODES_MAX = 1_000
 _CACHED_TEXTS_MAX = 32
 """Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
-SMALL_SITE_PAGES_MAX = 40
-"""Maximum number of pages of a site that is read whole at the first question."""
 _LIST_NAMES = frozenset({"llms.txt", "llms-full.txt"})
 _LISTED_KINDS = (NodeKind.FILE, NodeKind.FOLDER)
 
@@ -185,8 +183,6 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
     sources: tuple[LibrarySource, ...] = ()
     """Its sources, if a person has added or removed any; see `document/added_sources.py`. The root is then a
     listing of the documents of all sources."""
-    is_site: bool = False
-    """Whether its root lists the pages of a site. Those of a small site are read like files of a folder."""
 
     @cached_property
     def _nodes(self) -> dict[str, Node]:
@@ -260,12 +256,9 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def unloaded_files(self) -> tuple[str, ...]:
-        """The files of the folder, or the pages of a small site, that have not been read yet, in order."""
-        kinds = self.root.columns.kinds
-        is_small_site = self.is_site and kinds.count(NodeKind.LINK) <= SMALL_SITE_PAGES_MAX
-        read_kind = NodeKind.LINK if is_small_site else NodeKind.FILE
-        rows = (row for row, kind in enumerate(kinds) if kind is read_kind)
-        return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
+        """The files of the folder, and the pages of small sites, that have not been read yet, in order."""
+        node_ids = chain.from_iterable(document.ids_read_at_first for document in self.documents)
+        return tuple(node_id for node_id in node_ids if self.current_id(node_id) not in self.grafts)
 
     def children(self, section_id: str) -> tuple[str, ...]:
         """Return the ids of the children of a node, or of the top nodes for `root_id`."""

@@ -114,6 +114,7 @@ class Loader:
         self, library: Library, urls: Sequence[str], approved: frozenset[str]
     ) -> dict[str, Document]:
         fetch = partial(self.fetch, allowed=self.make_allowed_origins(approved))
+        has_site = any(document.is_site for document in library.documents)
 
         def load_page(url: str) -> Document:
             if url == library.root.url:
@@ -125,7 +126,7 @@ class Loader:
             try:
                 page = self._twins.prefer(fetch, fetch(url))
                 document = parse_page(
-                    page, key=url, has_links=not library.is_site, conversion=self.options.conversion
+                    page, key=url, has_links=not has_site, conversion=self.options.conversion
                 )
             except OriginNotApprovedError as error:
                 document = make_refusal(url, error.origin)

@@ -16,8 +16,13 @@ from msgspec.structs import replace
 
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.formats import HTML
-from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
-from roamtui.document.library import SMALL_SITE_PAGES_MAX
+from roamtui.document.document import (
+    SMALL_SITE_PAGES_MAX,
+    Document,
+    NodeKind,
+    NodeRow,
+    build_columns,
+)
 from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError

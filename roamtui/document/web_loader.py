@@ -216,6 +216,6 @@ def _open_outline(
     if outline is None:
         return None
     is_own = covers_origin(origin_of(url), origin_of(first.final_url))
-    library = Library(source=url, root=outline, is_site=is_own)
+    library = Library(source=url, root=replace(outline, is_site=is_own))
     first_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({first_id: page})
