@@ -15,7 +15,9 @@ from typing import Any
 from lxml import etree
 
 _TEX_COMMAND = re.compile(r"\\[A-Za-z]+")
-_ENDS = {"Para": "\n", "Plain": "\n", "Header": "\n"}
+_ENDS = {"Image": " ", "Para": "\n", "Plain": "\n", "Header": "\n"}
+REPEATED = re.compile("\x1e[^\x1e]*\x1e")
+"""The text of a merged cell in its other columns and rows, where the Markdown may have it again."""
 _HIDDEN_DOCX = (
     "//*[local-name()='r'][*[local-name()='rPr']/*[local-name()='vanish'][not(@*='0' or @*='false' or @*='off')]]"
     " | //*[local-name()='tblCaption' or local-name()='tblDescription']"
@@ -31,7 +33,7 @@ _HIDDEN_ODT = (
 
 
 def read_by_pandoc(data: bytes, kind: str) -> str:
-    """Read a file by pandoc, with its notes at the end."""
+    """Read a file by pandoc, with its notes at the end and the texts of merged cells in each row and column."""
     command = ["pandoc", "-f", kind, "-t", "json"]
     run = subprocess.run(command, input=data, capture_output=True, check=True, timeout=300)
     notes: list[Any] = []
@@ -58,13 +60,28 @@ def _walk(node: Any, notes: list[Any]) -> Iterator[str]:  # noqa: ANN401 - JSON
         case {"t": "Note", "c": content}:
             notes.append(content)
         case {"t": kind, "c": content}:
+            yield " " if kind == "Image" else ""
             yield from _walk(content, notes)
             yield _ENDS.get(kind, "")
+        case [[str(), *_], {"t": str()}, int(rows), int(columns), list(blocks)]:
+            text = "".join(_walk(blocks, notes))
+            yield repeat_text(text, rows * columns)
         case list():
             for each in node:
                 yield from _walk(each, notes)
         case _:  # attributes and measures
             pass
+
+
+def repeat_text(text: str, count: int) -> str:
+    """Write a text once, and its repetitions so that `REPEATED` finds them."""
+    return f"{text}\x1e{f' {text}' * (count - 1)}\x1e"
+
+
+def parse_part(name: str, part: bytes) -> Any:  # noqa: ANN401 - lxml has no types
+    """Parse a part of an archive. One that is not XML has no elements."""
+    is_xml = name.endswith(("xml", ".rels")) and part.strip()
+    return etree.fromstring(part, etree.XMLParser(recover=True)) if is_xml else etree.Element("empty")
 
 
 def remove_elements(data: bytes, path: str) -> bytes:
@@ -73,8 +90,7 @@ def remove_elements(data: bytes, path: str) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(stream, "w") as changed:
         for name in archive.namelist():
             part = archive.read(name)
-            is_xml = name.endswith(("xml", ".rels")) and part.strip()
-            root = etree.fromstring(part if is_xml else "<empty/>", etree.XMLParser(recover=True))
+            root = parse_part(name, part)
             found = root.xpath(path)
             for each in found:
                 each.clear(keep_tail=True)
@@ -91,28 +107,37 @@ def read_odt(data: bytes) -> str:
     return read_by_pandoc(remove_elements(data, _HIDDEN_ODT), "odt")
 
 
-def read_pptx(data: bytes) -> str:
-    """Read the slides of a deck, each with its notes."""
+def read_pptx(data: bytes) -> list[str]:
+    """Read a deck in two orders: each slide from top to bottom below its title, or as in the file; then its notes."""
+    return [_read_slides(data, is_sorted=is_sorted) for is_sorted in (True, False)]
+
+
+def _read_slides(data: bytes, *, is_sorted: bool) -> str:
     from pptx import Presentation  # noqa: PLC0415 - in an environment of its own
 
     lines: list[str] = []
     for slide in Presentation(io.BytesIO(data)).slides:
-        lines += _list_shape_texts(slide.shapes)
+        lines += _list_shape_texts(slide.shapes, is_sorted=is_sorted)
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         lines += [notes.text] if notes is not None else []
     return "\n".join(lines)
 
 
-def _list_shape_texts(shapes: Any) -> Iterator[str]:  # noqa: ANN401 - python-pptx
-    for shape in shapes:
+def _list_shape_texts(shapes: Any, *, is_sorted: bool) -> Iterator[str]:  # noqa: ANN401 - python-pptx
+    def get_order(shape: Any) -> tuple[bool, int, int]:  # noqa: ANN401
+        is_title = shape.is_placeholder and shape.placeholder_format.type in (1, 3)
+        return (not is_title, shape.top or 0, shape.left or 0)
+
+    for shape in sorted(shapes, key=get_order) if is_sorted else shapes:
         is_edge = shape.is_placeholder and shape.placeholder_format.type in (13, 14, 15, 16)
         if shape.shape_type == 6:
-            yield from _list_shape_texts(shape.shapes)
+            yield from _list_shape_texts(shape.shapes, is_sorted=is_sorted)
         elif shape.has_text_frame and not is_edge:
             yield shape.text_frame.text
         elif getattr(shape, "has_table", False):
             for row in shape.table.rows:
-                yield from (cell.text for cell in row.cells if not cell.is_spanned)
+                for cell in row.cells:
+                    yield "" if cell.is_spanned else repeat_text(cell.text, cell.span_height * cell.span_width)
         elif shape._element.tag.endswith("}pic"):
             yield shape._element._nvXxPr.cNvPr.get("descr", "")
 
@@ -124,10 +149,13 @@ def read_xlsx(data: bytes) -> str:
 
     lines: list[str] = []
     for sheet in load_workbook(io.BytesIO(data), data_only=True).worksheets:
+        merged = {(area.min_row, area.min_col): area.size for area in sheet.merged_cells.ranges}
         lines.append(sheet.title if any(map(any, sheet.values)) else "")
         for row in sheet.iter_rows():
             for cell in row:
-                lines.append(unescape(_write_value(cell.value, cell.number_format)))
+                size = merged.get((cell.row, cell.column), {"rows": 1, "columns": 1})
+                text = unescape(_write_value(cell.value, cell.number_format))
+                lines.append(repeat_text(f"{text}\n", size["rows"] * size["columns"]))
     return "\n".join(lines)
 
 
@@ -148,7 +176,7 @@ def _write_value(value: object, number_format: str) -> str:
             return str(value)
 
 
-READERS: dict[str, Callable[[bytes], str]] = {
+READERS: dict[str, Callable[[bytes], str | list[str]]] = {
     "docx": read_docx,
     "odt": read_odt,
     "pptx": read_pptx,
