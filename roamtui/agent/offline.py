@@ -29,6 +29,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.not_found import UNCERTAIN
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
 from roamtui.markdown.passages import is_in_code
@@ -69,7 +70,7 @@ async def read_offline(
     if searcher is not None:
         searcher.refresh(state.library)
     try:
-        hits, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
+        hits, choice = await call_in_thread(_find_passages, state, question, searcher, policy)
     except RoamtuiError as failure:
         error = str(failure)
     else:
@@ -96,7 +97,7 @@ async def add_passages(
         return outcome
     try:
         question = state.exchanges[-1].question
-        _, choice = await asyncio.to_thread(_find_passages, state, question, searcher, policy)
+        _, choice = await call_in_thread(_find_passages, state, question, searcher, policy)
     except RoamtuiError:
         return outcome
     if not choice.passages:

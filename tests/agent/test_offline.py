@@ -2,11 +2,14 @@
 
 import asyncio
 import re
+import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
 from msgspec.structs import replace
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.presentation import list_passages, match_proof
@@ -23,6 +26,7 @@ from roamtui.errors import ModelError, StoreError
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
+from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
@@ -291,3 +295,32 @@ async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
     assert exchange.answer[passage.start : passage.end] == passage.quote
     assert passage.span is not None
     assert library.text_at(passage.span) == passage.quote
+
+
+def test_a_question_whose_search_takes_long_does_not_delay_the_end_of_the_program() -> None:
+    has_begun = threading.Event()
+    may_end = threading.Event()
+    has_ended = threading.Event()
+
+    class SlowSearcher(FakeSearcher):
+        @override
+        def search(
+            self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+        ) -> tuple[Hit, ...]:
+            has_begun.set()
+            may_end.wait(3)
+            has_ended.set()
+            return ()
+
+    async def ask_and_stop() -> None:
+        library = Library(source="ferry.md", root=parse_document(FERRY))
+        agent = Agent(Conversation(library), NoModel(), SlowSearcher())
+        asking = asyncio.create_task(agent.ask("When does the ferry run?"))
+        await asyncio.to_thread(has_begun.wait)
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+
+    asyncio.run(ask_and_stop())
+    assert not has_ended.is_set()
+    may_end.set()
