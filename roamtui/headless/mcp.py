@@ -57,6 +57,8 @@ class McpSession:
         self._opened: tuple[Library, Loader | None] | None = None
         self._library: Library | None = None
         """The library with the files that were loaded. None before the first call."""
+        self._has_untold_change = False
+        """Whether a library that calls had read has changed, and no result has said so."""
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
         """When a call last looked at the files for changes."""
@@ -84,7 +86,7 @@ class McpSession:
             shown = shorten(sanitise_line(name), 60)
             raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.')
         async with self._calling:
-            library, loader, has_changed = await asyncio.to_thread(self._refresh)
+            library, loader = await asyncio.to_thread(self._refresh)
             conversation = Conversation(library, options=OpenSectionOptions(), source_loader=loader)
             context = ToolContext(
                 conversation=conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX
@@ -92,23 +94,23 @@ class McpSession:
             outcome = await self._tools[name].run(arguments, context)
         if outcome.is_refused:
             raise UsageError(outcome.text)
-        return sanitise_text("\n\n".join([outcome.text, *([_CHANGED_NOTE] if has_changed else [])]))
+        notes = [_CHANGED_NOTE] if self._has_untold_change else []
+        self._has_untold_change = False
+        return sanitise_text("\n\n".join([outcome.text, *notes]))
 
-    def _refresh(self) -> tuple[Library, Loader | None, bool]:
-        """Return the library and its loader, and whether they were read again after the call before."""
-        has_changed = False
-        was_read = self._library is not None
+    def _refresh(self) -> tuple[Library, Loader | None]:
+        """Return the library and its loader, read again if the source has changed."""
         if time.monotonic() - self._checked_at >= _CHECK_SECONDS:
             stamps = self._files.read()
-            has_changed = stamps != self._stamps
+            if stamps != self._stamps:
+                self._has_untold_change |= self._library is not None
+                self._opened = None
+                self._library = None
             self._stamps = stamps
             self._checked_at = time.monotonic()
-        if has_changed:
-            self._opened = None
-            self._library = None
         opened, loader = self._open()
         if self._library is None:
             library = opened if loader is None else load_files(opened, loader)
             self._searcher = self._make_searcher(library) if self._make_searcher is not None else None
             self._library = library
-        return self._library, loader, has_changed and was_read
+        return self._library, loader

@@ -160,7 +160,7 @@ async def _answer(
         case "tools/list":
             result = {"tools": tools}
         case "tools/call":
-            result = await _call_tool(await session, params)
+            result = await _call_tool(await asyncio.shield(session), params)
         case method:
             error = {"code": _NO_METHOD, "message": f"roamtui does not know the method {method!r}."}
             _write({"id": message["id"], "error": error})

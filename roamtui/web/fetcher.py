@@ -170,13 +170,15 @@ class Fetcher:
     def _load_or_fetch(self, url: str, *, allows_local: bool) -> tuple[HttpResponse, str]:
         """Return the response, fetched or cached, with the error if the fetch failed."""
         cached = None if self._cache is None else self._cache.load(url)
+        if cached is not None and cached.allowed_local and not allows_local:
+            cached = None
         if self._options.is_offline:
             if cached is None:
                 raise FetchError(f"{url} is not cached. Open it once without --no-network.")
             return cached, ""
         if cached is not None and cached.status not in MISSING_STATUSES and not self._options.always_fetch:
-            is_fresh = 0 <= time.time() - cached.fetched_at < self._options.fresh_seconds
-            if is_fresh and (allows_local or not cached.allowed_local):
+            age = time.time() - cached.fetched_at
+            if 0 <= age < self._options.fresh_seconds:
                 return cached, ""
         try:
             response = self._client.send(url, allows_local=allows_local)

@@ -7,7 +7,6 @@ one of them names, or in a list of links outside of the page's main text. The ma
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,7 +53,8 @@ class Navigation(Struct, frozen=True):
 def read_navigation(page: FetchedPage, *, is_frame: bool = False) -> Navigation:
     """Read the lists of links on an HTML page. All of a frame is a navigation."""
     root = parse_start(page.body, page.charset, _LENGTH_MAX)
-    base = urljoin(page.final_url, next((each.get("href", "") for each in root.iter("base")), ""))
+    written_base = next((each.get("href", "") for each in root.iter("base")), "")
+    base = resolve_href(page.final_url, written_base) or page.final_url
     page_title = root.findtext(".//title", "")
     areas, lists = ([root], []) if is_frame else _find_areas(root)
     frames = [*root.iter("frame"), *(frame for area in areas for frame in area.iter("iframe"))]

@@ -142,10 +142,9 @@ def test_links_that_lead_nowhere_on_the_site_are_no_pages() -> None:
     with FakeSite(make_pages(f"<nav><ul>{items}<li><a href=/private/x>X</a></li></ul></nav>")) as site:
         site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"
         assert list_pages(open_site(site), site) == ["Home /", "L /a.html"]
-        site.pages["/"] = PAGE.format(
-            '<base href="https://other.example/"><nav><a href="a.html">A</a></nav>', "Start", ""
-        )
-        assert open_site(site).root.title == "Start"
+        for base in ("https://other.example/", "http://["):
+            site.pages["/"] = PAGE.format(f'<base href="{base}"><nav><a href="a.html">A</a></nav>', "Start", "")
+            assert open_site(site).root.title == "Start"
 
 
 def test_a_huge_navigation_is_cut_and_that_is_said() -> None:

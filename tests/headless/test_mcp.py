@@ -148,6 +148,20 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     assert reads == 2
 
 
+async def test_a_change_is_said_after_a_read_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.mcp._CHECK_SECONDS", 0)
+    page = tmp_path / "one.md"
+    page.write_text("# One\n\nThe old words.\n", "utf-8")
+    served = McpSession(lambda: Bootstrap().open((str(page),)), sources=(str(page),))
+    assert "has changed" not in await served.call("outline", {})
+    page.unlink()
+    assert "There is no file" in await read_error(served, "outline", {})
+    page.write_text("# Two\n\nSome newer words.\n", "utf-8")
+    assert "needs section_ids" in await read_error(served, "expand_sections", {})
+    assert "has changed" in await served.call("outline", {})
+    assert "has changed" not in await served.call("outline", {})
+
+
 async def test_what_changes_before_the_first_call_is_read_again(tmp_path: Path) -> None:
     page = tmp_path / "one.md"
     page.write_text("# One\n\nThe old words.\n", "utf-8")
@@ -218,6 +232,18 @@ def test_a_client_may_call_before_the_handshake_and_two_chats_get_the_same_text(
     assert replies[1]["tools"][0]["name"] == "outline"
     assert replies[4]["serverInfo"]["name"] == "roamtui"
     assert all("Classes A, B, D and F" in replies[number]["content"][0]["text"] for number in (2, 3))
+
+
+def test_a_call_that_is_cancelled_while_the_source_opens_ends_no_other() -> None:
+    call = {"method": "tools/call", "params": {"name": "list_documents"}}
+    cancelling = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+    with start_server(HANDBOOK) as (_, stdin, stdout, _):
+        for messages in (({"id": 1, **call}, {"id": 2, "method": "ping"}), (cancelling, {"id": 3, **call})):
+            stdin.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
+            stdin.flush()
+            reply = json.loads(stdout.readline())
+    assert reply["id"] == 3
+    assert not reply["result"]["isError"]
 
 
 def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:

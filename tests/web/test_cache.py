@@ -128,6 +128,12 @@ def test_a_cached_page_of_a_typed_local_site_is_not_used_for_an_approved_one(tmp
         assert fetcher.fetch("http://inside.example/a", allow("http://inside.example")).body == b"secret"
         with pytest.raises(FetchError, match="not a public address"):
             fetcher.fetch("http://inside.example/a", approve("http://inside.example"))
+        del internet.answers["inside.example"]
+        for is_offline in (False, True):
+            with open_fetcher(tmp_path, internet, is_offline=is_offline, fresh_seconds=0.0) as other:
+                assert other.fetch("http://inside.example/a", allow("http://inside.example")).body == b"secret"
+                with pytest.raises(FetchError):
+                    other.fetch("http://inside.example/a", approve("http://inside.example"))
 
 
 def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
