@@ -116,7 +116,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     """
     path = path or config_path()
     try:
-        written = tomllib.loads(path.read_text("utf-8"))
+        written = tomllib.loads(path.read_text("utf-8-sig"))
         table = _drop_empty(written) | {name: written[name] for name in ("keys",) if name in written}
     except (FileNotFoundError, NotADirectoryError):
         table = {}
@@ -148,7 +148,20 @@ def _convert(table: dict[str, Any], origin: str) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{origin}: {_explain(error)}") from None
+        reason = _explain(error)
+        if "models[...]" in reason:
+            reason = reason.replace("models[...]", _find_wrong_model(table["models"]))
+        raise UsageError(f"{origin}: {reason}") from None
+
+
+def _find_wrong_model(models: Mapping[str, Any]) -> str:
+    """Return the key of the first model with a wrong setting, which msgspec does not name."""
+    for name, own in models.items():
+        try:
+            msgspec.convert(own, ModelSettings)
+        except msgspec.ValidationError:
+            return f"models.{json.dumps(sanitise_line(name), ensure_ascii=False)}"
+    return "models"
 
 
 def list_keys(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
@@ -218,7 +231,7 @@ def save_settings(path: Path, values: Mapping[str, str]) -> None:
     lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
     try:
         target = path.resolve()
-        old_text = target.read_bytes().decode("utf-8") if target.exists() else ""
+        old_text = target.read_bytes().decode("utf-8-sig") if target.exists() else ""
         document = tomlkit.parse(old_text)
         new = [line for key, line in lines.items() if values[key] and key not in document]
         for key in values.keys() & document.keys():

@@ -65,6 +65,9 @@ def test_a_new_file_is_its_owners_alone_and_keeps_the_mode_that_the_person_gives
     save_settings(path, {"theme": "dusk"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [entry.name for entry in path.parent.iterdir()] == ["config.toml"]
+    path.write_text("# c\n", "utf-8-sig")
+    save_settings(path, {"theme": "dawn"})
+    assert read(path) == 'theme = "dawn"\n# c\n'
 
 
 def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from roamtui.commands.arguments import (
     add_conversation_arguments,
     add_source,
     make_bootstrap,
-    open_sources,
 )
 from roamtui.errors import RoamtuiError, UsageError
 
@@ -62,8 +61,10 @@ def _run_serve(args: Namespace) -> None:
         raise RoamtuiError(MISSING_EXTRA.format("serve")) from None
     if is_standard_input(args.source):
         raise UsageError("`roamtui serve` cannot read a document from standard input. Name a file.")
-    bootstrap, *_ = open_sources(args)
-    bootstrap.make_model()  # errors must be reported here, because the browser starts the app
+    bootstrap = make_bootstrap(args)
+    # Errors must be reported here, because the browser starts the app.
+    bootstrap.open([args.source])
+    bootstrap.make_model()
     title = os.path.basename(args.source)  # noqa: PTH119 - an address, too
     run_server(["--", args.source], port=args.port, title=title)
 

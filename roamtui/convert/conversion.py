@@ -12,7 +12,6 @@ from roamtui.convert.decode import decode_html, decode_text
 from roamtui.convert.formats import FORMATS, FORMATS_BY_NAME, HTML, SEPARATED, TEXT_SUFFIXES, Format
 from roamtui.errors import SourceError
 
-_BYTES_MAX = 200_000_000
 _QUICK_BYTES_MAX = 300_000
 """A page, table or text up to this size is converted in this process, which is quicker."""
 _SAMPLE_LENGTH = 65_536
@@ -36,13 +35,8 @@ def convert(
     With `ocr_languages`, OCR reads the scanned pages of a PDF, which may take an hour.
 
     Raises:
-        SourceError: The file is damaged, protected or too large, or the converter is not installed.
+        SourceError: The file is damaged or protected, or the converter is not installed.
     """
-    if len(data) > _BYTES_MAX:
-        raise SourceError(
-            f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. "
-            "Split it into smaller files, or convert it to text."
-        )
     if is_quick(source_format, data):
         converted = source_format.load_converter()(data, name)
     else:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any
 
-from lxml.etree import iterwalk
+from lxml.etree import XPath, iterwalk
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -33,7 +33,11 @@ _LINE_SEPARATOR = "\u2028"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _BRACKET = re.compile(r"(\\.)|[\[\]]")
 """A bracket, or a pair that may be an escaped one."""
+_LONE_BRACKET = re.compile(r"(\\.|\[(?:[^\[\]\\]|\\.)*\])|[\[\]]")
+"""The same, or what stands between two brackets, which the words of a link may have."""
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
+_TEXT_BEFORE = XPath("preceding::text()[1]")
+_TEXT_AFTER = XPath("following::text()[1]")
 _TICKS = re.compile("`+")
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
@@ -162,18 +166,41 @@ def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
     """Write what is in an element. Marks that are already open `around` it are not written again."""
-    pieces = [_write_text(element.text)]
+    write = _write_text if "link" not in around else _write_linked
+    pieces = [write(element.text)]
     for child in element:
         if child.tag == "sub":
-            before = next(filter(None, reversed(pieces)), "").removesuffix("</sup>").rstrip("*~`")
             # Only a lowered text that would join a number is marked, unlike the 2 of `H2O`.
-            child.tag = "sub" if before[-1:].isdigit() or (child.tail or "")[:1].isdigit() else "span"
-        pieces += [*_write_element(child, around), _write_text(child.tail)]
+            before = _read_beside(child, _TEXT_BEFORE)
+            after = _read_beside(child, _TEXT_AFTER)
+            child.tag = "sub" if before[-1:].isdigit() or after[:1].isdigit() else "span"
+        pieces += [*_write_element(child, around), write(child.tail)]
     return pieces
+
+
+def _read_beside(element: Any, find: XPath) -> str:
+    """Return the text beside an element in its block, whatever marks are around the two."""
+    text = next(iter(find(element)), None)
+    if text is None:
+        return ""
+    owner = text.getparent()
+    around = [*([owner] if text.is_text else []), *owner.iterancestors()]
+    block = next((each for each in around if each.tag in BLOCKS), None)
+    return str(text) if block is next(element.iterancestors(*BLOCKS), None) else ""
 
 
 def _write_text(text: str | None) -> _Piece:
     return escape_inline(_SPACES.sub(" ", text)) if text else ""
+
+
+def _write_linked(text: str | None) -> _Piece:
+    return _write_label(_SPACES.sub(" ", text), _LONE_BRACKET) if text else ""
+
+
+def _write_label(text: str, bracket: re.Pattern[str]) -> str:
+    """Write a text that stands between the brackets of a link or an image, and escape its own."""
+    escaped = escape_inline(f"{text}]")[:-1]  # the bracket after it could be escaped by its end
+    return bracket.sub(lambda sign: sign[1] or f"\\{sign[0]}", escaped)
 
 
 def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  # noqa: PLR0911, PLR0912 - one for each kind
@@ -202,9 +229,7 @@ def _write_element(element: Any, around: frozenset[str]) -> Sequence[_Piece]:  #
             source = element.get("src")
             if next(element.iterancestors(*HEADINGS), None) is not None:
                 return [escape_inline(alt)]
-            escaped = escape_inline(f"{alt}]")[:-1]  # the bracket after it could be escaped by its end
-            words = _BRACKET.sub(lambda sign: sign[1] or f"\\{sign[0]}", escaped)
-            return [f"![{words}]({source})"] if alt or source else []
+            return [f"![{_write_label(alt, _BRACKET)}]({source})"] if alt or source else []
         case "ruby":
             return _write_ruby(element, around)
         case name if name in BLOCKS:

@@ -20,7 +20,10 @@ from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions,
 DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES.union((".md", ".markdown", ".mdown", ".mkd", ".mdx"), TEXT_SUFFIXES)
 """Suffixes of the documents in a folder, in lower case."""
 _PLAIN_SUFFIXES = frozenset({".log", *SEPARATED.suffixes})
-_PIPE_BYTES_MAX = 200_000_000
+_BYTES_MAX = 200_000_000
+_TOO_LARGE = (
+    f"{{}} is larger than {_BYTES_MAX // 1_000_000} MB. Split it into smaller files, or convert it to text."
+)
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -48,10 +51,9 @@ def read_source(
     if is_standard_input(name):
         if sys.stdin is None or sys.stdin.isatty():
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-        data = sys.stdin.buffer.read(_PIPE_BYTES_MAX + 1)  # it may be endless
-        if len(data) > _PIPE_BYTES_MAX:
-            size = _PIPE_BYTES_MAX // 1_000_000
-            raise SourceError(f"Standard input is larger than {size} MB. Save it as several smaller files.")
+        data = sys.stdin.buffer.read(_BYTES_MAX + 1)  # it may be endless
+        if len(data) > _BYTES_MAX:
+            raise SourceError(_TOO_LARGE.format("Standard input"))
         return to_raw_text(data, source="-", name="standard input", conversion=conversion)
     path = Path(name)
     check_file(path)
@@ -95,7 +97,7 @@ def to_raw_text(
 
 
 def check_file(path: Path) -> None:
-    """Raise a `SourceError` if a file is missing, a folder or a device."""
+    """Raise a `SourceError` if a file is missing, a folder, a device or too large."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -104,6 +106,8 @@ def check_file(path: Path) -> None:
         raise SourceError(f"{path} is a folder, not a file. Name a document.")
     if not stat.S_ISREG(status.st_mode):
         raise SourceError(f"{path} is a device or pipe, not a document. Name a file.")
+    if status.st_size > _BYTES_MAX:
+        raise SourceError(_TOO_LARGE.format(path))
 
 
 def has_headings(name: str) -> bool:

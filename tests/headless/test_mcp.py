@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 
@@ -236,14 +236,15 @@ def test_a_client_may_call_before_the_handshake_and_two_chats_get_the_same_text(
 
 def test_a_call_that_is_cancelled_while_the_source_opens_ends_no_other() -> None:
     call = {"method": "tools/call", "params": {"name": "list_documents"}}
+    replies: list[dict[str, Any]] = []
     cancelling = {"method": "notifications/cancelled", "params": {"requestId": 1}}
     with start_server(HANDBOOK) as (_, stdin, stdout, _):
         for messages in (({"id": 1, **call}, {"id": 2, "method": "ping"}), (cancelling, {"id": 3, **call})):
             stdin.write(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
             stdin.flush()
-            reply = json.loads(stdout.readline())
-    assert reply["id"] == 3
-    assert not reply["result"]["isError"]
+            replies.append(json.loads(stdout.readline()))
+    assert [reply["id"] for reply in replies] == [2, 3]
+    assert not replies[1]["result"]["isError"]
 
 
 def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:

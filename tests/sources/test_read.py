@@ -44,7 +44,14 @@ class _EndlessBytes(io.RawIOBase):
 
 def test_endless_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(_EndlessBytes())))
-    assert _refuse("-") == "Standard input is larger than 200 MB. Save it as several smaller files."
+    assert _refuse("-") == "Standard input is larger than 200 MB. Split it into smaller files, or convert it to text."
+
+
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.touch()
+    os.truncate(path, 300_000_000_000)
+    assert _refuse(path) == f"{path} is larger than 200 MB. Split it into smaller files, or convert it to text."
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])

@@ -24,7 +24,9 @@ from roamtui.errors import SourceError
 
 _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
-"""Time limit for reading the pages, without OCR. No page is started after it."""
+"""Time limit for reading the pages. No page is started after it."""
+_SCANS_SECONDS_MAX = 3_000
+"""The same with OCR. What follows it has to fit into the time of a `ConversionRequest`."""
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
 _OCR_SECONDS_MAX = 60
@@ -102,7 +104,7 @@ def _read_pages(
     """Read all pages, within limits. Also return notes on missing text, and its kinds in a few words."""
     pages: list[PageText] = []
     without_text: list[int] = []
-    deadline = time.monotonic() + _SECONDS_MAX
+    deadline = time.monotonic() + (_SCANS_SECONDS_MAX if ocr_languages else _SECONDS_MAX)
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() > deadline:
             break
@@ -110,9 +112,7 @@ def _read_pages(
             rows = read_rows(page) if page is not None else []
             links = page.links if page is not None and rows else []
             if page is not None and not rows and not page.is_blank() and ocr_languages:
-                started = time.monotonic()
                 rows = recognise_rows(page, ocr_languages)
-                deadline += time.monotonic() - started
             if not rows and (page is None or not page.is_blank()):
                 without_text.append(number + 1)
             pages.append(PageText(rows, links))

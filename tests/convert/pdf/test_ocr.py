@@ -47,6 +47,13 @@ def test_a_language_that_is_not_installed_is_named() -> None:
         convert_pdf(make_scan(_TEXT_PDF, [0]), "scan.pdf", ocr_languages=["xyz"])
 
 
+def test_scans_are_read_as_far_as_the_time_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.convert.pdf.convert._SCANS_SECONDS_MAX", 0.05)
+    converted = convert_pdf(make_scan(_SHORT_PDF, [0, 0]), "scan.pdf", ocr_languages=["eng"])
+    assert "harbour master" in converted.text
+    assert converted.notes == ("only the first 1 of 2 pages were read.",)
+
+
 def test_scans_are_read_in_the_subprocess_and_found_in_the_cache_from_then_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
