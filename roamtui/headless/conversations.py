@@ -18,6 +18,7 @@ from roamtui.output import check_output_path, warn, write_export, write_json, wr
 from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
+from roamtui.sources.listing import list_paths
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "usage", "problem")
 """Fields of each conversation when conversations are listed as JSON."""
@@ -83,7 +84,8 @@ def print_conversation(
     state = log.ended_state
     source = moved_to or state.source
     if output_path is not None:
-        check_output_path(output_path, [source, *(added.name for added in state.sources)])
+        names = (state.source, source, *(added.name for added in state.sources))
+        check_output_path(output_path, list_paths(names))
     if output_format == "html":
         try:
             library = open_source(source, added=state.sources)

@@ -4,9 +4,9 @@ import os
 import re
 import stat
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -278,6 +278,16 @@ def list_sources(paths: Sequence[Path]) -> Listing:
         left_out=tuple(left_out),
         folders=tuple(folders),
     )
+
+
+def list_paths(names: Iterable[str]) -> Iterator[Path]:
+    """Yield the paths of sources, and in place of a folder those of its documents, if there are any."""
+    for path in map(Path, chain.from_iterable(map(split_sources, names))):
+        if not path.is_dir():
+            yield path
+            continue
+        with suppress(SourceError):
+            yield from (file.path for file in list_folder(path).files.values())
 
 
 class DocumentFile(Struct, frozen=True):

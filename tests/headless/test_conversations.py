@@ -10,8 +10,10 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import DocumentIdentified, Origin, QuestionAsked
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import ExpandSections
+from roamtui.errors import UsageError
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
+from roamtui.sources.source_names import join_sources
 from tests.conversation.conversations import Recorder, make_library
 
 
@@ -57,6 +59,20 @@ def test_a_conversation_is_exported_as_the_name_of_the_file_says_and_printed_in_
     assert capsys.readouterr() == ("", f"Wrote {path}.\n")
     print_conversation("ef34", path.suffix[1:].lower(), lambda _source, **_given: make_library())
     assert capsys.readouterr().out == page
+
+
+@pytest.mark.parametrize("names", [["a.md", "b.md"], ["."]])
+def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[str]) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("# Notes\n", "utf-8")
+    source = join_sources(str(tmp_path / name) for name in names)
+    identified = DocumentIdentified(source=source, content_hash="")
+    log = open_store().start("ab12", [*Recorder("ab12").events, identified, QuestionAsked(number=1, question="Why?")])
+    log.save()
+    log.close()
+    with pytest.raises(UsageError, match="one of the documents"):
+        print_conversation("ab12", None, make_library, tmp_path / "b.md")
+    print_conversation("ab12", None, make_library, tmp_path / "new.md")
 
 
 @pytest.mark.usefixtures("saved")
