@@ -164,18 +164,20 @@ class RoamApp(App[None], inherit_bindings=False):
         context.conversation.approver = self._ask_for_approval
         return MainScreen(context, self._keys, self.key_queue)
 
-    async def _ask_for_approval(self, approval: ApprovalRequest) -> bool:
-        """Ask before a question may exceed the spending limit, and before a page of another site is fetched.
+    async def _ask_for_approval(self, approval: ApprovalRequest, asking: Screen[None] | None = None) -> bool:
+        """Ask before what costs money is done, and before a page of another site is fetched.
 
-        This waits while the person is typing, because a letter of their text must not be the answer.
+        This waits while the person is typing, because a letter of their text must not be the answer, unless
+        they look at the screen that is `asking`.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
 
-        while monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110 - no event says so
+        is_expected = self.screen is asking
+        while not is_expected and monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
             await asyncio.sleep(_TYPING_STEP_SECONDS)
         question = sanitise_line(approval.question)
         detail = sanitise_line(approval.detail)
-        dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=False)
+        dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
         return await self.push_screen_wait(dialog)
 
     def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
@@ -259,7 +261,8 @@ class RoamApp(App[None], inherit_bindings=False):
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         mode = next((mode for mode, page in self._pages.items() if page.folder == table.folder), "")
-        mode = mode or self._add_page(TableScreen(table, plan, self._keys), table.folder)
+        if not mode:
+            mode = self._add_page(TableScreen(table, plan, self._keys, self._ask_for_approval), table.folder)
         self._switch_to(mode, can_return=True)
 
     @on(DocumentRequested)

@@ -30,7 +30,9 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
         case Scope.SAVED:
             return ui.app.screen
         case Scope.TABLE:
-            return TableScreen(Table(folder=Path()), make_plan(ScriptedModel()), build_keymap())
+            return TableScreen(
+                Table(folder=Path()), make_plan(ScriptedModel()), build_keymap(), ui.app._ask_for_approval
+            )
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())
         case Scope.MOVE | Scope.SECTION:

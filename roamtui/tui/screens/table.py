@@ -1,13 +1,14 @@
 """`TableScreen`: a table as a grid that fills while it is shown."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -17,6 +18,7 @@ from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
@@ -128,12 +130,19 @@ class TableScreen(Screen[None]):
         Binding("escape", "leave", "Close"),
     ]
 
-    def __init__(self, table: Table, plan: TablePlan, keys: Keymap) -> None:
-        """Show a table. `plan` is for filling its cells."""
+    def __init__(
+        self,
+        table: Table,
+        plan: TablePlan,
+        keys: Keymap,
+        approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],
+    ) -> None:
+        """Show a table. `plan` is for filling its cells, which `approve` asks about."""
         super().__init__()
         self._table = table
         self._plan = plan
         self._keys = keys
+        self._approve = approve
         self._head = Static(classes="head")
         self._grid = TableGrid(table)
         self._proof = Static(classes="proof")
@@ -155,6 +164,8 @@ class TableScreen(Screen[None]):
         if not self._table.columns:
             self.action_add_column()
 
+    @on(events.ScreenSuspend)
+    @on(events.ScreenResume)
     def _show_head(self) -> None:
         rows = format_count(len(self._table.rows), "row")
         questions = format_count(len(self._table.columns), "question")
@@ -284,12 +295,8 @@ class TableScreen(Screen[None]):
 
     async def _confirm(self, run: TableRun) -> bool:
         question = f"Ask {self._plan.model.name}?"
-        dialog = ConfirmDialog(question, format_estimate(run), yes="Ask")
-        answer = self.app.push_screen(dialog, wait_for_dismiss=True)
-        self._show_head()
-        is_agreed = await answer
-        self._show_head()
-        return bool(is_agreed)
+        approval = ApprovalRequest(question=question, detail=format_estimate(run), yes="Ask")
+        return await self._approve(approval, self)
 
     def _on_progress(self, run: TableRun, cell: Cell | None) -> None:
         self._run = run
