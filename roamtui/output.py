@@ -35,7 +35,7 @@ def write_text(text: str) -> None:
     write_styled(sanitise_text(text) if sys.stdout.isatty() else text)
 
 
-def check_output_path(path: Path, sources: Iterable[str] = ()) -> None:
+def check_output_path(path: Path, sources: Iterable[str | Path] = ()) -> None:
     """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins."""
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")

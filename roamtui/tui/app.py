@@ -21,6 +21,7 @@ from textual.types import CSSPathType
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.state import RECORDED
 from roamtui.errors import EXIT_CANCELLED
 from roamtui.plain import sanitise_line
 from roamtui.signals import add_end_handler, resume_only_with_terminal
@@ -276,6 +277,8 @@ class RoamApp(App[None], inherit_bindings=False):
         current = self.documents.get(self.current_mode)
         if not mode:
             model = None if current is None else current.agent.model
+            if model is not None and model.name == RECORDED:  # it answers for its own document only
+                model = None
             title = "Open a document" if self._pages else ""
             dialog = OpenDialog(self._options.services, self._keys, request, self._find_mode, model, title)
             opened = await self.push_screen_wait(dialog)

@@ -190,6 +190,18 @@ async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(k
         assert ui.main.agent.model.name == OFFLINE
 
 
+async def test_a_document_that_is_opened_during_the_recorded_answer_gets_none(tmp_path: Path) -> None:
+    (tmp_path / "zoo.md").write_text("# Zoo\n\nLions eat meat.\n", "utf-8")
+    services = AppServices(Bootstrap())
+    app = RoamApp(services.options, services.open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
+    async with running(app, (120, 35)) as ui:
+        await ui.wait_until(lambda: ui.main.is_asking)
+        app.post_message(DocumentRequested(str(tmp_path / "zoo.md")))
+        await ui.wait_until(lambda: len(app.documents) == 2)
+        assert ui.main.app_context.first_question == ""
+        assert ui.main.agent.model.name == OFFLINE
+
+
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
     error = ModelError("Nothing answers there; check --api-base or choose one with --model.")
     async with running(make_app([ScriptedReply(error=error), "Forty."]), (100, 30)) as ui:

@@ -73,9 +73,10 @@ class QuestionBox(TextArea):
 
     @property
     def draft(self) -> str:
-        """What is typed and not sent, also if an earlier question is shown in its place."""
-        is_shown = self.text in self._history[self._history_index : self._history_index + 1]
-        return self._draft if is_shown else self.text
+        """What is typed and not sent, also if an earlier question is shown in its place, perhaps changed."""
+        recalled = self._history[self._history_index : self._history_index + 1]
+        parts = [self._draft if recalled else "", "" if self.text in recalled else self.text]
+        return "\n".join(filter(None, parts))
 
     def remember(self, question: str) -> None:
         """Add a question to the history."""
@@ -85,10 +86,18 @@ class QuestionBox(TextArea):
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. What is typed is one step further down."""
-        self._draft = self.draft
-        if question in self._history:
-            self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
+        self._keep_typed()
+        if question not in self._history:
+            self._history.append(question)
+        self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
         self.fill(question)
+
+    def _keep_typed(self) -> None:
+        """Keep what is typed as the draft. If there is one, a changed question stays in its own place."""
+        if self._history_index == len(self._history) or not self._draft:
+            self._draft = self.draft
+        elif self.text:
+            self._history[self._history_index] = self.text
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -122,7 +131,7 @@ class QuestionBox(TextArea):
         if not self.cursor_at_first_line or self._history_index == 0:
             super().action_cursor_up(select)
         else:
-            self._draft = self.draft
+            self._keep_typed()
             self._recall(self._history_index - 1)
 
     @override
@@ -131,6 +140,7 @@ class QuestionBox(TextArea):
         if not self.cursor_at_last_line or self._history_index >= len(self._history):
             super().action_cursor_down(select)
         else:
+            self._keep_typed()
             self._recall(self._history_index + 1)
 
     def return_draft(self) -> None:

@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
 from roamtui.convert.converted import format_page_count
-from roamtui.document.parallel import open_in_thread
+from roamtui.document.parallel import call_in_thread, open_in_thread
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
 from roamtui.paths import expand_user
@@ -85,7 +85,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             offer for offer in offers if is_any or (offer.conversation_id is None and offer.model is None)
         )
         self.show_from_top()
-        self._documents_below = await asyncio.to_thread(list_documents_below)
+        self._documents_below = await call_in_thread(list_documents_below)
         if self.typed:
             self.show()
 
@@ -172,7 +172,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 _FILES_SHOWN_MAX = 6
 """Maximum number of entries of the current folder that are offered until the person types."""
 _FOLDER_ENTRIES_MAX = 5_000
-"""Maximum number of entries of a folder, and of files below it, that are read and compared."""
+"""Maximum number of entries of a folder, and of folders and files below it, that are read and compared."""
 _BELOW_SHOWN_MAX = 20
 """Maximum number of files below the current folder that are offered."""
 
@@ -206,7 +206,7 @@ def list_path_completions(typed: str) -> list[StartOffer]:
 def list_documents_below() -> list[str]:
     """List the documents in the folders below the current one."""
     paths: list[str] = []
-    for folder, folders, names in os.walk("."):
+    for folder, folders, names in islice(os.walk("."), _FOLDER_ENTRIES_MAX):
         folders[:] = sorted(name for name in folders if not is_skipped_folder(name))
         paths += (os.path.join(folder[2:], name) for name in sorted(names) if is_document_name(name))  # noqa: PTH118
         if len(paths) >= _FOLDER_ENTRIES_MAX:
