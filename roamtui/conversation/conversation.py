@@ -130,7 +130,7 @@ class Conversation:
     async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
         """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
         self.fold(events)
-        saving = asyncio.ensure_future(self._save_and_publish(events))
+        saving = asyncio.ensure_future(self._save_and_publish(events, self.switch_count))
         try:
             await asyncio.shield(saving)
         except asyncio.CancelledError:
@@ -160,10 +160,11 @@ class Conversation:
             self.state = apply_events(self.state, *identified)
             self._log.events += identified
 
-    async def _save_and_publish(self, events: tuple[RecordedEvent, ...]) -> None:
+    async def _save_and_publish(self, events: tuple[RecordedEvent, ...], folded_in: int) -> None:
         async with self._saving:
             await self._save()
-            self.publish(*events)
+            if self.switch_count == folded_in:  # else subscribers were told of another conversation meanwhile
+                self.publish(*events)
 
     async def _save(self) -> None:
         """Write what is not on disk yet. A failure is published. The caller holds `_saving`."""

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from msgspec import Struct
 
-from roamtui.document.document import NodeKind, make_anchor
+from roamtui.document.document import Document, NodeKind, make_anchor
 from roamtui.document.library import Library
 from roamtui.sources.listing import DocumentFile, locate_document
 from roamtui.text import Span
@@ -19,6 +19,8 @@ _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 """Suffixes that a link may leave out, or replace by `.html`."""
 _ANCHOR_PREFIX = "user-content-"
 """What GitHub writes before the anchors in its HTML."""
+_AFTER_ANCHOR = re.compile(r"[\"']?\s*/?>(?:\s|</?\w+/?>)*")
+"""What may stand between the name of an HTML element and the heading that the element is for."""
 
 
 class SectionLink(Struct, frozen=True):
@@ -80,9 +82,8 @@ def resolve_link(
     return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
 
 
-def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLink | None:
-    """Find the heading or HTML element that a fragment names in the document of a section."""
-    document = library.node(section_id).document
+def find_fragment(library: Library, document: Document, fragment: str) -> SectionLink | None:
+    """Find the heading or HTML element that a fragment names in a document of the library."""
     fragment = fragment.removeprefix(_ANCHOR_PREFIX)
     row = document.anchors.get(fragment.lower(), document.anchors.get(make_anchor(fragment)))
     if row is not None:
@@ -91,6 +92,9 @@ def find_fragment(library: Library, section_id: str, fragment: str) -> SectionLi
     target_id = library.section_at(document.key, start) if start is not None else None
     if start is None or target_id is None:
         return None
+    end = library.node(target_id).own_span.end
+    if _AFTER_ANCHOR.fullmatch(document.text, start + len(fragment), end) and end < len(document.text):
+        return SectionLink(library.section_at(document.key, end) or target_id)
     return SectionLink(target_id, Span(doc=document.key, start=start, end=start + len(fragment)))
 
 
@@ -107,9 +111,7 @@ def locate_section(library: Library, section_id: str) -> DocumentFile | None:
 
 def _enter_document(library: Library, node_id: str, fragment: str) -> SectionLink:
     document = library.node(node_id).file if fragment else None
-    place = (
-        find_fragment(library, document.ids[0], fragment) if document is not None and document.ids else None
-    )
+    place = None if document is None else find_fragment(library, document, fragment)
     return place or SectionLink(node_id)
 
 
@@ -148,7 +150,7 @@ def _resolve_path(
     path: str, fragment: str, library: Library, section_id: str, *, with_files: bool
 ) -> SectionLink | FileLink | DeadLink:
     if not path:
-        anchor = find_fragment(library, section_id, fragment)
+        anchor = find_fragment(library, library.node(section_id).document, fragment)
         return anchor or DeadLink(f'No heading with the anchor "#{fragment}".')
     if (file_id := _find_listed_file(library, section_id, path)) is not None:
         return _enter_document(library, file_id, fragment)
@@ -157,7 +159,8 @@ def _resolve_path(
     own = locate_section(library, section_id)
     file = _find_file(own, path) if own is not None else None
     if own is not None and file == own.path.resolve():
-        return find_fragment(library, section_id, fragment) or SectionLink(section_id)
+        place = find_fragment(library, library.node(section_id).document, fragment)
+        return place or SectionLink(section_id)
     if own is not None and file is not None:
         return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
     return DeadLink(f'No file "{path}" here.')
@@ -192,9 +195,8 @@ def _resolve_wikilink(href: str, library: Library, section_id: str) -> SectionLi
             stem = posixpath.splitext(whole)[0]
             if wanted in (whole, stem, posixpath.basename(whole), posixpath.basename(stem)):
                 return _enter_document(library, row_id, part)
-    return find_fragment(library, section_id, part or name) or DeadLink(
-        f'No file or heading "{name or part}" here.'
-    )
+    place = find_fragment(library, library.node(section_id).document, part or name)
+    return place or DeadLink(f'No file or heading "{name or part}" here.')
 
 
 def _resolve_footnote(mark: str, library: Library, section_id: str) -> SectionLink | DeadLink:

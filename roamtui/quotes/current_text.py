@@ -15,6 +15,7 @@ from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
+from roamtui.document.links import find_fragment
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.markdown.units import split_sentences
 from roamtui.outline.ids import strip_marks
@@ -88,8 +89,8 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     if claim.section_id in library:
         expected = claim.section_id
     elif not claim.section_id and claim.anchor:
-        row = library.root.anchors.get(claim.anchor.lower())
-        expected = None if row is None else library.root.ids[row]
+        target = find_fragment(library, library.root, claim.anchor)
+        expected = None if target is None else target.section_id
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
     place = _find_kept(claim.quote, claim.sentence, library, expected, claim.context)

@@ -73,8 +73,8 @@ def _list_likely_places(
     quote: str, words: TextWords, library: Library, spans: Sequence[Span]
 ) -> Iterator[Span]:
     """Yield the stretches of some spans that share most of the long words of a quote."""
-    texts = {quote[start:end] for start, end in zip(words.starts, words.ends, strict=True)}
-    longest = nlargest(_SOUGHT_MAX, texts, key=len)
+    texts = (quote[start:end] for start, end in zip(words.starts, words.ends, strict=True))
+    longest = nlargest(_SOUGHT_MAX, dict.fromkeys(texts), key=len)
     width = 2 * len(quote) + 200
     shared = Counter[int]()
     count = len(spans)

@@ -233,6 +233,7 @@ class _WordReader:
         if "][" in visible:
             visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
         self._visible = visible
+        before = ""
         for match in _CHUNK.finditer(visible):
             chunk = match[0]
             if chunk == _BLOCK_EDGE:
@@ -240,7 +241,8 @@ class _WordReader:
             elif chunk == _CELL_EDGE:
                 self._edge |= CELL
             else:
-                self._read_chunk(chunk, match.start())
+                self._read_chunk(chunk, match.start(), before)
+            before = chunk
 
     def _read_code_line(self) -> None:
         is_first = True
@@ -250,12 +252,12 @@ class _WordReader:
             for word in divide_code_chunk(match[0]):
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
 
-    def _read_chunk(self, chunk: str, offset: int) -> None:
+    def _read_chunk(self, chunk: str, offset: int, before: str) -> None:
         if chunk.isalpha():
             is_mark = False
             words = divide_chunk(chunk)
         else:
-            sole = chunk in DASHES and self._is_sole_in_cell(chunk, offset)
+            sole = chunk in DASHES and self._is_sole_in_cell(chunk, offset, before)
             is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
         half, self._half = self._half, ""
@@ -286,17 +288,18 @@ class _WordReader:
         if 0 <= index < len(keys):
             self._joined[len(self._loose) - 1] = keys[index]
 
-    def _is_sole_in_cell(self, chunk: str, offset: int) -> bool:
-        before = self._visible[:offset].rstrip(" \t\n")[-1:]
-        after = self._visible[offset + len(chunk) :].lstrip(" \t\n")[:1]
+    def _is_sole_in_cell(self, chunk: str, offset: int, before: str) -> bool:
+        following = _CHUNK.search(self._visible, offset + len(chunk))
+        after = "" if following is None else following[0]
         edges = {_CELL_EDGE, _BLOCK_EDGE, ""}
         return before in edges and after in edges and _CELL_EDGE in (before, after)
 
     def _is_at_line_start(self, offset: int) -> bool:
         """Return whether only white space and the marks of a block stand before a character in its line."""
         start = self._starts[offset]
-        line_start = max(self._text.rfind("\n", 0, start), self._text.rfind("\r", 0, start)) + 1
-        return not self._text[line_start:start].strip(" \t>")
+        while start and self._text[start - 1] in " \t>":
+            start -= 1
+        return not start or self._text[start - 1] in "\r\n"
 
     def _add_at(self, word: Word, offset: int) -> None:
         start = self._starts[offset + word.start]

@@ -32,6 +32,7 @@ from roamtui.quotes.current_text import find_cited_passage
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker
+from roamtui.quotes.words import read_words
 from roamtui.retrieval.excerpt import select_excerpt
 from roamtui.search.keyword import parse_query
 from roamtui.search.terms import TermMatcher, extract_identifiers
@@ -111,6 +112,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "layout": _lay_out,
     "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),
     "outline and sections": _render,
+    "words": read_words.__wrapped__,
     "sentences": split_sentences,
     "passages": split_passages,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),

@@ -7,7 +7,7 @@ import asyncio
 import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,12 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
+    ConversationStarted,
     Origin,
     QuestionAnswered,
     QuestionAsked,
     Role,
+    SectionsExpanded,
     StepStarted,
     StopReason,
 )
@@ -135,6 +137,10 @@ class Case:
             saved = fold_events(state.library, self.store.read(state.id).events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
+            shown = takewhile(lambda event: not isinstance(event, ConversationStarted), reversed(self.shown))
+            expanded = [event for event in shown if isinstance(event, SectionsExpanded)]
+            opened = [event for event in expanded if event.origin is Origin.PERSON]
+            assert all(event in self.store.read(state.id).events for event in opened), "of no other conversation"
             exchange = state.exchanges[-1]
             if exchange.stopped is StopReason.CANCELLED:
                 assert self._streamed in (exchange.answer, *(step.text for step in exchange.steps))

@@ -13,18 +13,25 @@ from tests.search.libraries import make_library
 _COUNT = 300
 """Characters of the shorter text; half as many for a reader that takes `_SLOW_SECONDS`, which is easier to measure."""
 _SLOW_SECONDS = 0.003
+_LONG_COUNT = 40_000
+"""Characters of the shorter text of a single block, of pieces for which only long blocks take long."""
 _TIMES = 12
 """How many times longer the longer one is."""
 _GROWTH_MAX = 40
 """Time by the length grows twelvefold, time by its square by 144."""
 
 
-@pytest.mark.parametrize("name", READERS)
-def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(name: str) -> None:
-    for piece in PIECES:
+@pytest.mark.parametrize(
+    ("name", "pieces", "longest"),
+    [*((name, PIECES, _COUNT) for name in READERS), ("words", ("– ", "★ "), _LONG_COUNT)],
+)
+def test_reading_takes_time_by_the_length_of_a_text_not_by_its_square(
+    name: str, pieces: tuple[str, ...], longest: int
+) -> None:
+    for piece in pieces:
         for may_retry in (True, True, False):  # other programs can slow anything down once
-            is_slow = measure_reading(name, piece, _COUNT) > _SLOW_SECONDS
-            count = _COUNT // 2 if is_slow else _COUNT
+            is_slow = measure_reading(name, piece, longest) > _SLOW_SECONDS
+            count = longest // 2 if is_slow else longest
             growth = measure_reading(name, piece, _TIMES * count) / measure_reading(name, piece, count)
             if growth <= _GROWTH_MAX:
                 break

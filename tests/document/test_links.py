@@ -141,9 +141,11 @@ def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: st
     assert NOTES[end.span.end :].startswith(after)
 
 
-@pytest.mark.parametrize("name", ["oars", "OARS", "what-are-oars", "old"])
+@pytest.mark.parametrize("name", ["oars", "OARS", "what-are-oars", "old", "above"])
 def test_a_link_to_an_explicit_anchor_leads_to_its_heading(name: str) -> None:
-    text = "# Boats\n\n## What are oars? {#oars}\n\nWood.\n\n## Sails {: #old .class }\n\n## Old\n"
+    text = (
+        '# Boats\n\n<a id="above"></a>\n\n## What are oars? {#oars}\n\nWood.\n\n## Sails {: #old .class }\n\n## Old\n'
+    )
     library = build_library(RawText(text=text, source="x.md", name="x"))
     target = resolve_link(f"#{name}", library, library.root.ids[0])
     assert target == SectionLink(library.root.ids[2 if name == "old" else 1])

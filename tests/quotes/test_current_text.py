@@ -1,5 +1,7 @@
 """Quotes in the current version of their document."""
 
+from itertools import permutations
+
 import pytest
 from msgspec.structs import replace
 
@@ -11,7 +13,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
-from roamtui.quotes.nearest import format_word_diff
+from roamtui.quotes.nearest import find_nearest, format_word_diff
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.quotes.wording import format_nearest
 from roamtui.sources.read import RawText
@@ -43,6 +45,13 @@ def test_a_quote_that_left_its_section_is_looked_for_in_its_own_document_first()
     assert finding.status is ClaimStatus.MOVED
     assert finding.span is not None
     assert finding.span.doc == "b.md"
+
+
+@pytest.mark.parametrize("heading", ['## Loans\n\n<a id="late"></a>', '<a name="late"></a>\n## Loans', "## Late"])
+def test_a_link_to_any_anchor_names_the_section_of_a_quote(heading: str) -> None:
+    claim = Claim(quote=QUOTE, place="", anchor="late")
+    assert recheck(claim, parse(f"# Desk\n\nHello.\n\n{heading}\n{QUOTE}.\n")).status is ClaimStatus.SAME
+    assert recheck(claim, parse(f"# Desk\n\n{QUOTE}.\n\n{heading}\nOr not.\n")).status is ClaimStatus.MOVED
 
 
 @pytest.mark.parametrize("footer", ["- 17 -", "Page 3 of 20"])
@@ -187,6 +196,15 @@ def test_a_false_quote_leads_to_the_nearest_words(answer: str, words: str | None
     span, warned = find_cited_passage(citation, state)
     assert (None if span is None else state.library.text_at(span)) == words
     assert warning in warned
+
+
+def test_of_words_of_one_length_the_first_ones_of_the_quote_lead_to_the_nearest_words() -> None:
+    for letters in permutations("abcdfg", 3):
+        words = ["".join(letters) + first + second for first in "hklm" for second in "npqr"]
+        library = parse(f"# One\n\n{' '.join(words[8:])}.\n\n# Two\n\n{' '.join(words[:8])}.\n")
+        nearest = find_nearest(" ".join(words), library, [library.node(i).span for i in library.walk()], 0.5)
+        assert nearest is not None
+        assert library.text_at(nearest.span).startswith(" ".join(words[:8]))
 
 
 def test_the_nearest_words_are_first_those_of_the_cited_section() -> None:

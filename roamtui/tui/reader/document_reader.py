@@ -269,7 +269,8 @@ class DocumentReader(Reader):
         first_id = next(library.walk(), None)
         if first_id is None:
             return
-        link = find_fragment(library, first_id, anchor) if anchor else SectionLink(first_id)
+        document = library.node(first_id).document
+        link = find_fragment(library, document, anchor) if anchor else SectionLink(first_id)
         target = link or SectionLink(first_id)
         self.open(target.section_id, highlight=target.span)
         if link is None:
