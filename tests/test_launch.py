@@ -126,6 +126,9 @@ def test_a_server_on_another_machine_is_not_asked(
     offers, words = discover_models()
     assert not any(offer.name.startswith(server.provider) for offer in offers)
     assert server.title not in words
+    for other in LOCAL_SERVERS:
+        monkeypatch.setenv(other.variable, address)
+    assert discover_models() == ((), "No model server found (all are on other machines)")
 
 
 @pytest.mark.parametrize("name", ["b.md", "Smith, J.md"])

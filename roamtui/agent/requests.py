@@ -1,5 +1,8 @@
 """`RequestBuilder`: decides what the model gets for one question, within its context window."""
 
+import asyncio
+from functools import partial
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -87,7 +90,7 @@ class RequestBuilder(Struct, kw_only=True):
             return
         retrieved = QuestionContext()
         if self._sends_hits:
-            room = estimate_hits_room(state, question, self._build_prompt_context(state))
+            room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room, policy=self.options.policy)
             earlier = list_history_texts(state.exchanges)
             retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
@@ -96,7 +99,7 @@ class RequestBuilder(Struct, kw_only=True):
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
         searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
-        context = self._build_prompt_context(state, opened)
+        context = await self._build_prompt_context(state, opened)
         context = replace(context, search_events=(searched,) if searched.hits else ())
         asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
@@ -133,14 +136,17 @@ class RequestBuilder(Struct, kw_only=True):
             token_ratio=model.token_ratio,
         )
 
-    def _build_prompt_context(self, state: ConversationState, opened: tuple[str, ...] = ()) -> PromptContext:
+    async def _build_prompt_context(
+        self, state: ConversationState, opened: tuple[str, ...] = ()
+    ) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         budget = self.budget
         if self._list_whole_open(state, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             has_clear_hit = self._sends_hits and bool(opened)
-            outline = render_map(state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
+            render = partial(render_map, state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
+            outline = await asyncio.to_thread(render)
         return PromptContext(
             system=SYSTEM,
             outline=outline,
@@ -162,7 +168,7 @@ class RequestBuilder(Struct, kw_only=True):
         if self.run.brief is not None:
             return await self._build_brief(self.run.brief, limit)
         conversation = self.conversation
-        context = self._build_prompt_context(conversation.state)
+        context = await self._build_prompt_context(conversation.state)
         context = replace(context, budget=replace(context.budget, messages_max=limit))
         if shrunk := shrink_transcript(conversation.state, context):
             await conversation.apply(shrunk)

@@ -33,6 +33,11 @@ class LineFile:
             self.close()
             raise
 
+    def cut(self, size: int) -> None:
+        """Let the next call of `append` cut off complete lines after `size` too."""
+        self._rest_max += self._size - size
+        self._size = size
+
     def append(self, lines: bytes) -> None:
         """Append complete lines. When this returns, they are on disk. If it raises `OSError`, they are not.
 

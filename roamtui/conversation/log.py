@@ -42,7 +42,7 @@ _LINE_START = re.compile(rb'\{"event": "(\w+)", "at": "([\dT:.+-]+)", ')
 _COPY = "(copy)"
 _ID_LENGTH_MAX = 60
 """Longer than any id, and short enough for the name of a file."""
-_TORN = "The last entry of this conversation was cut off on disk, and is left out."
+_TORN = "The last change of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
@@ -63,20 +63,17 @@ def get_time() -> str:
 
 
 class DecodedLog(Struct, frozen=True, kw_only=True):
-    """The lines of a log up to the first one that cannot be read."""
+    """The lines of a log up to the first one that cannot be read, or that begins an unfinished change."""
 
     events: list[RecordedEvent]
     state: ConversationState
     """Their state, without the document."""
-    rest: bytes
-    """What follows these lines; empty if the whole log was read."""
+    size: int
+    """Length of these lines in bytes."""
+    is_damaged: bool
+    """Whether a complete line cannot be read. A torn last change is what a killed program leaves behind."""
     created_at: str
     updated_at: str
-
-    @property
-    def is_damaged(self) -> bool:
-        """Whether a complete line cannot be read. A torn last line is what a killed program leaves behind."""
-        return b"\n" in self.rest
 
     @property
     def problem(self) -> str:
@@ -123,9 +120,15 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
             whole = len(events), state, size
     if not events or not isinstance(events[0], ConversationStarted):
         raise StoreError(f"{name} is damaged and cannot be read.")
+    is_damaged = b"\n" in content[size:]
     count, state, size = whole
     return DecodedLog(
-        events=events[:count], state=state, rest=content[size:], created_at=times[0], updated_at=times[-1]
+        events=events[:count],
+        state=state,
+        size=size,
+        is_damaged=is_damaged,
+        created_at=times[0],
+        updated_at=times[-1],
     )
 
 
@@ -244,7 +247,8 @@ class ConversationStore:
             log = decode_log(content, f"The conversation {conversation_id}")
             if file is not None and not log.is_damaged:
                 stack.pop_all()  # the log closes it
-                warning = _TORN if log.rest else ""
+                file.cut(log.size)
+                warning = _TORN if log.size < len(content) else ""
                 return ConversationLog(path, log.events, file), log.state, warning
         copy_id = make_conversation_id()
         started, *rest = log.events
@@ -306,10 +310,12 @@ class ConversationStore:
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""
         with self._using(conversation_id, "rename") as file:
-            if self.read(conversation_id).is_damaged:
+            log = self.read(conversation_id)
+            if log.is_damaged:
                 advice = "Resume it: roamtui then opens a copy, which can be renamed."
                 problem = f"The conversation {conversation_id} is damaged and cannot be renamed."
                 raise StoreError(f"{problem} {advice}")
+            file.cut(log.size)
             file.append(encode_events((ConversationRenamed(title=title),)))
 
     def delete(self, conversation_id: str) -> None:

@@ -5,7 +5,7 @@ These rules never change where a block begins or ends.
 
 import re
 from bisect import bisect_left, bisect_right
-from functools import lru_cache
+from functools import cache
 from operator import itemgetter
 
 from markdown_it import MarkdownIt
@@ -41,14 +41,14 @@ def _tokenize(parser: MarkdownIt, text: str, env: EnvType) -> list[Token]:
     return tokens
 
 
-@lru_cache(maxsize=1)
+@cache
 def _get_extended_parser() -> MarkdownIt:
     parser = _make_parser()
     enable_extensions(parser)
     return parser
 
 
-@lru_cache(maxsize=3)
+@cache
 def get_parser(*, has_marks: bool = False, is_answer: bool = False) -> MarkdownIt:
     """Return the parser, which is made once. It looks for an `InlineSource` in its environment."""
     parser = _make_parser()

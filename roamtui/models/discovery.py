@@ -210,7 +210,7 @@ def discover_models(
     if server_url is not None and server_url.rstrip("/") not in places.values():
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
         places[LocalServer(urlsplit(server_url).netloc.rpartition("@")[2], provider, server_url)] = server_url
-    with ThreadPoolExecutor(len(places)) as pool:
+    with ThreadPoolExecutor(len(places) or 1) as pool:
         statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
     offers: list[ModelOffer] = []
     for server, status in statuses:
@@ -230,7 +230,7 @@ def discover_models(
             )
             offers.append(offer)
     found = ", ".join(server.title for server, status in statuses if status.models)
-    tried = ", ".join(server.title for server in places)
+    tried = ", ".join(server.title for server in places) or "all are on other machines"
     late = ", ".join(server.title for server, status in statuses if status.problem == _LATE)
     words = [f"Found {found}"] if found else []
     words += [f"{late} did not answer in time"] if late else []

@@ -89,8 +89,9 @@ _NEAR_HEAD = "Near them, with sizes in tokens:"
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
-# Each question of a conversation needs the same outline: 45 ms for 2,000 files. Its library stays in memory.
-@lru_cache(maxsize=1)
+# Questions of a conversation need the same one or two outlines: 45 ms each for 2,000 files. Libraries stay in
+# memory.
+@lru_cache(maxsize=2)
 def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
     """Compute the budget of an outline in tokens: at most 12 % of the library (or 400), and `tokens_max`.
 
@@ -104,7 +105,7 @@ def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
     return budget if tokens_max is None else min(budget, tokens_max)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
     """Return the outline of a library as text, with the nodes that are not loaded yet."""
     if not library.root.columns.kinds:

@@ -108,7 +108,8 @@ class Searcher(Protocol):
     def prepare(self, on_progress: Progress | None = None) -> object:
         """Bring the index up to date before the first search, in a thread: it may take minutes.
 
-        If `on_progress` raises an error, everything indexed so far is kept, and a later call continues.
+        If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
+        that. Words are indexed as a whole, which takes seconds at most.
         """
 
     def embed_ahead(self, first: Sequence[str] = ()) -> bool:

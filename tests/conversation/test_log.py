@@ -78,14 +78,27 @@ def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(
     assert reason in summary.problem
 
 
-def test_a_torn_last_entry_is_dropped_and_said(store: ConversationStore, folder: Path) -> None:
+@pytest.mark.parametrize("is_retry", [False, True])
+def test_a_torn_last_change_is_dropped_and_said(store: ConversationStore, folder: Path, *, is_retry: bool) -> None:
     played = Recorder().ask("Why?")
+    if is_retry:
+        kept = [*played.events]
+        played.record(QuestionsRewound(first=1))
+        played.begin("Why, then?")
+    else:
+        kept = played.events[:-1]
     _save(store, played)
-    whole = _path(folder).read_bytes()
-    _path(folder).write_bytes(whole[:-10])
-    log, _, warning = store.open("c0ffee")
-    assert log.events == played.events[:-1]
+    lines = _path(folder).read_bytes().splitlines(keepends=True)
+    torn = b"".join(lines[: len(kept) + 2 + is_retry])[:-10]
+    _path(folder).write_bytes(torn)
+    assert [(summary.problem, summary.questions) for summary in store.list()] == [("", 1)]
+    log, state, warning = store.open("c0ffee")
+    assert (log.events, state.id) == (kept, "c0ffee")
     assert "cut off" in warning
+    log.close()
+    store.rename("c0ffee", "Before")
+    log, _, warning = store.open("c0ffee")
+    assert (log.events, warning) == ([*kept, ConversationRenamed(title="Before")], "")
     log.events.append(ConversationRenamed(title="After"))
     log.save()
     log.close()
@@ -234,7 +247,7 @@ def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: Co
     _save(store, played)
     assert store.load("c0ffee").exchanges == exchanges
     _, state, warning = store.open("c0ffee")
-    assert (state.exchanges, "copy" in warning) == (exchanges, True)
+    assert (state.exchanges, "cut off" in warning) == (exchanges, True)
 
 
 def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:
