@@ -199,6 +199,8 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._draft_file: DraftFile | None = None
         self._draft_timer: Timer | None = None
+        self._is_unasked = False
+        """Whether the conversation of the draft has no question yet, so that no list shows it."""
         self._worker: Worker[None] | None = None
         """Answers the question whose turn it is."""
         self._begun: _SentQuestion | None = None
@@ -229,6 +231,7 @@ class QuestionArea(Container):
 
         state = self._conversation.state
         store = self._conversation.store
+        self._is_unasked = not state.exchanges
         return None if store is None else DraftFile(store, get_source_key(state.library), state.id)
 
     @on(TextArea.Changed)
@@ -312,15 +315,26 @@ class QuestionArea(Container):
     def note_asked(self) -> None:
         """Note that this question has become part of the conversation."""
         self._begun = None
+        self._is_unasked = False
         self._keep_draft_soon()
 
     def start_conversation(self) -> None:
-        """Follow another conversation, with its questions and draft. In a new one, what is typed stays."""
+        """Follow another conversation, with its questions and draft.
+
+        In a new one, what is typed stays; also in one without a draft, if none was asked in the one before.
+        """
         self.cancel_options()
         if self._conversation.state.exchanges:
-            self.release_draft()
+            typed = self.box.draft if self._is_unasked else ""
+            left = self._draft_file
+            self.keep_draft()
             self.box.fill("")
             self.find_draft()
+            goes_along = bool(typed) and not self.box.text
+            if goes_along:
+                self.box.fill(typed)
+            if left is not None:
+                left.close(is_kept=not goes_along)
         elif self._draft_file is not None:
             self._draft_file.close(is_kept=False)
             self._draft_file = self._make_draft_file()

@@ -75,6 +75,19 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         assert [summary.id for summary in store.list()] == [first]
 
 
+async def test_what_is_typed_before_a_first_question_goes_along_to_another_conversation(
+    app: RoamApp, store: ConversationStore
+) -> None:
+    async with running(app) as ui:
+        await ui.ask("What of steam?", "Hot.")
+        steam = ui.state.id
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        await ui.press(*"of rye")
+        await ui.conversation.open(steam)
+        await ui.wait_until(lambda: ui.exchanges and ui.box.text == "of rye")
+    assert [path.read_text() for path in store.drafts_folder.glob("*.txt")] == ["of rye"]
+
+
 async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
     app: RoamApp, store: ConversationStore
 ) -> None:
