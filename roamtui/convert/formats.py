@@ -86,7 +86,7 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=8,
+        version=9,
     ),
     Format(
         "EPUB",
@@ -95,7 +95,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=6,
+        version=7,
     ),
     Format(
         "DOCX",
@@ -104,7 +104,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=7,
+        version=8,
     ),
     Format(
         "PPTX",
@@ -123,7 +123,7 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=5,
+        version=6,
     ),
     Format(
         "spreadsheet",

@@ -23,6 +23,7 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth"}
 _ORDINALS |= {"eight": "eighth", "nine": "ninth", "twelve": "twelfth"}
 """Ordinals that do not end in "th" after the cardinal."""
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
 
@@ -71,6 +72,11 @@ def _format_cardinal(number: int) -> str:
     return (words if number < 20 or not units else f"{words}-{_SMALL_NUMBERS[units]}").capitalize()
 
 
+def _format_short_ordinal(number: int) -> str:
+    is_teen = number // 10 % 10 == 1
+    return f"{number}{'th' if is_teen else _ENDINGS.get(number % 10, 'th')}"
+
+
 def _format_ordinal(number: int) -> str:
     words = _format_cardinal(number)
     start, hyphen, last = words.lower().rpartition("-")
@@ -91,6 +97,7 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     "decimal": str,
     "decimalZero": "{:02}".format,
     "cardinalText": _format_cardinal,
+    "ordinal": _format_short_ordinal,
     "ordinalText": _format_ordinal,
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),
