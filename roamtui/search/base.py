@@ -109,7 +109,7 @@ class Searcher(Protocol):
         """Bring the index up to date before the first search, in a thread: it may take minutes.
 
         If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
-        that. Words are indexed as a whole, which takes seconds at most.
+        that. The words of all files are indexed together or, after an error, not at all.
         """
 
     def embed_ahead(self, first: Sequence[str] = ()) -> bool:
