@@ -20,7 +20,13 @@ from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
-from roamtui.retrieval.choose import ModelView, complete_follow_up, list_whole_document, search_question
+from roamtui.retrieval.choose import (
+    ModelView,
+    complete_follow_up,
+    is_sent_whole,
+    list_whole_document,
+    search_question,
+)
 from roamtui.retrieval.excerpt import choose_excerpts
 from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.search.base import Hit, Searcher
@@ -107,8 +113,9 @@ def _list_whole(library: Library, within: str | None, room_tokens: int | None) -
     if within is None:
         return {each: library.node(each).content_span for each in list_whole_document(library, room_tokens)}
     span = library.node(within).content_span
-    is_short = room_tokens is not None and estimate_tokens(library.text_at(span)) <= room_tokens
-    return {within: span} if is_short else {}
+    is_short = is_sent_whole(estimate_tokens(library.text_at(span)), room_tokens)
+    has_others = any(node_id in library.grafts for node_id in library.walk(within) if node_id != within)
+    return {within: span} if is_short and not has_others else {}
 
 
 def _fill(context: BriefContext, library: Library, chosen: Mapping[str, Sequence[Span]]) -> BriefContext:

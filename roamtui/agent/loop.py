@@ -111,8 +111,11 @@ class Agent:
                 await self._answer(question, options)
             return conversation.state.exchanges[-1]
 
-    async def _prepare(self, question: str, options: AskOptions) -> None:
-        """Start the model, and load what the question may need: outline and search need whole texts."""
+    async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
+        """Start the model, and load what the question may need: outline and search need whole texts.
+
+        Return the options with the link that has the page if `within` is a further link to it.
+        """
         conversation = self.conversation
         library = await conversation.load_all()
         for section_id in (options.within, *options.open_first):
@@ -124,6 +127,8 @@ class Agent:
         if needed := list_nodes_to_load(library, opening):
             await conversation.load(needed, Origin.PERSON)
         state = conversation.state
+        if options.within is not None:
+            options = replace(options, within=state.library.current_id(options.within))
         searcher = self.search.searcher
         if searcher is not None and has_unread_pages(state.library):
             searcher.refresh(state.library)
@@ -131,6 +136,7 @@ class Agent:
             pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
             if pages:
                 await conversation.load(pages, Origin.AGENT)
+        return options
 
     async def _answer(self, question: str, options: AskOptions) -> None:
         """Begin a question and end it, whatever happens."""
@@ -140,7 +146,7 @@ class Agent:
         run = QuestionRun(tools={})
         outcome: QuestionAnswered | None = None
         try:
-            await self._prepare(question, options)
+            options = await self._prepare(question, options)
             library = conversation.state.library
             has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
             has_search = self.search.searcher is not None

@@ -275,16 +275,20 @@ def hash_own_text(library: Library, section_id: str) -> str:
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
-    """Pin or unpin sections. Pinning opens the closed ones."""
+    """Pin or unpin sections. Pinning opens the closed ones, or says why it cannot."""
     sections = {**state.open_sections}
     ids = tuple(map(state.library.current_id, command.section_ids))
+    results: list[ExpandResult] = []
     if command.is_pinned:
-        sections |= {section.section_id: section for section in open_without_text(state, ids).sections}
+        opened = open_without_text(state, ids)
+        sections |= {section.section_id: section for section in opened.sections}
+        results += (result for result in opened.results if result.id not in sections)
     pinned_ids = [pinned_id for pinned_id in ids if pinned_id in sections]
     changed = tuple(replace(sections[each], is_pinned=command.is_pinned) for each in pinned_ids)
     status = ExpandStatus.PINNED if command.is_pinned else ExpandStatus.UNPINNED
-    results = tuple(ExpandResult(id=each, section_id=each, status=status) for each in pinned_ids)
-    return (SectionsExpanded(results=results, origin=Origin.PERSON, sections=changed),) if changed else ()
+    results += (ExpandResult(id=each, section_id=each, status=status) for each in pinned_ids)
+    event = SectionsExpanded(results=tuple(results), origin=Origin.PERSON, sections=changed)
+    return (event,) if results else ()
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:

@@ -36,10 +36,15 @@ class ModelView(Struct, frozen=True, kw_only=True):
     policy: RetrievalPolicy = DEFAULT_POLICY
 
 
+def is_sent_whole(tokens: int, room_tokens: int | None) -> bool:
+    """Return whether all that a question is about is small enough to be sent whole."""
+    return tokens <= (WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens))
+
+
 def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str, ...]:
     """List the top sections of a document that is small enough to be sent whole; empty if it is not."""
-    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
-    if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
+    has_others = library.grafts or library.root.columns.has_files
+    if has_others or not is_sent_whole(sum(library.root.own_tokens), room_tokens):
         return ()
     hidden = library.root.hidden_ids
     return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)

@@ -18,7 +18,7 @@ from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
 from roamtui.search.hybrid import make_searcher
-from tests.agent.asking import answer, expanding, ids, make_agent, model_of, saying, sent
+from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import Reply, ScriptedReply
 
@@ -45,7 +45,7 @@ _FILLING = "The keeper writes the state of the sea into the book, with the wind 
 
 
 def ask_small(
-    *replies: Reply, text: str = _TEXT, window_tokens: int = 4_096, embedder: Embedder | None = None
+    *replies: Reply, text: str = _TEXT, window_tokens: int | None = 4_096, embedder: Embedder | None = None
 ) -> Agent:
     services = SearchServices(embedder=embedder)
     searcher = make_searcher(make_library(text), RetrievalOptions(), services=services)
@@ -142,6 +142,21 @@ async def test_of_a_long_document_the_best_excerpts_are_sent_and_what_the_person
     assert not _ID.search(text)
     assert len(text) < 8_000
     assert last.citations[0].sentence == "Boat Yacht | A night £18 | Deposit £250"
+
+
+@pytest.mark.parametrize("window_tokens", [32_000, None])
+@pytest.mark.parametrize(("title", "is_whole"), [("Watches", False), ("Opening", True)])
+async def test_the_section_of_a_question_is_sent_whole_only_if_it_is_short(
+    title: str, window_tokens: int | None, *, is_whole: bool
+) -> None:
+    chapters = "".join(f"### Watch {number}\n\n{_FILLING * 12}\n\n" for number in range(30))
+    agent = ask_small("At 08:30.", text=f"{_TEXT}\n## Watches\n\nAlso open.\n\n{chapters}", window_tokens=window_tokens)
+    (section,) = ids(agent, title)
+    await ask(agent, "Who writes when it is open?", within=section)
+    text = sent(agent)[-1].text
+    library = agent.conversation.state.library
+    assert (library.text_at(library.node(section).span).strip() in text) is is_whole
+    assert len(text) < 8_000
 
 
 async def test_a_request_that_the_server_refuses_is_sent_again_shorter() -> None:

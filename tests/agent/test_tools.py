@@ -57,6 +57,18 @@ async def test_a_search_is_limited_by_id_path_or_title_and_not_limited_by_the_id
     assert '(All sections were searched: no section is called "Nonsense" in the document.)' in results(agent)[0]
 
 
+async def test_a_search_stays_in_the_section_of_the_question() -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    lending, fees, rooms = ids(agent, "Lending", "Fees", "Hours")
+    for named in (fees, rooms, "Manual"):
+        call = ScriptedReply(calls=(("search_sections", {"query": "loan", "within": named}),))
+        await ask(agent, "How much is it?", call, ScriptedReply(text="Not found: no."), within=lending)
+        is_told = f"(Only [{lending}] was searched: the question is about it.)" in results(agent)[0]
+        assert is_told is (named != fees)
+    assert [within for query, _, within in searcher.searches if query == "loan"] == [fees, lending, lending]
+
+
 async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")

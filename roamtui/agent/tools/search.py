@@ -18,6 +18,7 @@ from roamtui.search.base import Hit
 
 _QUERY_LENGTH_MAX = 1_000
 _QUERY_KEYS = ("queries", "query", "q", "keywords", "text", "_raw")
+_ASKED_WITHIN = "the question is about it."
 _NO_QUERY = "search_sections needs queries: a list of wordings to search for."
 
 
@@ -34,11 +35,13 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     note = ""
     if named := str(arguments.get("within") or "").strip():
         reference = resolve_reference(library, named)
-        if reference is not None and reference.section_id in library:
-            within = library.current_id(reference.section_id)
-        elif reference is None or reference.section_id != library.root_id:
+        named_id = "" if reference is None else library.current_id(reference.section_id)
+        if named_id in library and within in (None, named_id, *library.node(named_id).ancestors):
+            within = named_id
+        elif named_id != library.root_id:
             searched = f"Only [{within}] was" if within is not None else "All sections were"
-            note = f"({searched} searched: {explain_unresolved(library, named)})"
+            reason = _ASKED_WITHIN if named_id in library else explain_unresolved(library, named)
+            note = f"({searched} searched: {reason})"
     earlier = list_history_texts(state.exchanges[:-1])
     view = make_view(
         state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
