@@ -28,7 +28,7 @@ from roamtui.retrieval.choose import (
     search_question,
 )
 from roamtui.retrieval.excerpt import choose_excerpts
-from roamtui.retrieval.policy import RetrievalPolicy
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, estimate_tokens
@@ -69,7 +69,6 @@ async def choose_brief_context(
     searcher: Searcher | None,
     *,
     room_tokens: int | None,
-    policy: RetrievalPolicy,
 ) -> BriefContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
 
@@ -92,8 +91,7 @@ async def choose_brief_context(
                 questions,
                 earlier=list_history_texts(state.exchanges),
                 within=within,
-                limit=policy.excerpts_max,
-                policy=policy,
+                limit=POLICY.excerpts_max,
             )
     named = {
         section.section_id: Hit(section_id=section.section_id, score=1.0, why="opened", is_named=True)
@@ -101,10 +99,9 @@ async def choose_brief_context(
         if section.section_id in library and (section.opened_by is Origin.PERSON or section.is_pinned)
     }
     wanted = {**{hit.section_id: hit for hit in hits}, **named}
-    brief = replace(policy, hits_tokens_max=policy.brief_tokens_max)
-    view = ModelView(library=library, room_tokens=room_tokens, policy=brief)
+    view = ModelView(library=library, room_tokens=room_tokens)
     matcher = TermMatcher.for_question(context.question)
-    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher)
+    chosen = await asyncio.to_thread(choose_excerpts, view, wanted, matcher, POLICY.brief_tokens_max)
     return replace(_fill(context, library, chosen), hits=tuple(hits))
 
 

@@ -24,7 +24,7 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.hit_list import render_hits
-from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import Bounds, Span, add_delivered
@@ -54,11 +54,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
 
 
 def make_view(
-    state: ConversationState,
-    *,
-    shown: Iterable[Span] = (),
-    room_tokens: int | None = None,
-    policy: RetrievalPolicy = DEFAULT_POLICY,
+    state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int | None = None
 ) -> ModelView:
     """Make the view that the model of a conversation has of its library.
 
@@ -79,7 +75,6 @@ def make_view(
         words=words,
         page_tokens=state.options.page_tokens,
         room_tokens=room_tokens,
-        policy=policy,
     )
 
 
@@ -96,7 +91,7 @@ async def retrieve_context(
     if searcher is None:
         return QuestionContext()
     searcher.refresh(view.library)
-    limit = view.policy.found_max
+    limit = POLICY.found_max
     hits: Sequence[Hit] | None = None
     with suppress(RoamtuiError):
         hits = await call_in_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
@@ -117,7 +112,7 @@ def find_pages_about(
             questions,
             earlier=list_history_texts(state.exchanges),
             within=within,
-            limit=DEFAULT_POLICY.found_max,
+            limit=POLICY.found_max,
         )
     if not hits and extract_query_terms(question):
         return find_unread_pages(library, question)
@@ -132,7 +127,7 @@ def _choose_context(
     hits = found or ()
     library = view.library
     opened = choose_clear_hit(view, hits, question)
-    near_tokens = view.policy.neighbourhood_tokens
+    near_tokens = POLICY.neighbourhood_tokens
     if view.room_tokens is not None:
         near_tokens = min(near_tokens, int(_NEAR_SHARE * view.room_tokens))
         taken = sum(estimate_delivery_tokens(library, section_id, view.page_tokens) for section_id in opened)
@@ -165,7 +160,7 @@ def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: b
     """Render the outline at the start of a conversation, a short one beside a section that opens."""
     tokens = compute_outline_budget(library, outline_max)
     if beside_clear_hit:
-        tokens = min(tokens, DEFAULT_POLICY.map_tokens_beside_clear)
+        tokens = min(tokens, POLICY.map_tokens_beside_clear)
     return render_outline(library, budget_tokens=tokens)
 
 

@@ -163,8 +163,7 @@ class Agent:
             await self._find_reply(requests)
             outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.search.searcher)
             if run.brief is not None and has_no_source(outcome):
-                searcher = self.search.searcher
-                outcome = await add_passages(outcome, conversation.state, searcher, self.options.policy)
+                outcome = await add_passages(outcome, conversation.state, self.search.searcher)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
             outcome = replace(outcome, citations=citations)
         except ModelError as error:
@@ -187,9 +186,7 @@ class Agent:
         run = requests.run
         conversation = self.conversation
         if requests.model.name == OFFLINE:
-            answer, run.citations, run.stopped = await read_offline(
-                conversation, self.search.searcher, self.options.policy
-            )
+            answer, run.citations, run.stopped = await read_offline(conversation, self.search.searcher)
             run.step = Step(text=answer, uses=())
             run.steps = len(conversation.state.exchanges[-1].steps)
             return
@@ -297,5 +294,4 @@ class Agent:
             conversation=self.conversation,
             searcher=self.search.searcher,
             room_tokens=room,
-            search_tokens=self.options.policy.later_tokens_max,
         )

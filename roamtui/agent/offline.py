@@ -40,7 +40,6 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
-from roamtui.retrieval.policy import RetrievalPolicy
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_pages
@@ -55,7 +54,7 @@ _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
 
 async def read_offline(
-    conversation: Conversation, searcher: Searcher | None, policy: RetrievalPolicy
+    conversation: Conversation, searcher: Searcher | None
 ) -> tuple[str, tuple[Citation, ...], StopReason]:
     """Answer the current question without a model: open the sections of the best passages, and quote these.
 
@@ -70,7 +69,7 @@ async def read_offline(
     if searcher is not None:
         searcher.refresh(state.library)
     try:
-        hits, choice = await call_in_thread(_find_passages, state, question, searcher, policy)
+        hits, choice = await call_in_thread(_find_passages, state, question, searcher)
     except RoamtuiError as failure:
         error = str(failure)
     else:
@@ -90,14 +89,14 @@ async def read_offline(
 
 
 async def add_passages(
-    outcome: QuestionAnswered, state: ConversationState, searcher: Searcher | None, policy: RetrievalPolicy
+    outcome: QuestionAnswered, state: ConversationState, searcher: Searcher | None
 ) -> QuestionAnswered:
     """Add the nearest passages below an answer that the text does not carry. No model wrote them."""
     if searcher is None:
         return outcome
     try:
         question = state.exchanges[-1].question
-        _, choice = await call_in_thread(_find_passages, state, question, searcher, policy)
+        _, choice = await call_in_thread(_find_passages, state, question, searcher)
     except RoamtuiError:
         return outcome
     if not choice.passages:
@@ -142,7 +141,7 @@ def _write_lead(state: ConversationState, choice: PassageChoice) -> str:
 
 
 def _find_passages(
-    state: ConversationState, question: str, searcher: Searcher | None, policy: RetrievalPolicy
+    state: ConversationState, question: str, searcher: Searcher | None
 ) -> tuple[tuple[Hit, ...], PassageChoice]:
     """Return the hits of a search for a question, and their best passages."""
     if searcher is None or not extract_query_terms(question):
@@ -154,7 +153,7 @@ def _find_passages(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    return hits, choose_passages(state.library, question, hits, policy)
+    return hits, choose_passages(state.library, question, hits)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import list_whole_document
-from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
 from roamtui.search.base import Searcher
 from roamtui.text import estimate_tokens
 
@@ -47,8 +46,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     question_note: str = ""
     """Text to send before each question. It is no part of it, so its words are not searched for."""
-    policy: RetrievalPolicy = DEFAULT_POLICY
-    """How hits become context."""
 
 
 class RequestBuilder(Struct, kw_only=True):
@@ -91,7 +88,7 @@ class RequestBuilder(Struct, kw_only=True):
         retrieved = QuestionContext()
         if self._sends_hits:
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
-            view = make_view(state, room_tokens=room, policy=self.options.policy)
+            view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
             retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
             self.hits_text = retrieved.text
@@ -121,9 +118,7 @@ class RequestBuilder(Struct, kw_only=True):
         self, state: ConversationState, question: str, within: str | None, room: int | None
     ) -> BriefContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
-        return await choose_brief_context(
-            earlier, question, within, self.searcher, room_tokens=room, policy=self.options.policy
-        )
+        return await choose_brief_context(earlier, question, within, self.searcher, room_tokens=room)
 
     @property
     def budget(self) -> RequestBudget:

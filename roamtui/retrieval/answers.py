@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage
 from roamtui.markdown.units import Unit, find_units, read_visible_line
-from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
 from roamtui.search.sentences import (
     Statement,
@@ -70,9 +70,7 @@ class PassageChoice(NamedTuple):
     """Whether they answer the question. Otherwise, they are only the nearest ones."""
 
 
-def choose_passages(
-    library: Library, question: str, hits: Sequence[Hit], policy: RetrievalPolicy = DEFAULT_POLICY
-) -> PassageChoice:
+def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> PassageChoice:
     """Choose passages of the hits and the sections below them, the likeliest first, together by section.
 
     One score tells whether they answer: the best score of a passage, and the best similarity of what has been
@@ -81,7 +79,7 @@ def choose_passages(
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
-    weighing = _Weighing(question, titled_texts, policy)
+    weighing = _Weighing(question, titled_texts)
     similar_ids = {hit.section_id for hit in hits if (hit.similarity or 0.0) >= NEAR_SIMILARITY_MIN}
     passages = [
         passage
@@ -91,7 +89,7 @@ def choose_passages(
     ]
     best_score = max(map(attrgetter("score"), passages), default=0.0) or 1.0
     passages.sort(key=lambda passage: -found_by[passage.section_id].score - passage.score / best_score)
-    chosen = _take_first(library, passages, policy.passages_max)
+    chosen = _take_first(library, passages, POLICY.passages_max)
     if not chosen:
         return PassageChoice()
     similarities = [found_by[passage.section_id].similarity for passage in chosen]
@@ -100,11 +98,11 @@ def choose_passages(
         is_compared = similarity is not None
         proofs[is_compared] = max(proofs[is_compared], passage.score * weighing.certainty)
     best_similarity = max(similarity or 0.0 for similarity in similarities)
-    score = max(proofs[False], (proofs[True] + best_similarity) / policy.similarity_divisor)
+    score = max(proofs[False], (proofs[True] + best_similarity) / POLICY.similarity_divisor)
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or score >= policy.nearest_min or not weighing.certainty
-    return PassageChoice(chosen, score >= policy.answer_min) if is_near else PassageChoice()
+    is_near = is_titled or score >= POLICY.nearest_min or not weighing.certainty
+    return PassageChoice(chosen, score >= POLICY.answer_min) if is_near else PassageChoice()
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:
@@ -162,7 +160,7 @@ def _names_section(unit: Unit, titles: set[str]) -> bool:
 class _Weighing:
     """How much the words of a question, their synonyms and corrections weigh."""
 
-    def __init__(self, question: str, texts: Sequence[str], policy: RetrievalPolicy) -> None:
+    def __init__(self, question: str, texts: Sequence[str]) -> None:
         matcher = TermMatcher.for_question(question)
         terms = matcher.terms
         counts = Counter(term for text in texts for term in {located for *_, located in matcher.locate(text)})
@@ -171,13 +169,13 @@ class _Weighing:
         self.weights = {term: math.log(1 + count / (counts[term] + 1)) for term in terms}
         """Weight of each term, synonym and correction: higher if the term is rare in the texts."""
         for term in filter(is_unspaced, self.weights.keys() - counts.keys()):
-            self.weights[term] *= policy.unseen_pair_weight
+            self.weights[term] *= POLICY.unseen_pair_weight
         self._total = sum(self.weights.values())
-        self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + policy.doubt_weight)
+        self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + POLICY.doubt_weight)
         """How much a passage that has all of them proves."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
-                self.weights[word] = policy.synonym_weight * self.weights[term]
+                self.weights[word] = POLICY.synonym_weight * self.weights[term]
         self.matcher = TermMatcher(self.weights, matcher.language)
         """Finds all these words."""
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.retrieval.policy import DEFAULT_POLICY, RetrievalPolicy
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.lexicon import list_words, make_pattern
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
@@ -33,7 +33,6 @@ class ModelView(Struct, frozen=True, kw_only=True):
     page_tokens: int = PAGE_TOKENS
     room_tokens: int | None = None
     """Maximum tokens of what it gets now, or None for no limit."""
-    policy: RetrievalPolicy = DEFAULT_POLICY
 
 
 def is_sent_whole(tokens: int, room_tokens: int | None) -> bool:
@@ -52,39 +51,38 @@ def list_whole_document(library: Library, room_tokens: int | None) -> tuple[str,
 
 def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
     """Return the first hit's id if it is far ahead, short and has most of the question's terms."""
-    policy = view.policy
     library = view.library
     matcher = TermMatcher.for_question(question)
     if not hits:
         return ()
     runner_up_share = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
     section_id = hits[0].section_id
-    tokens_max = policy.hits_tokens_max
+    tokens_max = POLICY.hits_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, view.room_tokens)
     tokens = estimate_delivery_tokens(library, section_id, view.page_tokens)
-    if runner_up_share > policy.runner_up_share_max or tokens > tokens_max:
+    if runner_up_share > POLICY.runner_up_share_max or tokens > tokens_max:
         return ()
     text = library.text_at(library.node(section_id).own_content_span)
     covered_terms = matcher.find_terms(text)
-    is_covered = len(covered_terms) >= policy.covered_share_min * len(matcher.terms)
+    is_covered = len(covered_terms) >= POLICY.covered_share_min * len(matcher.terms)
     return (section_id,) if is_covered else ()
 
 
-def complete_follow_up(questions: Sequence[str], policy: RetrievalPolicy = DEFAULT_POLICY) -> str:
+def complete_follow_up(questions: Sequence[str]) -> str:
     """Return the last question. Before a short follow-up comes the last question that is not one."""
     full = ""
     question = ""
     for question in questions:
-        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > policy.follow_up_terms_max:
+        if not _FOLLOW_UP.match(question) or len(extract_query_terms(question)) > POLICY.follow_up_terms_max:
             full = question
     return question if full == question else f"{full} {question}".strip()
 
 
-def asks_itself(question: str, policy: RetrievalPolicy = DEFAULT_POLICY) -> bool:
+def asks_itself(question: str) -> bool:
     """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
     words = tokenise(_FOLLOW_UP.sub("", question, count=1))
-    return len(words) >= policy.asking_words_min and words[0] in _ASKING
+    return len(words) >= POLICY.asking_words_min and words[0] in _ASKING
 
 
 def search_question(
@@ -94,7 +92,6 @@ def search_question(
     earlier: Sequence[str],
     within: str | None,
     limit: int,
-    policy: RetrievalPolicy = DEFAULT_POLICY,
 ) -> tuple[Hit, ...]:
     """Search for the last of some questions, completed by `complete_follow_up`.
 
@@ -106,12 +103,11 @@ def search_question(
         earlier: Earlier questions and answers, oldest first.
         within: Id of the section to search, or None for the whole library.
         limit: Maximum number of hits.
-        policy: What counts as a follow-up.
     """
     last = questions[-1]
-    completed = complete_follow_up(questions, policy)
+    completed = complete_follow_up(questions)
     search = partial(searcher.search, limit=limit, within=within, earlier=earlier)
-    is_asking = completed != last and asks_itself(last, policy)
-    own = search(last)[: policy.own_hits_max] if is_asking else ()
+    is_asking = completed != last and asks_itself(last)
+    own = search(last)[: POLICY.own_hits_max] if is_asking else ()
     own_ids = {hit.section_id for hit in own}
     return (*own, *(hit for hit in search(completed) if hit.section_id not in own_ids))[:limit]

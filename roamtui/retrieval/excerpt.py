@@ -14,6 +14,7 @@ from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
 from roamtui.markdown.units import UnitKind, find_units
 from roamtui.retrieval.choose import ModelView
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.sentences import get_first_sentence, rank_sentences
 from roamtui.search.terms import TermMatcher
@@ -38,18 +39,22 @@ _FENCE = re.compile(r"[> \t]*(?:```|~~~)")
 
 
 def choose_excerpts(
-    view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher
+    view: ModelView,
+    hits: Mapping[str, Hit],
+    matcher: TermMatcher,
+    tokens_max: int = POLICY.hits_tokens_max,
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
+    All of them but the named ones have up to `tokens_max`.
     A hit whose excerpt is part of another one is left out, and so are hits for which there is no room.
     """
-    cutter = _Cutter(view, hits, matcher)
+    cutter = _Cutter(view, hits, matcher, tokens_max)
     named = [section_id for section_id, hit in hits.items() if hit.is_named]
     for section_id in named:
         cutter.add_named(section_id)
     if named:
-        cutter.limit_to(view.policy.beside_named_tokens_max)
+        cutter.limit_to(POLICY.beside_named_tokens_max)
     others = [section_id for section_id in hits if section_id not in named]
     cutter.cut_sections(others)
     cutter.widen(others)
@@ -59,23 +64,24 @@ def choose_excerpts(
 class _Cutter:
     """The excerpts chosen so far, and the tokens that are left for more."""
 
-    def __init__(self, view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher) -> None:
+    def __init__(
+        self, view: ModelView, hits: Mapping[str, Hit], matcher: TermMatcher, tokens_max: int
+    ) -> None:
         self._view = view
         self._hits = hits
         self._matcher = matcher
         self._chosen: dict[str, tuple[Span, ...]] = {}
         room = view.room_tokens
-        self._budget = view.policy.hits_tokens_max if room is None else min(room, view.policy.hits_tokens_max)
+        self._budget = tokens_max if room is None else min(room, tokens_max)
         self._left = self._budget
         self._named_left = room
-        self._tokens_min = view.policy.line_tokens // 2
+        self._tokens_min = POLICY.line_tokens // 2
 
     def add_named(self, section_id: str) -> None:
         """Add a section that the query names, whole if possible."""
         library = self._view.library
-        policy = self._view.policy
-        tokens_max = policy.named_excerpt_tokens
-        whole_max = policy.named_whole_tokens
+        tokens_max = POLICY.named_excerpt_tokens
+        whole_max = POLICY.named_whole_tokens
         if self._named_left is not None:
             tokens_max = min(tokens_max, self._named_left)
             whole_max = min(whole_max, self._named_left)
@@ -93,20 +99,19 @@ class _Cutter:
 
     def cut_sections(self, section_ids: Sequence[str]) -> None:
         """Add hits, best first. Each gets its share of what is left by its score."""
-        policy = self._view.policy
         weight = sum(self._hits[section_id].score for section_id in section_ids)
         for index, section_id in enumerate(section_ids):
             count = len(section_ids) - index
             score = self._hits[section_id].score
-            share = int((self._left - count * policy.head_tokens) * score / weight)
+            share = int((self._left - count * POLICY.head_tokens) * score / weight)
             weight -= score
-            room = self._left - policy.head_tokens
-            tokens_max = min(max(share, policy.line_tokens), room)
+            room = self._left - POLICY.head_tokens
+            tokens_max = min(max(share, POLICY.line_tokens), room)
             if tokens_max < self._tokens_min:
                 return
             spans = self._excerpt(section_id, tokens_max, tokens_max)
             if self._choose(section_id, spans):
-                self._left -= self._count(spans) + policy.head_tokens
+                self._left -= self._count(spans) + POLICY.head_tokens
 
     def limit_to(self, tokens_max: int) -> None:
         """Lower the budget of all excerpts but the named ones, those that are chosen included."""

@@ -12,6 +12,7 @@ from roamtui.retrieval.also_found import LEAD, list_also_found
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, is_complete, is_delivered_text
 from roamtui.retrieval.missing import list_missing, state_missing
+from roamtui.retrieval.policy import POLICY
 from roamtui.retrieval.quoted import quote_spans
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
@@ -45,7 +46,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     known = {doc: [*bounds] for doc, bounds in view.delivered.items()}
     add_delivered(known, (find_opened_span(library, section_id, view.page_tokens) for section_id in opened))
     view = replace(view, delivered=known)
-    chosen = choose_excerpts(view, _select_excerpted(view, hits_by_id, has_clear_hit=bool(opened)), matcher)
+    chosen = choose_excerpts(view, _select_excerpted(hits_by_id, has_clear_hit=bool(opened)), matcher)
     lines: list[str] = []
     excerpts: list[Span] = []
     for section_id, spans in chosen.items():
@@ -66,7 +67,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     add_delivered(known, excerpts)
     shown = {*chosen, *opened}
     others = [section_id for section_id in hits_by_id if section_id not in shown]
-    tokens_max = view.policy.also_found_tokens_max
+    tokens_max = POLICY.also_found_tokens_max
     if view.room_tokens is not None:
         tokens_max = min(tokens_max, max(0, view.room_tokens - estimate_tokens("\n".join(lines))))
     also = list_also_found(view, others, matcher, tokens_max)
@@ -81,9 +82,9 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
     )
 
 
-def _select_excerpted(view: ModelView, hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
+def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
     """Select the named sections and, beside no clear hit, the best others."""
-    others_max = 0 if has_clear_hit else view.policy.excerpts_max
+    others_max = 0 if has_clear_hit else POLICY.excerpts_max
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():
         if not hit.is_named:

@@ -1,4 +1,4 @@
-"""`RetrievalPolicy`: all that can be changed about what a reader gets of the sections that search finds."""
+"""`RetrievalPolicy`: all numbers that decide what a reader gets of the sections that search finds."""
 
 from msgspec import Struct
 
@@ -77,4 +77,4 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     About half of the pairs join two words, so their absence means little."""
 
 
-DEFAULT_POLICY = RetrievalPolicy()
+POLICY = RetrievalPolicy()

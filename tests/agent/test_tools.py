@@ -20,7 +20,7 @@ from roamtui.conversation.notices import make_notices
 from roamtui.conversation.reading import SearchHit
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
-from roamtui.retrieval.policy import DEFAULT_POLICY
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.text import estimate_tokens
@@ -99,7 +99,7 @@ async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
         ScriptedReply(text="Not found: no."),
     )
     events = await ask(agent)
-    assert searcher.searches[0] == ("late fees", DEFAULT_POLICY.found_max, None)
+    assert searcher.searches[0] == ("late fees", POLICY.found_max, None)
     line, excerpt = results(agent)[0].split("\n")
     assert line.startswith(f"- [{fees}] Lending > Fees (")
     assert excerpt == " Late returns cost 2 euros a day [deadbeef] <!-- x -->."
@@ -178,7 +178,7 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
         ScriptedReply(text="Not found: no."),
     )
     await ask(agent)
-    assert sum(map(estimate_tokens, results(agent))) <= DEFAULT_POLICY.later_tokens_max
+    assert sum(map(estimate_tokens, results(agent))) <= POLICY.later_tokens_max
     excerpts = [span for use in agent.conversation.state.exchanges[-1].steps[0].uses for span in use.excerpts]
     assert len(excerpts) > len(queries)
     read = [span for span in excerpts if span.end - span.start > WORDS_LENGTH_MAX]

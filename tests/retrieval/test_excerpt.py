@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.excerpt import choose_excerpts, select_excerpt
-from roamtui.retrieval.policy import DEFAULT_POLICY
+from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, add_delivered, estimate_tokens
@@ -46,7 +46,7 @@ def _count(library: Library, spans: tuple[Span, ...]) -> int:
 def test_all_hits_together_keep_to_the_budget_and_each_has_its_best_sentence(count: int) -> None:
     library = _make_library(*[50] * count)
     excerpts = _choose(library, *[1.0] * count)
-    assert sum(_count(library, spans) for spans in excerpts) <= DEFAULT_POLICY.hits_tokens_max
+    assert sum(_count(library, spans) for spans in excerpts) <= POLICY.hits_tokens_max
     assert all(any(_NEST in library.text_at(span) for span in spans) for spans in excerpts)
 
 
