@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -117,6 +118,7 @@ class AppServices(Services):
         is_first: bool = False,
     ) -> AppContext:
         """Open a document for the app; see `Bootstrap.make_agent`."""
+        opened_at = time_ns()
         # A resumed conversation needs the text before the app starts.
         load_all = conversation_id is not None
         library, loader = self._bootstrap.open(sources, load_all=load_all, on_progress=on_progress)
@@ -138,6 +140,7 @@ class AppServices(Services):
             first_question=question,
             options=replace(self.options, examples=suggest_questions(library)),
             reload_library=partial(bootstrap.reload, sources=sources) if can_reload else None,
+            opened_at=opened_at,
             reload_on_change=self._is_watching,
             notices=notes,
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from time import time_ns
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from roamtui.convert.converted import PageReport
 from roamtui.document.library import Library
@@ -107,6 +108,8 @@ class AppContext(Struct, frozen=True, kw_only=True):
     reload_library: Callable[[Library, frozenset[str]], Library] | None = None
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None
     if the document came from standard input, which cannot be read again."""
+    opened_at: int = field(default_factory=time_ns)
+    """A time before its files were read, to notice what is written to them since. In nanoseconds."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     notices: Sequence[str] = ()

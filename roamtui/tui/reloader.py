@@ -27,9 +27,11 @@ class Reloader:
         self._paths: list[str] = []
         self._files = FileStamps(())
         self.loaded: Mapping[str, SourceStamp] | None = None
-        """The stamps of the loaded files, by key. None until the first check."""
+        """The stamps of the loaded files, by key, without those written since. None until the first check."""
         self._seen: Mapping[str, SourceStamp] | None = None
         """The stamps at the last check."""
+        self._current_at = context.opened_at
+        """When the files were last known to be as loaded: when they were opened, or at the last check."""
         self._reloading = asyncio.Lock()
         self._next_check_at = 0.0
 
@@ -42,12 +44,17 @@ class Reloader:
             return False
         async with self._reloading:
             started = time.monotonic()
+            current_at, self._current_at = self._current_at, time.time_ns()
             stamps = await asyncio.to_thread(self._read_stamps)
             self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
             if not stamps or stamps == self._seen:
                 return False
             self._seen = stamps
-            self.loaded = self.loaded or stamps
+            if self.loaded is None:
+                now = time.time_ns()  # a file may come from a computer whose clock is ahead
+                self.loaded = {
+                    key: stamp for key, stamp in stamps.items() if not current_at < stamp[0] <= now
+                }
             return stamps != self.loaded
 
     def _list_paths(self) -> list[str]:

@@ -11,6 +11,7 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
+from roamtui.launch import AppServices
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -136,6 +137,19 @@ async def test_a_file_that_is_deleted_and_made_again_is_noticed(
             await ui.wait_until(lambda: CHANGED in [each.text for each in ui.state.library.documents])
         else:
             await ui.wait_until("Document changed on disk · f5 to reload")
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+async def test_a_file_that_is_written_before_the_first_check_is_noticed(file: Path, *, is_folder: bool) -> None:
+    file.with_name("shop.md").write_text("# Shop\n", "utf-8")
+    context = AppServices(Bootstrap()).open((str(file.parent if is_folder else file),))
+    reloader = Reloader(context)
+    await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
+    assert await reloader.detect_change()
+    words, _ = await reloader.reload()
+    assert words.startswith("Reloaded")
+    assert CHANGED in [document.text for document in context.conversation.state.library.documents]
+    assert await reloader.reload() == ("No changes", [])
 
 
 async def test_a_reload_ends_the_options_of_the_question_box_and_keeps_what_is_typed(file: Path) -> None:
