@@ -30,13 +30,15 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
 
 
 async def test_a_changed_question_replaces_no_draft(store: ConversationStore) -> None:
-    async with running(make_app(store=store, options=make_options(examples=("second", "first")))) as ui:
+    async with running(make_app(["Forty."], store=store, options=make_options(examples=("second", "first")))) as ui:
         await ui.press(*"draft", "up", "x")
         assert ui.box.draft == "draft\nsecondx"
         for key, text in (("up", "first"), ("down", "secondx"), ("down", "draft")):
             await ui.press(key)
             assert ui.box.text == text
         assert ui.box.draft == "draft"
+        await ui.press_until(lambda: len(ui.exchanges) == 1, "up", "enter")
+        assert ui.box.text == "draft"
 
 
 async def test_a_first_question_leaves_a_draft_and_what_is_typed_ahead(store: ConversationStore) -> None:
