@@ -77,7 +77,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=10),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=11),
     Format(
         "HTML",
         "html:convert_html_file",

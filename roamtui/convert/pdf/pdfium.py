@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -49,6 +50,15 @@ _LIGATURES = str.maketrans(
 """Ligatures (the control characters are those of TeX fonts), soft hyphens, and bullets of the font Symbol."""
 _BITMAP_LIGATURES = re.compile("[\x0b-\x0f]")
 """Control characters that are ligatures only in the bitmap fonts of TeX, which have no name."""
+_ACCENTS = dict(
+    zip(
+        "\u00b4`\u00a8\u02c6\u02dc\u02c7\u02da\u00b8\u02dd\u02d8\u00af\u02d9\u02db",
+        "\u0301\u0300\u0308\u0302\u0303\u030c\u030a\u0327\u030b\u0306\u0304\u0307\u0328",
+        strict=True,
+    )
+)
+"""The combining form of each accent that a font may have as a character of its own."""
+_DOTLESS = {"\u0131": "i", "\u0237": "j"}
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
@@ -301,13 +311,31 @@ class PdfPage:
     def _read_letters(self, letters: str, first: int, rotation: int, line: MixedLine | None) -> str:
         """Return the letters of a word as a person sees them. It may be in a line of several scripts."""
         count = len(letters)
-        if not (letters.isascii() and letters.isprintable()):
+        if not (letters.isascii() and letters.isprintable()) or "`" in letters:
+            if not _ACCENTS.keys().isdisjoint(letters):
+                letters = self._join_accents(letters, first, rotation)
             if self.read_font(first).name:
                 letters = _BITMAP_LIGATURES.sub("", letters)
             letters = letters.translate(_LIGATURES)
         if line is not None and len(letters) == count:
             letters = line.read_word(self._place_letters(letters, first, rotation))
         return letters
+
+    def _join_accents(self, letters: str, first: int, rotation: int) -> str:
+        """Join each accent that is drawn above or below a letter with it, as in "prot\u00e9g\u00e9"."""
+        joined = [*letters]
+        for number, accent in enumerate(letters):
+            box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
+            for beside in (number - 1, number + 1):
+                if box is None or not 0 <= beside < len(letters):
+                    continue
+                base = self._read_box(first + beside, first + beside, rotation)
+                letter = _DOTLESS.get(joined[beside], joined[beside])
+                whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent])
+                if letter and base and base.x0 < (box.x0 + box.x1) / 2 < base.x1 and len(whole) == 1:
+                    joined[beside], joined[number] = whole, ""
+                    break
+        return "".join(joined)
 
     def _join_letters(self, words: list[Word]) -> list[Word]:
         """Join letters that are set apart, as in titles, unless the file has a space between them.
