@@ -22,7 +22,7 @@ def test_the_app_survives_and_shows_what_is_true(tmp_path: Path) -> None:
 def test_every_key_can_be_pressed_everywhere_and_messages_name_keys_that_work(tmp_path: Path) -> None:
     walks = key_walk.walk_all(tmp_path, 50, seed=2)
     assert [walk.pressed.total() for walk in walks] == [50] * len(key_walk.SIZES)
-    assert len({message for walk in walks for message in walk.messages}) > 1
+    assert any(walk.messages for walk in walks), "some message names a key, so that it is pressed"
 
 
 @pytest.mark.slow
