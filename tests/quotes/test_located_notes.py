@@ -49,3 +49,13 @@ def test_notes_are_in_document_order_and_lost_ones_last() -> None:
     library = make(TEXT.replace(TEXT[TEXT.index("### Sheds") : TEXT.index("## Water")], ""))
     placed = locate_notes(notes, library)
     assert [one.note for one in placed] == [notes[2], notes[3], notes[0], notes[1]]
+
+
+def test_a_note_on_a_section_without_text_is_there_as_long_as_the_section() -> None:
+    library = make("# Garden\n\n## Empty\n\n## Rest\n\nWords.\n")
+    note = make_note(library, cite_span(find(library, "Empty"), None, library), "To do")
+    assert note.opening == ""
+    [there] = locate_notes([note], library)
+    [gone] = locate_notes([note], make("# Garden\n\n## Rest\n\nWords.\n"))
+    assert (there.status, there.new_citation) == (ClaimStatus.SAME, note.citation)
+    assert (gone.status, gone.new_citation) == (ClaimStatus.GONE, None)
