@@ -155,10 +155,14 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         is_own: bool = True,
         added: tuple[LibrarySource, ...] = (),
     ) -> Library:
-        """Open the source of a saved conversation or file as it is now, with the pages of `links`.
+        """Open the current version of the source of a saved conversation or file.
 
-        Unless `is_own`, a file named the source, so a URL must be allowed. `added` are all sources of the
-        conversation, if a person added or removed any. Errors are those of `open`.
+        The pages of `links` are loaded too. Unless `is_own`, a file named the source, so a URL must be
+        allowed. `added` are all sources of the conversation, if a person added or removed any.
+
+        Raises:
+            SourceError: The source cannot be read.
+            UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if is_standard_input(source):
             raise SourceError(
@@ -179,7 +183,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Reload a library with the files and pages that were loaded before.
 
         Of several files, only new ones and those with the keys in `changed` are read again. Each page is
-        requested again, and downloaded if it has changed. Errors are those of `open`.
+        requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
+        cache has no old version.
+
+        Raises:
+            SourceError: A source cannot be read.
         """
         if previous.sources:
             return open_all(previous.sources, self.open_added, previous.source)[0]
@@ -192,7 +200,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return reload_documents(library, loader, previous, changed)
 
     def make_model(self, name: str = "", api_base: str | None = None, *, is_test: bool = False) -> Model:
-        """Make the model of the settings, or with a name, another one; see `registry.make_model`."""
+        """Make the model of the settings, or with a name, another one; see `registry.make_model`.
+
+        Raises:
+            UsageError: The name or URL is invalid.
+        """
         from roamtui.models.registry import make_model
 
         if not name:
@@ -317,6 +329,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """Create what search needs in addition to a library. Nothing is loaded or requested yet.
 
         `meter` counts requests of tasks that have no meter. See `make_searcher_factory` for the rest.
+
+        Raises:
+            UsageError: A choice is unavailable. The message says what to choose or install.
         """
         from roamtui.models.registry import make_model
         from roamtui.models.search_models import BackgroundLoop, ModelReranker
@@ -347,7 +362,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
 
     @property
     def retrieval(self) -> RetrievalOptions:
-        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`."""
+        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`.
+
+        Raises:
+            UsageError: The embedder is unavailable. The message says what to choose or install.
+        """
         from roamtui.models.search_models import BackgroundLoop
 
         options = self.settings.retrieval

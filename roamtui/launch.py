@@ -117,7 +117,11 @@ class AppServices(Services):
         *,
         is_first: bool = False,
     ) -> AppContext:
-        """Open a document for the app; see `Bootstrap.make_agent`."""
+        """Open a document for the app; see `Bootstrap.make_agent`.
+
+        Raises:
+            RoamtuiError: A source cannot be read, or an argument cannot be used.
+        """
         opened_at = time_ns()
         # A resumed conversation needs the text before the app starts.
         load_all = conversation_id is not None
@@ -159,7 +163,11 @@ class Launch(Struct, frozen=True, kw_only=True):
     is_watching: bool = False
 
     def run(self) -> int:
-        """Run the app until the person quits, and return the exit status."""
+        """Run the app until the person quits, and return the exit status.
+
+        Raises:
+            RoamtuiError: An argument cannot be used. The screen has not changed yet.
+        """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
             saved_id = self.conversation_id or store.find_latest().id

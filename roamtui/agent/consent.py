@@ -98,7 +98,10 @@ class Consent:
         return self._spending.reserve(state.id, spent + (usage.cost_usd or 0.0))
 
     async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
-        """Check whether a request and its reply stay below the limit, or the person agrees."""
+        """Check whether a request and its reply stay below the limit, or else whether the person agrees.
+
+        Without known prices, they count as free.
+        """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
         if self.may_spend(add_cost(request, model.prices)):
             return True

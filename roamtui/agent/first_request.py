@@ -85,7 +85,15 @@ async def retrieve_context(
     within: str | None,
     earlier: Sequence[str] = (),
 ) -> QuestionContext:
-    """Choose what comes with a question: all of a small document, or what search finds."""
+    """Choose what comes with a question: all of a small document, or what search finds.
+
+    Args:
+        searcher: Searches the library, if there is a searcher.
+        view: What the model has of it before the question.
+        question: The person's question.
+        within: Id of the section that the question is about, or None for the whole document.
+        earlier: Earlier questions and answers, oldest first.
+    """
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)
     if searcher is None:
@@ -157,7 +165,13 @@ def _choose_context(
 
 
 def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: bool = False) -> str:
-    """Render the outline at the start of a conversation, a short one beside a section that opens."""
+    """Render the outline that stands at the start of a conversation.
+
+    Args:
+        library: What the conversation is about.
+        outline_max: Maximum tokens, or None if the model's context window is unknown.
+        beside_clear_hit: Whether a section opens with the question, so that a short outline is enough.
+    """
     tokens = compute_outline_budget(library, outline_max)
     if beside_clear_hit:
         tokens = min(tokens, POLICY.map_tokens_beside_clear)
@@ -165,7 +179,10 @@ def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: b
 
 
 def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
-    """List earlier questions and answers. Passages name many topics that the person may not mean."""
+    """List earlier questions and answers, oldest first.
+
+    Passages are left out: they name many topics, and the person may have meant none of these.
+    """
     texts = (
         (exchange.question, "" if replies_with_passages(exchange) else exchange.answer)
         for exchange in exchanges

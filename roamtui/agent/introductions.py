@@ -53,7 +53,12 @@ class SummaryTask(Struct, frozen=True, kw_only=True):
 
 
 def plan_missing_summaries(library: Library, known: Container[str]) -> tuple[SummaryTask, ...]:
-    """List the documents of a loaded library without a summary, by the digests that are known."""
+    """List the documents without a summary in order, each text once.
+
+    Args:
+        library: Fully loaded.
+        known: Digests of texts that need no summary.
+    """
     tasks: dict[str, SummaryTask] = {}
     for document in library.documents:
         text = document.text

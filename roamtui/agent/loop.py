@@ -75,7 +75,11 @@ class Agent:
         options: AgentOptions | None = None,
         spending: SpendingLimit | None = None,
     ) -> None:
-        """Answer with `model`. Agents may share `spending`, a limit in place of that of `options`."""
+        """Answer with `model`. Without a searcher, the model gets no `search_sections` tool.
+
+        `spending` is a limit to share with other agents. Without it, the limit of `options` holds for each
+        conversation.
+        """
         self.conversation = conversation
         self.model = model
         self.options = options or AgentOptions()

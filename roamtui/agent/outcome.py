@@ -126,7 +126,10 @@ def has_reply(state: ConversationState, run: QuestionRun) -> bool:
 
 
 def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
-    """Return the first reply if the model was asked for quotes, and the second has none that is found."""
+    """Return the reply of the model that is the answer.
+
+    It is the first one if the model was asked for quotes, and the second has none that is found.
+    """
     draft, last = _read_replies(state, run)
     is_better = any(citation.is_verified for citation in QuoteChecker(state).cite(last)) if draft else True
     return last if is_better else draft

@@ -27,7 +27,10 @@ from roamtui.search.sentences import Statement
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
-    """Return whether passages stand in place of an answer, as all front ends must show it."""
+    """Return whether passages are shown in place of an answer, because no model has written it.
+
+    Every front end must decide by this function how to show an answer.
+    """
     return exchange.model == OFFLINE
 
 

@@ -21,7 +21,10 @@ _QUERY_LENGTH_MAX = 60
 
 
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
-    """Measure what the model had read for the last question, or cites, and what was found but not read."""
+    """Measure what the model had read for the last question, and what was found for it but not read.
+
+    What one of the `citations` of its answer names counts as read.
+    """
     library = state.library
     exchange = state.exchanges[-1]
     searches = [event for event in exchange.events if isinstance(event, SectionsSearched)]

@@ -54,7 +54,11 @@ async def _save_drafts(conversation: Conversation, run: QuestionRun) -> None:
 async def receive_reply(  # noqa: PLR0912 - one case an event
     conversation: Conversation, model: Model, request: ModelRequest, run: QuestionRun, meter: UsageMeter
 ) -> None:
-    """Send a request, fill `run.step` from the stream, and publish what arrives."""
+    """Send a request, fill `run.step` from the stream, and publish what arrives.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
     thoughts = ""
     run.broken_call = ""
     call_ids = {call.id for message in request.messages for call in message.tool_calls}

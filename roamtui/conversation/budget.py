@@ -68,7 +68,10 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
 def share_window(
     window_tokens: int | None, *, tools_tokens: int, has_tools: bool = True, token_ratio: float = 1.0
 ) -> RequestBudget:
-    """Share a context window. The model counts `token_ratio` tokens for each that is estimated."""
+    """Share a context window, if its size is known.
+
+    `token_ratio` is how many tokens the model counts for each that is estimated.
+    """
     if window_tokens is None:
         return RequestBudget()
     window = window_tokens / token_ratio

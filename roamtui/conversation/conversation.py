@@ -76,11 +76,20 @@ class Conversation:
         new_id: str = "",
         earlier: tuple[Exchange, ...] = (),
     ) -> None:
-        """Start a conversation, or continue the one that `saved_id` names, as for `open`.
+        """Start or continue a conversation. A new one is saved when something is asked or opened.
 
-        Without a store, nothing is saved. Without `source_loader`, no files and pages are loaded,
-        and without `open_source`, no source can be added. `earlier` was asked before a new
-        conversation, and is not saved. Raise `StoreError` if the saved conversation cannot be read.
+        Args:
+            library: The current version of the document.
+            store: Where conversations are saved. Without a store, nothing is saved.
+            options: Limits on what stays open between questions.
+            source_loader: Reads files and pages when they are needed. Without it, nothing more is loaded.
+            open_source: Opens a source that is added. Without it, none can be added.
+            saved_id: The conversation to continue, as for `open`; empty for a new one.
+            new_id: Id of a new conversation; empty for a random one.
+            earlier: What was asked before a new conversation. It is not saved.
+
+        Raises:
+            StoreError: The saved conversation does not exist or cannot be read.
         """
         started = start_conversation(library, options or OpenSectionOptions(), new_id)
         self.state = replace(started, exchanges=earlier)
@@ -113,7 +122,10 @@ class Conversation:
             self._log = _start_log(self.state, store)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Call `subscriber` with each event, when `state` includes it. Return a function that ends this."""
+        """Call `subscriber` with each event, in order, when `state` includes it. It must not block.
+
+        Return a function that ends the subscription.
+        """
         self._subscribers.append(subscriber)
         if self._warning:
             self.publish(WarningRaised(message=self._warning))

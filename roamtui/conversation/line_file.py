@@ -18,7 +18,11 @@ class LineFile:
     """A file of lines, locked for other programs from `open` until `close`."""
 
     def __init__(self, path: Path) -> None:
-        """Lock a file, which need not exist. Raise `OSError` if another program uses it (`EBUSY`)."""
+        """Lock a file of lines, which need not exist yet, and create its folder if it is missing.
+
+        Raises:
+            OSError: Another program uses the file (`EBUSY`), or the folder cannot be written.
+        """
         self._path = path
         self._release = acquire_lock(path)
         self._size = 0
@@ -65,7 +69,12 @@ class LineFile:
 
 
 def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
-    """Lock a file, and return what releases it. Raise `OSError` if another program holds it (`EBUSY`)."""
+    """Keep other programs that do the same from changing a file. Return the function that releases the lock.
+
+    Raises:
+        OSError: Another program holds the lock for longer than `seconds` (`EBUSY`), or its file cannot be
+            written.
+    """
     # The import takes 20 ms, and nothing is saved before the first question.
     from filelock import FileLock, Timeout  # noqa: PLC0415
 

@@ -138,7 +138,10 @@ class ConversationLog:
     def __init__(
         self, path: Path | None, events: Iterable[RecordedEvent], file: LineFile | None = None
     ) -> None:
-        """Start with all events, and their file if they are on disk. Without a path, none is written."""
+        """Start with all events so far, and with their file, or None if no event is on disk yet.
+
+        Without a path, nothing is written.
+        """
         self._path = path
         self._file = file
         self.events = [*events]
@@ -151,7 +154,11 @@ class ConversationLog:
         return self._saved_count > 0
 
     def save(self) -> None:
-        """Append the new events, in any thread. If it raises `StoreError`, the next call tries again."""
+        """Append the new events to the file. When this returns, all are on disk. Callable from any thread.
+
+        Raises:
+            StoreError: They could not be written. The next call tries again.
+        """
         path = self._path
         if path is None:
             return
@@ -205,8 +212,9 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 class ConversationStore:
     """All conversations of a person. Several threads and programs may use them at the same time.
 
-    Any method raises `StoreError` if it cannot read or write, or if another program uses the
-    conversation.
+    Raises:
+        StoreError: The folder cannot be read; or the conversation does not exist, cannot be read or written,
+            or must not be changed because another program uses it. Any method may raise this.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -292,7 +300,11 @@ class ConversationStore:
         return path.exists()
 
     def find_latest(self) -> ConversationSummary:
-        """Return the latest one that `--continue` may choose. Raise `UsageError` if there is none."""
+        """Return the latest answered conversation that is not damaged and whose source can be read again.
+
+        Raises:
+            UsageError: There is no such conversation.
+        """
         for summary in self.list():
             is_asked_here = not (summary.is_one_shot or is_standard_input(summary.source))
             if summary.is_continuable and is_asked_here:

@@ -99,7 +99,12 @@ def get_note_store(conversation: Conversation) -> NoteStore:
 
 
 def count_notes(folder: Path) -> dict[str, int]:
-    """Count the notes on each document, by its key. Raise `OSError` or `StoreError` if that fails."""
+    """Count the notes on each document, by its key.
+
+    Raises:
+        OSError: The folder cannot be read.
+        StoreError: A file does not hold notes.
+    """
     paths = sorted(folder.glob(f"*{_SUFFIX}"))
     return Counter(note.source_key for path in paths for note in _read(path).values())
 

@@ -199,7 +199,10 @@ def format_unproven(exchange: Exchange) -> str:
 
 
 def format_usage(usage: Usage) -> str:
-    """Say how many tokens were read, new and cached, and what all cost. A ``~`` marks an estimate."""
+    """Say how many tokens were read, new and from the provider's cache, and what all cost. Empty for none.
+
+    A ``~`` marks an estimate.
+    """
     if not (usage.input_tokens or usage.output_tokens):
         return ""
     sign = _get_sign(usage)

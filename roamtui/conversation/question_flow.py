@@ -97,8 +97,8 @@ def begin_question(state: ConversationState, asked: QuestionAsked, context: Prom
 def _make_room(state: ConversationState, context: PromptContext, needed_tokens: int) -> Events:
     """Make room for a question that needs so many tokens.
 
-    In mode `FRESH`, close earlier sections. Rebuild the transcript if it must be, and shrink it if it is
-    too long.
+    In mode `FRESH`, close the sections of earlier questions. If a section was closed, or if the document or
+    the model changed, rebuild the transcript. If it is too long, shrink it.
     """
     events: Events = ()
     if state.options.mode is KeepOpenMode.FRESH:
@@ -156,9 +156,10 @@ def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events
 
 
 def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Events:
-    """End the current question: open sections that were quoted from hits, and close the marked ones.
+    """End the current question: open sections that were quoted from hits, then close the marked ones.
 
-    Close others too if the open text exceeds the budget, and fold what no longer shows a quote.
+    Close others too if the open text exceeds the budget, and fold what no longer shows a quote. The last
+    event is `QuestionAnswered`.
     """
     delivered = state.collect_delivered()
     quoted = [
@@ -189,8 +190,8 @@ def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Even
 def select_sections_to_close(state: ConversationState) -> tuple[str, ...]:
     """Select the sections to close after a question, least useful first.
 
-    A pinned section is closed only if the open text would exceed the whole budget even without any
-    other.
+    The sections cited most recently are closed last. A pinned section is closed only if the open text would
+    exceed the whole budget even without any other section.
     """
     budget = state.options.budget_tokens
     open_tokens = state.open_tokens

@@ -210,8 +210,8 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     def nonce(self) -> str:
         """A word in the lines around section text. No document can guess it, so none can imitate these lines.
 
-        It has no letter of ids. The conversations of one row of a table share it: their ids begin
-        alike.
+        It contains no letter that occurs in ids. The conversations of one row of a table share it, so that
+        their prompts begin with the same text: their ids begin with the same 12 digits.
         """
         digest = blake2b(self.id[:_ID_LENGTH].encode(), digest_size=8).digest()
         return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)

@@ -215,7 +215,10 @@ def _list_unfolding(state: ConversationState, node_ids: Iterable[str]) -> tuple[
 
 
 def add_file_titles(library: Library, node_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return nodes, and after each file its title section, below which the tree shows something."""
+    """Return nodes, and after each file its title section.
+
+    If only the file were unfolded, the tree would show nothing below it but the title.
+    """
     shown_ids: dict[str, None] = {}
     for node_id in node_ids:
         file = library.node(node_id).file if library.grafts else None

@@ -74,7 +74,11 @@ class GoldIds(NamedTuple):
 
 
 def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...]]:
-    """Read a JSON Lines file. Return its questions, and a sentence for each unusable line."""
+    """Read the questions of a JSON Lines file. Return them, and a sentence for each unusable line.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -95,7 +99,11 @@ def read_questions(path: Path) -> tuple[tuple[EvalQuestion, ...], tuple[str, ...
 
 
 def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
-    """Resolve gold sections to ids. Raise `SourceError` if one is not where the question says."""
+    """Resolve the gold sections of a question to ids. Those outside `documents`, by path, are ignored.
+
+    Raises:
+        SourceError: A gold section is not where the question says.
+    """
     strict: set[str] = set()
     parents: set[str] = set()
     for gold in question.golds:

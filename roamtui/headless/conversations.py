@@ -26,7 +26,13 @@ _FORMATS = ("md", "json", "html")
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
-    """Write a line for each conversation, damaged ones too. With `lists_one_shots`, also those of `ask`."""
+    """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
+
+    A damaged one is always listed.
+
+    Raises:
+        StoreError: The conversations cannot be read.
+    """
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     if as_json:

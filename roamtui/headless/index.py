@@ -29,7 +29,12 @@ _SUMMARY_TOKENS = 90
 
 
 def delete_source_index(library: Library, options: RetrievalOptions) -> None:
-    """Delete the index of a library, on disk and in the database of the options, and say so."""
+    """Delete the index of a library, on disk and in the database of the options, and say so.
+
+    Raises:
+        OSError: The file cannot be deleted.
+        IndexLostError: The database cannot be used.
+    """
     path = IndexLocation(folder=cache_path("indexes")).get_path(library)
     deleted = [str(path)] if path is not None and delete_index(path) else []
     if options.index is not None and LanceStore(options.index).delete():

@@ -105,7 +105,10 @@ def render_section(
 
 
 def estimate_delivery_tokens(library: Library, section_id: str, page_tokens: int) -> int:
-    """Estimate the tokens of what opening a section gives: all of it if it is small, or its first page."""
+    """Estimate how many tokens are delivered when a section is opened.
+
+    That is its whole subtree if this is small, otherwise its first page.
+    """
     own_tokens, tokens = library.count_tokens(section_id)
     return tokens if _opens_whole(library, section_id, page_tokens) else min(own_tokens, page_tokens)
 
@@ -120,7 +123,7 @@ def find_opened_span(library: Library, section_id: str, page_tokens: int) -> Spa
 
 
 def _opens_whole(library: Library, section_id: str, page_tokens: int) -> bool:
-    """Return whether opening a section gives all below it too."""
+    """Return whether a section is so small that opening it gives all below it too."""
     return library.count_tokens(section_id)[1] <= min(WHOLE_TOKENS_MAX, page_tokens)
 
 

@@ -187,7 +187,10 @@ def strip_heading(own_text: str) -> str:
 
 
 def extract_opening_words(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
-    """Return a node's summary, or the first words of its own text, without markup, badges and tables."""
+    """Return a node's summary, or the first words of its own text, without markup, badges and tables.
+
+    It may be empty. For a file, the section of its title is used.
+    """
     if summary := library.summary(section_id):
         return shorten(escape(summary), length_max)
     words: list[str] = []
@@ -200,7 +203,10 @@ def extract_opening_words(library: Library, section_id: str, *, length_max: int 
 
 
 def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
-    """Yield the first lines of a node's own text, and an empty line at the end of each paragraph."""
+    """Yield the first lines of a node's own text, and an empty line at the end of each paragraph.
+
+    Marks of lists, quotes, bold text and code are left out, and so are lines of markup, such as rules.
+    """
     node = library.node(section_id)
     if node.file is not None and node.file.sole_row is not None:
         node = library.node(node.file.ids[node.file.sole_row])

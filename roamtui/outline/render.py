@@ -107,7 +107,10 @@ def compute_outline_budget(library: Library, tokens_max: int | None) -> int:
 
 @lru_cache(maxsize=2)
 def render_outline(library: Library, *, budget_tokens: int | None = None) -> str:
-    """Return the outline of a library as text, with the nodes that are not loaded yet."""
+    """Return the outline of a library as text, with the nodes that are not loaded yet.
+
+    It does not depend on which sections are open. The default budget fits any context window.
+    """
     if not library.root.columns.kinds:
         return "(The document is empty.)\n"
     title_id = library.title_id
@@ -257,7 +260,10 @@ class _Outline(Struct):
                     break
 
     def add_previews(self, roots: Sequence[_Line]) -> None:
-        """Add a preview to lines without lines below, largest first: titles below, or the first words."""
+        """Add a preview to lines without lines below, largest first: titles below, or the first words.
+
+        Each gets the usual length, or its share of the remaining tokens by size if that is more.
+        """
         leaves: list[_Line] = []
         pending = [*reversed(roots)]
         while pending:

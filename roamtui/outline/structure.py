@@ -38,7 +38,11 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
 
 
 def make_entries(library: Library, node_ids: Iterable[str]) -> list[OutlineEntry]:
-    """Make an entry for each node that has text, and join each node without text to its only child."""
+    """Make an entry for each node that has text in it or below it.
+
+    A file with a single title is opened by the id of the section with that title, so that one text has one
+    id. A node without own text and with a single child shares a line with that child.
+    """
     entries = (_make_entry(library, node_id) for node_id in node_ids)
     return [entry for entry in entries if entry is not None]
 

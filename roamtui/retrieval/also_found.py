@@ -81,7 +81,10 @@ def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
-    """Yield the bounds of the words around each term, and the number of different terms in its window."""
+    """Yield the bounds of the words around each term, and the number of different terms in its window.
+
+    They stand in one paragraph, list item, row or line of code, and not in a heading.
+    """
     places = matcher.locate(text)
     for unit in find_units(text) if places else ():
         inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]

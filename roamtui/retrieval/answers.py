@@ -52,7 +52,11 @@ class FoundPassage(Struct, frozen=True, kw_only=True):
 
 
 def find_statement(question: str, passages: Sequence[str]) -> Statement:
-    """Return the sentence or row of passages, with their heads, that is likeliest to answer a question."""
+    """Return the sentence or row of passages that is likeliest to answer a question.
+
+    It is empty if the passages have nothing else, or if what answers follows their likeliest sentence.
+    Passages that begin inside a table need its heads before them.
+    """
     text = "\n\n".join(passages)
     ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
     if not ranked:
@@ -106,7 +110,12 @@ def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Pas
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:
-    """Return the hit that brings each section, with its share of the best score, and the sections' texts."""
+    """Read the hits, and so much below each as would open with it.
+
+    Returns:
+        The hit that brings each section, with its share of the best score, and the texts of the sections. No
+        share is higher than that of a hit before it. Named statements come first.
+    """
     found_by: dict[str, Hit] = {}
     texts: dict[str, str] = {}
     share = 1.0
@@ -191,6 +200,7 @@ class _Weighing:
 def _score_passages(
     library: Library, section_id: str, text: str, weighing: _Weighing
 ) -> Iterable[FoundPassage]:
+    """Yield the passages of a section's own text that have a word, or its first one if none has."""
     best_words: dict[Bounds, frozenset[str]] = {}
     for sentence in rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights):
         if (passage := find_passage(text, sentence.start)) is not None:

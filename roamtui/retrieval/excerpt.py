@@ -213,6 +213,7 @@ def is_delivered_text(library: Library, section_id: str, delivered: Delivered) -
 
 
 def _has_all_text(library: Library, span: Span, delivered: Delivered) -> bool:
+    """Return whether some of a span is delivered, and the rest has only headings."""
     left = subtract_delivered(span, delivered)
     is_delivered = span.start < span.end and left != [(span.start, span.end)]
     return is_delivered and not any(
@@ -230,6 +231,7 @@ def has_text(library: Library, span: Span) -> bool:
 
 
 def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
+    """Return the spans of the best sentences, or of the first sentence if none matches."""
     best = rank_sentences(text, matcher, limit=_SENTENCES_MAX)
     first = get_first_sentence(text) if not best else None
     return [(sentence.start, sentence.end) for sentence in best or ([first] if first is not None else [])]

@@ -24,7 +24,10 @@ _INDENT = " "
 
 
 def quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:
-    """Return the lines of an excerpt, and the words in the marks of what it leaves out."""
+    """Return the lines of an excerpt, and the words in the marks of what it leaves out.
+
+    The lines are indented, so that they cannot be mistaken for lines of the list of sections.
+    """
     if not spans:
         return [], []
     named: list[Span] = []

@@ -139,10 +139,17 @@ class Searcher(Protocol):
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits for any text, best first, of the section `within` or the whole library.
+        """Return up to `limit` hits, best first.
 
-        The topics of `earlier` messages, oldest first, are favoured if the query is a follow-up. An unknown
-        section raises `UnknownSectionError`.
+        Args:
+            query: Any text.
+            limit: Maximum number of hits.
+            within: Id of the section to search with its subsections, or None for the whole library.
+            earlier: Earlier messages of the person and the model, oldest first. The search favours their
+                topics if the query is a follow-up.
+
+        Raises:
+            UnknownSectionError: There is no section `within`.
         """
 
 

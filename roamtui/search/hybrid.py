@@ -70,7 +70,11 @@ def make_searcher(
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
 ) -> Searcher | None:
-    """Return a searcher, or None if search is off. Vectors without an embedder raise a `UsageError`."""
+    """Return a new searcher for `library`, or None if search is off.
+
+    Raises:
+        UsageError: Only vectors are to be searched, and there is no embedder.
+    """
     if options.mode is SearchMode.OFF:
         return None
     services = services or SearchServices()
@@ -84,7 +88,11 @@ def make_searcher(
 
 
 class HybridSearcher:
-    """Finds sections of one library by words, by meaning, or by both. Thread-safe."""
+    """Finds sections of one library by words, by meaning, or by both. Thread-safe.
+
+    It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
+    say.
+    """
 
     def __init__(
         self, library: Library, words: KeywordSearcher, options: RetrievalOptions, services: SearchServices
@@ -250,6 +258,7 @@ class HybridSearcher:
     def _compare(
         self, query: str, ranking: Ranking, vectors: VectorIndex, within: str | None
     ) -> dict[str, float]:
+        """Return the similarities of the sections that are nearest in meaning, and of what words found."""
         embedder = self._services.embedder
         if embedder is None or not self._knows_language(query):
             return {}
@@ -289,6 +298,7 @@ class HybridSearcher:
             self._services.warn_once(f"Compared all {sections} by meaning for the first time.")
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
+        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
         batch = dict(islice(chunks, count))
         vectors.embed(batch)
         if vectors.unsaved >= _SAVED_AT_ONCE or not vectors.missing:
@@ -313,6 +323,7 @@ class HybridSearcher:
     def _order(
         self, ranking: Ranking, similarities: Mapping[str, float], within: str | None, limit: int
     ) -> tuple[Hit, ...]:
+        """Return the hits of words and meaning with their neighbours. Named statements come first."""
         library = ranking.library
         if self._options.mode is SearchMode.VECTOR:
             hits = mix_scores((), similarities, 1.0)
@@ -324,6 +335,7 @@ class HybridSearcher:
         return tuple(sorted(found.values(), key=lambda hit: (not hit.is_named, -hit.score)))[:limit]
 
     def _rerank(self, query: str, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Return the hits in the order of the reranking model, or as they are if it fails."""
         assert self._services.reranker is not None
         texts = []
         for hit in hits[:_RERANKED_COUNT]:

@@ -26,7 +26,11 @@ _ON_DISK_CHARACTERS_MIN = 2_000_000
 
 
 class SectionIndex:
-    """Ranks the nodes of a library, numbered in document order, by the words of their own texts."""
+    """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
+
+    Each new version of a library gets a new index. All of them share the store, which writes only the
+    documents that changed. Thread-safe.
+    """
 
     def __init__(
         self, library: Library, store: SectionStore | None = None, on_progress: Progress | None = None

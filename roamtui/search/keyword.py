@@ -225,7 +225,10 @@ def _rank(index: SectionIndex, text: str, limit: int, within: str | None, earlie
 def _score_sections(
     index: SectionIndex, query: Query, count: int, within: range, topics: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return the matching sections' scores by number, best first. Equal scores are in document order."""
+    """Return the matching sections' scores by number, best first. Equal scores are in document order.
+
+    Up to `count` sections are found, and as many in each topic.
+    """
     scores = _score_words(index, query, count, within)
     for numbers in map(index.numbering.subtree, topics):
         inside = range(max(numbers.start, within.start), min(numbers.stop, within.stop))
@@ -276,7 +279,11 @@ def _quote_forms(words: Iterable[str], language: Language) -> list[str]:
 
 
 def _list_synonyms(index: SectionIndex, query: Query, within: range) -> tuple[list[str], list[str]]:
-    """Return synonyms of the query's words: of words in the index, and of those that are not."""
+    """Return synonyms of the query's words: of words in the index, and of those that are not.
+
+    The synonyms of an English word that many sections contain are left out, because they may mean something
+    else. The formal words of other languages are safer.
+    """
     known: list[str] = []
     missing: list[str] = []
     for word in query.words:
@@ -310,6 +317,7 @@ def _boost_by_titles(index: SectionIndex, scores: Mapping[int, float], query: Qu
 def _boost_by_best_sentence(
     index: SectionIndex, scores: Mapping[int, float], query: Query
 ) -> dict[int, float]:
+    """Add a bonus to the best scores: a section with many terms in one sentence probably answers better."""
     boosted = dict(scores)
     best = max(scores.values())
     matcher = TermMatcher(query.terms, query.language)

@@ -27,8 +27,13 @@ _PAUSES = 0.2, 0.8, 2.0
 class LanceStore:
     """A `VectorStore` in a LanceDB database. A vector that two programs wrote is loaded only once.
 
-    Any method may raise an `IndexLostError`, and the constructor a `UsageError` if LanceDB is not installed.
-    Credentials come from the environment.
+    Args:
+        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``. Credentials come from the
+            environment.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be used. Any method may raise this.
     """
 
     def __init__(self, uri: str) -> None:

@@ -159,7 +159,11 @@ class SectionStore:
             self._connection.close()
 
     def sync(self, indexed: Sequence[IndexedDocument], on_progress: Progress | None = None) -> dict[str, int]:
-        """Make `indexed` the whole content of the index, and return the number of each by its digest."""
+        """Make `indexed` the whole content of the index, and return the number of each by its digest.
+
+        Missing documents are written, and all others are removed. `on_progress` receives the number of new
+        sections that are written, and their total.
+        """
         with self._writing() as connection:
             execute = connection.execute
             numbers: dict[str, int] = dict(execute("SELECT digest, number FROM indexed"))

@@ -83,7 +83,10 @@ def find_related_words(
 
 
 def find_question_words(question: str, texts: Sequence[str]) -> TermMatcher:
-    """Find the words of some texts that match the terms of a question, their synonyms and corrections."""
+    """Find the words of some texts that match the terms of a question, their synonyms and corrections.
+
+    Single letters are left out.
+    """
     matcher = TermMatcher.for_question(question)
     present = {term for text in texts for term in matcher.find_terms(text)}
     related = frozenset().union(*find_related_words(matcher, texts, present).values())
@@ -149,7 +152,10 @@ def get_first_sentence(text: str) -> Sentence | None:
 
 
 def make_snippet(text: str, matcher: TermMatcher) -> str:
-    """Return the best sentence of a section's own text, or the first, on one line, without markup."""
+    """Return the best sentence of a section's own text, or the first, on one line, without markup.
+
+    A row has its column heads.
+    """
     text = text[:RANKED_LENGTH_MAX]
     best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
     return shorten(read_statement(text, best).shown, SNIPPET_LENGTH) if best is not None else ""

@@ -90,7 +90,10 @@ def space_unspaced_scripts(text: str) -> str:
 
 
 def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and letters of each word with something unseen inside, such as `**un**important`."""
+    """Yield start, end and letters of each word with something unseen inside, such as `**un**important`.
+
+    What is between two digits separates them.
+    """
     start = end = 0
     letters = ""
     for mark in _MARK_AFTER_LETTER.finditer(text):
@@ -113,7 +116,10 @@ def iter_marked_words(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def extract_identifiers(text: str) -> list[str]:
-    """Return the identifiers in a text, as written, except for plain words."""
+    """Return the identifiers in a text, as written, except for plain words.
+
+    After a dotted identifier come those of its parts that contain an underscore.
+    """
     identifiers: list[str] = []
     for identifier in _IDENTIFIER.findall(text):
         if not identifier.strip("_"):
@@ -149,7 +155,10 @@ def extract_phrases(text: str) -> tuple[str, ...]:
 
 
 def extract_query_terms(text: str) -> tuple[str, ...]:
-    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order."""
+    """Return the content words, identifiers and quoted phrases of a question, folded, each once, in order.
+
+    Stop words are left out, unless the question contains nothing else.
+    """
     terms = dict.fromkeys((*extract_phrases(text), *_iter_terms(normalise_unicode(text))))
     stopped = STOP_WORDS_BY_LANGUAGE[detect_language(text)]
     content = [term for term in terms if term not in stopped]

@@ -31,7 +31,11 @@ _STORED_TYPE = "<f2"
 
 
 class VectorStore(Protocol):
-    """Keeps vectors by the digest of their text, for several programs. Raises `IndexLostError`."""
+    """Keeps vectors by the digest of their text. Several programs may use it at once.
+
+    Raises:
+        IndexLostError: The store cannot be used.
+    """
 
     def load(self, kind: str, /) -> dict[str, bytes]:
         """Return all vectors of an embedder, at half precision."""
@@ -41,7 +45,11 @@ class VectorStore(Protocol):
 
 
 def make_section_chunks(library: Library, section_id: str, size: int) -> Iterator[str]:
-    """Yield the chunks of a section's own text, of up to `size` characters, each after the titles."""
+    """Yield the chunks of a section's own text, each after the titles.
+
+    A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
+    characters besides its titles.
+    """
     if (section := _read_section(library, section_id)) is not None:
         titles, text = section
         for piece in [*split_text(text, size)] or [""]:
@@ -69,7 +77,11 @@ def _read_section(library: Library, section_id: str) -> tuple[str, str] | None:
 
 
 def split_text(text: str, size: int) -> Iterator[str]:
-    """Yield the pieces of a text. One ends in its second half after a paragraph, sentence, line or word."""
+    """Yield the pieces of a text, which together have everything except white space.
+
+    A piece ends after the last paragraph that ends in its second half. If none does, it ends after a sentence
+    or line, or else after a word.
+    """
     position = 0
     while piece := text[position : position + size]:
         if position + size < len(text):
@@ -240,6 +252,7 @@ class VectorIndex:
         return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
 
     def _divide(self, number: int, chunk_count: int) -> int:
+        """Give a text its rows, if it has none, and return the first."""
         if not self._chunk_counts[number]:
             start = self._row_count
             self._row_count += chunk_count
@@ -249,6 +262,7 @@ class VectorIndex:
         return self._starts[number]
 
     def _find_row(self, key: str) -> int | None:
+        """Return the row of a stored vector, or None if the library has no such chunk."""
         digest, *place = key.split("-")
         number = self._texts.get(digest)
         if number is None or len(place) != 2:
@@ -260,6 +274,7 @@ class VectorIndex:
         return start + index if self._chunk_counts[number] == chunk_count else None
 
     def _put(self, rows: Sequence[int], vectors: VectorArray) -> None:
+        """Take the vectors of chunks. One with infinite or undefined numbers becomes zero."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         if not self.has_any:

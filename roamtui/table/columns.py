@@ -94,7 +94,11 @@ class _QuestionsFile(msgspec.Struct):
 
 
 def parse_question(text: str) -> Column:
-    """Make a column from a typed question, after which ``[yes/no]``, ``[date]`` or ``[a | b]`` may stand."""
+    """Make a column from a typed question. A type may follow: ``[yes/no]``, ``[date]``, ``[a | b]``.
+
+    Raises:
+        UsageError: The question is empty.
+    """
     question = text
     kind = ColumnType.TEXT
     choices = tuple[str, ...]()

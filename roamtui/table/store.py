@@ -68,8 +68,11 @@ class _Line(Struct, omit_defaults=True):
 def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
-    First, the cells and columns of earlier runs are added. Raise `StoreError` if another run fills the
-    table.
+    First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns with those
+    of earlier runs. The system releases the log if the program is killed.
+
+    Raises:
+        StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
     """
     with map_store_errors("use the table", table.folder):
         file = LineFile(table.folder / _LOG)
@@ -88,7 +91,11 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
 
 
 def delete_column(table: Table, column: Column) -> None:
-    """Delete a column. Its answers return with its question. Raise `StoreError` if a run fills the table."""
+    """Delete a column, unless a run fills the table. Its answers return if its question is asked again.
+
+    Raises:
+        StoreError: The log cannot be written, or a run fills the table.
+    """
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
         known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
         _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=known)))
@@ -109,7 +116,11 @@ def is_table(folder: Path) -> bool:
 
 
 def read_table(folder: Path) -> Table:
-    """Read a table, or an empty one. What cannot be read will be asked again."""
+    """Read a table. A missing one is empty. The cells of unreadable lines will be asked again.
+
+    Raises:
+        StoreError: The log cannot be read.
+    """
     table = Table(folder=folder)
     path = folder / _LOG
     with map_store_errors("read the table", folder):
