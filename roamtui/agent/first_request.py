@@ -18,8 +18,9 @@ from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import Coverage, measure_coverage, write_absence
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.outline.labels import make_path
+from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.outline.references import find_unread_pages
-from roamtui.outline.render import compute_outline_budget, render_neighbourhood, render_outline
+from roamtui.outline.render import compute_outline_budget, render_outline
 from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question

@@ -7,7 +7,7 @@ help most (measured over 220 pages).
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, takewhile
@@ -80,12 +80,6 @@ remarks requirements resources returns see-also setup summary synopsis terms tip
 _GENERIC_TITLES = frozenset(_GENERIC_TITLE_NAMES.split())
 _NOT_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
-_NEAR_TITLE_LENGTH_MAX = 40
-_BESIDE_MAX = 3
-"""Maximum number of neighbours that are named for each hit."""
-_NEAR_MAX = 8
-"""Maximum number of neighbours that are looked at on each side."""
-_NEAR_HEAD = "Near them, with sizes in tokens:"
 _SEPARATORS = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
@@ -350,47 +344,3 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
     if kept and total > len(kept):
         kept.append(f"+{total - len(kept)}")
     return "; ".join(kept)
-
-
-def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
-    """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
-    lines: list[str] = []
-    left = tokens_max - estimate_tokens(_NEAR_HEAD)
-    named = {library.root_id, *section_ids}
-    for parent_id, near_ids in _list_near(library, section_ids).items():
-        parent = "" if parent_id == library.root_id else f"{_refer(library, parent_id, named)}: "
-        line = f"- {parent}{'; '.join(_refer(library, near_id, named) for near_id in near_ids)}"
-        cost = estimate_tokens(line) + 1
-        if cost <= left:
-            lines.append(line)
-            left -= cost
-            named.update((parent_id, *near_ids))
-    return "\n".join([_NEAR_HEAD, *lines]) if lines else ""
-
-
-def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
-    """List what is below and beside some sections, each once, by the section above it."""
-    near_ids: dict[str, list[str]] = {}
-    seen = {*section_ids}
-    for section_id in section_ids:
-        parent_id = library.node(section_id).parent or library.root_id
-        is_top = parent_id == library.root_id
-        siblings = list_roots(library) if is_top else list_outline_children(library, parent_id)
-        at = siblings.index(section_id) if section_id in siblings else 0
-        is_whole = library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX  # opening it gives all below it
-        below = [] if is_whole else list_outline_children(library, section_id)[:_NEAR_MAX]
-        beside = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
-        count = 0
-        for above_id, candidates in ((section_id, below), (parent_id, beside)):
-            for near_id in candidates:
-                if count < _BESIDE_MAX and near_id not in seen:
-                    seen.add(near_id)
-                    near_ids.setdefault(above_id, []).append(near_id)
-                    count += 1
-    return near_ids
-
-
-def _refer(library: Library, section_id: str, named: Container[str]) -> str:
-    """Name a section, with its id and size unless they are given above."""
-    title = format_node_title(library.node(section_id), length_max=_NEAR_TITLE_LENGTH_MAX)
-    return title if section_id in named else f"[{section_id}] {title} ({format_size(library, section_id)})"

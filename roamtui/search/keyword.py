@@ -37,9 +37,9 @@ from roamtui.search.terms import (
     list_similar_words,
     normalise_unicode,
     space_unspaced_scripts,
-    split_words,
     tokenise,
 )
+from roamtui.search.topics import boost_topics, recall_topics
 
 CANDIDATES = 100
 """Number of sections that are scored at least."""
@@ -57,14 +57,6 @@ its synonyms count like it, because the text can then contain only them."""
 _RARE_SECTIONS_MAX = 10
 """If at most this many sections contain a word, its synonyms are searched too."""
 _PHRASE_WORDS_MAX = 32
-_MESSAGES_MAX = 40
-_MESSAGE_LENGTH_MAX = 10_000
-_AGE_FACTOR = 0.9
-"""Factor by which each later message weakens a mention."""
-_RARITY_HALF = 4.0
-"""Total rarity of the mentioned words at which a mention has half its full strength."""
-_TOPICS_MAX = 8
-_TOPIC_WEIGHT = 2.0
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -330,40 +322,3 @@ def _boost_by_best_sentence(
 def _quote(text: str) -> str:
     """Return words as one FTS5 string. Words contain no quotation marks, so nothing needs escaping."""
     return f'"{" ".join(tokenise(space_unspaced_scripts(text))[:_PHRASE_WORDS_MAX])}"'
-
-
-def recall_topics(index: SectionIndex, query: str, earlier: Sequence[str]) -> dict[int, float]:
-    """Return the sections that earlier messages mention more than the query does, with strengths up to 1."""
-    strengths: dict[int, float] = {}
-    for age, turn in enumerate(reversed(earlier[-_MESSAGES_MAX:])):
-        for number, strength in _match_topics(index, turn).items():
-            strengths[number] = max(strengths.get(number, 0.0), strength * _AGE_FACTOR**age)
-    named_now = max(_match_topics(index, query).values(), default=0.0)
-    strongest = sort_scores(strengths)[:_TOPICS_MAX]
-    return {number: strength - named_now for number, strength in strongest if strength > named_now}
-
-
-def _match_topics(index: SectionIndex, text: str) -> dict[int, float]:
-    """Return the sections whose titles a text mentions, with the strength of each mention."""
-    mentioned: dict[int, float] = defaultdict(float)  # rarity of the mentioned words of each title
-    for word_stem in dict.fromkeys(map(stem, split_words(normalise_unicode(text[:_MESSAGE_LENGTH_MAX])))):
-        for number in index.topics_by_stem.get(word_stem, ()):
-            mentioned[number] += index.topic_rarities[word_stem]
-    strengths = {}
-    for number, rarity in mentioned.items():
-        share = rarity / sum(index.topic_rarities[word_stem] for word_stem in stem_title(index.title(number)))
-        strengths[number] = share**2 * rarity / (rarity + _RARITY_HALF)
-    return strengths
-
-
-def boost_topics(
-    scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex
-) -> dict[int, float]:
-    """Return the scores with a boost for the sections of each topic."""
-    boosts: dict[int, float] = {}
-    for topic, strength in topics.items():
-        for number in index.numbering.subtree(topic):
-            if number in scores:
-                boosts[number] = max(boosts.get(number, 0.0), strength)
-    fit = max((scores[number] for number in boosts), default=0.0)
-    return {number: score + _TOPIC_WEIGHT * boosts.get(number, 0.0) * fit for number, score in scores.items()}

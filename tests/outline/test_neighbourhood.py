@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roamtui.outline.render import render_neighbourhood
+from roamtui.outline.neighbourhood import render_neighbourhood
 from roamtui.text import estimate_tokens
 from tests.search.libraries import id_of, make_library
 

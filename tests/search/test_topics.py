@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher, recall_topics
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.topics import recall_topics
 from tests.case_files import read_case
 from tests.search.libraries import make_library
 
