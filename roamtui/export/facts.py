@@ -1,5 +1,6 @@
 """What each export says of an answer: who gave it, when, at what cost, from what, and what was not read."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from roamtui.agent.consent import format_model
@@ -23,7 +24,9 @@ def format_origin(answer: Exchange | Cell) -> str:
     who = answer.model if answer.server is None else format_model(answer.model, answer.server)
     if answer.model == OFFLINE:
         who = "without a model"
-    day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    day = ""
+    with suppress(ValueError, OverflowError):  # a log may come from elsewhere
+        day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     document = f"document digest {answer.digest}" if answer.digest else ""
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 

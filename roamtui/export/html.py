@@ -183,11 +183,11 @@ class _ReplayPage:
     def _render_text(self, section_id: str) -> str:
         text = self._library.text_at(self._library.node(section_id).own_span)
         heading = text.partition("\n")[0]
-        anchor = len(strip_anchor(heading))
+        shown_end = len(strip_anchor(heading))
 
         def render(start: int, end: int) -> str:
             """Render a part of the text without the anchor of its heading."""
-            shown = text[start : min(end, anchor)] + text[max(start, len(heading)) : end]
+            shown = text[start : min(end, shown_end)] + text[max(start, len(heading)) : end]
             return escape(sanitise_text(shown))
 
         html = ""

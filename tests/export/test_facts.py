@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.export.facts import format_origin
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
@@ -116,3 +117,12 @@ def test_exports_without_the_document_say_the_same(store: ConversationStore) -> 
     saved = store.read(state.id).ended_state
     for render in (render_markdown, render_json):
         assert render(saved, "pumps.md") == render(state, "pumps.md")
+
+
+@pytest.mark.parametrize("asked_at", ["yesterday", "0001-01-01T00:00:00+14:00"])
+def test_an_answer_whose_log_has_an_odd_time_is_exported_without_it(asked_at: str) -> None:
+    _, exchange = _ask()
+    origin = format_origin(replace(exchange, asked_at=asked_at))
+    assert SERVER in origin
+    assert exchange.digest in origin
+    assert "UTC" not in origin
