@@ -1,7 +1,6 @@
 """`RequestBuilder`: decides what the model gets for one question, within its context window."""
 
 import asyncio
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -140,8 +139,9 @@ class RequestBuilder(Struct, kw_only=True):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             has_clear_hit = self._sends_hits and bool(opened)
-            render = partial(render_map, state.library, budget.outline_max, beside_clear_hit=has_clear_hit)
-            outline = await asyncio.to_thread(render)
+            outline = await asyncio.to_thread(
+                render_map, state.library, budget.outline_max, beside_clear_hit=has_clear_hit
+            )
         return PromptContext(
             system=SYSTEM,
             outline=outline,

@@ -93,24 +93,31 @@ def parse_section_ids(
 ) -> tuple[tuple[str, ...], int]:
     """Return the ids that a list, a string or broken JSON requests, and how many were left out.
 
-    A path or title that refers to exactly one section becomes its id, and words around an id are left
-    out. Any other text is split at separators, so that the tool can explain what is wrong. Names may be
-    looked up in the whole library, but not those after the first `ids_max`, so call this in a thread.
+    If a path or title refers to exactly one section, it is replaced by its id. Words around the id of a
+    section are left out. Any other text is split at separators, and the parts are returned without brackets
+    around them, so that the tool can explain what is wrong with them. If no argument has a known name, only
+    ids are returned. Names may be looked up in the whole library, but not those after the first `ids_max`, so
+    call this in a thread.
     """
     named = [arguments[key] for key in _ID_KEYS if isinstance(arguments.get(key), str | list | dict)]
     section_ids: list[str] = []
     left_out = 0
+
+    def is_full() -> bool:
+        return ids_max is not None and len(section_ids) >= ids_max
+
     for text in _iter_texts(named[0] if named else [*arguments.values()]):
-        is_full = ids_max is not None and len(section_ids) >= ids_max
+        name = _BRACKETS_AROUND.sub("", text)
         has_ids = any(is_known(library, section_id[:8]) for section_id in list_ids(text))
-        name = "" if has_ids or is_full else _BRACKETS_AROUND.sub("", text)
-        parts = [text] if name and resolve_name(library, name) is not None else _SEPARATOR.split(text)
-        for part in parts:
+        if not (has_ids or is_full()) and (section_id := resolve_name(library, name)) is not None:
+            section_ids.append(section_id)
+            continue
+        for part in _SEPARATOR.split(text):
             ids = list_ids(part)
             known = [section_id for section_id in ids if is_known(library, section_id[:8])]
             requested = ids if has_only_ids(part) else known or [_BRACKETS_AROUND.sub("", part)]
             for reference in filter(None, requested):
-                if ids_max is not None and len(section_ids) >= ids_max:
+                if is_full():
                     left_out += 1
                     continue
                 resolved = reference if reference in known else resolve_name(library, reference)
