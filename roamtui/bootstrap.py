@@ -391,7 +391,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         folder: Path | None = None,
         jobs: int,
     ) -> tuple[Table, TablePlan]:
-        """Return a table, and the plan for filling its cells, at most `jobs` at a time.
+        """Return a table, and the plan for filling its cells, of at most `jobs` documents at a time.
 
         A table that exists is continued. With neither `questions` nor a `file` of questions, it asks all
         questions of earlier runs. If `sources` is only its folder, its rows stay. Otherwise, the documents

@@ -102,7 +102,10 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
     events: list[RecordedEvent] = []
     times: list[str] = []
     size = len(head)
-    whole = 0, state, size
+    # What is there without a last change that is unfinished.
+    whole_count = 0
+    whole_state = state
+    whole_size = size
     for line in lines:
         start = _LINE_START.match(line)
         kind = _KINDS.get(start[1].decode("ascii")) if start is not None else None
@@ -117,16 +120,16 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         times.append(start[2].decode("ascii"))
         size += len(line)
         if not state.replaced:  # else the question that replaces them is to come
-            whole = len(events), state, size
+            whole_count = len(events)
+            whole_state = state
+            whole_size = size
     if not events or not isinstance(events[0], ConversationStarted):
         raise StoreError(f"{name} is damaged and cannot be read.")
-    is_damaged = b"\n" in content[size:]
-    count, state, size = whole
     return DecodedLog(
-        events=events[:count],
-        state=state,
-        size=size,
-        is_damaged=is_damaged,
+        events=events[:whole_count],
+        state=whole_state,
+        size=whole_size,
+        is_damaged=b"\n" in content[size:],
         created_at=times[0],
         updated_at=times[-1],
     )

@@ -59,9 +59,9 @@ def prepare_question(state: ConversationState, options: AskOptions) -> Events:
 def begin_question(state: ConversationState, asked: QuestionAsked, context: PromptContext) -> Events:
     """Start a question, and build its preface, which is everything in its message before the question itself.
 
-    First, make room for the question and its search results, and leave the results out if that is not
-    enough. Then deliver the text of sections that the person opened, and open those in
-    `context.auto_opened`.
+    First, make room for the question and its search results. Then deliver the text of sections that the
+    person opened, and open those in `context.auto_opened`. The preface consists of these texts, the search
+    results, and the sections that the person asks about and reads.
     """
     asked = replace(asked, number=len(state.exchanges) + 1, model=context.model)
     budget = context.budget

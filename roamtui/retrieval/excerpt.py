@@ -46,8 +46,8 @@ def choose_excerpts(
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    All of them but the named ones have up to `tokens_max`.
-    A hit whose excerpt is part of another one is left out, and so are hits for which there is no room.
+    The excerpts of sections that the query does not name have at most `tokens_max` tokens in all. A hit whose
+    excerpt is part of another one is left out, and so are hits for which there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
     named = [section_id for section_id, hit in hits.items() if hit.is_named]
