@@ -36,7 +36,7 @@ from roamtui.convert.xml_elements import (
 )
 from roamtui.convert.zip_package import ZIP_ERRORS, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
-from roamtui.markdown.escaping import write_box, write_note_mark
+from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS, write_box, write_note_mark
 
 _PLAIN = frozenset(
     {"t", "tab", "ptab", "br", "cr", "noBreakHyphen", "sym", "footnoteReference", "endnoteReference"}
@@ -44,7 +44,6 @@ _PLAIN = frozenset(
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _REMOVED = frozenset({"del", "moveFrom", "pPr", "rPr", "sdtPr", "rubyPr", "instrText"})
 """Elements in a line that are not text, or that a tracked change took away."""
-_MARKER_CHARACTERS = {0xE000: None, 0xE001: None}
 _TAGS_BY_STYLE = {
     "title$": "h1",
     "(?:source )?code|html preformatted": "pre",
@@ -247,7 +246,7 @@ class _HtmlWriter:
         match name:
             case "t":
                 text = translate_symbols(element.text or "", looks.get("rFonts", ""))
-                text = text.translate(_MARKER_CHARACTERS)
+                text = text.translate(WITHOUT_NOTE_SIGNS)
             case "tab" | "ptab":
                 text = "\t"
             case "noBreakHyphen":

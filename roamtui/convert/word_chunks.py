@@ -8,6 +8,7 @@ from lxml.etree import tostring
 
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_tree import parse_page
+from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS
 
 _ARCHIVE_HEAD = re.compile(
     rb"\s*(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE
@@ -20,7 +21,6 @@ _UNREADABLE = re.compile(
 """The first bytes of RTF, of an old Word document, and of XML that is no web page."""
 _TAG = re.compile("<[A-Za-z!/]")
 _HEAD_LENGTH = 4_096
-_MARKER_CHARACTERS = {0xE000: None, 0xE001: None}
 
 
 def convert_chunk(data: bytes) -> str | None:
@@ -37,7 +37,7 @@ def convert_chunk(data: bytes) -> str | None:
         if not isinstance(content, bytes):
             return None
         data = content
-    text = decode_html(data)[0].translate(_MARKER_CHARACTERS)
+    text = decode_html(data)[0].translate(WITHOUT_NOTE_SIGNS)
     if not _TAG.search(text):
         return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
     body = parse_page(text).find("body")

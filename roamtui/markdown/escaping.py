@@ -26,6 +26,8 @@ _FENCES = re.compile("`{3,}")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
 NOTE_MARK = re.compile("\ue000(\\d+)\ue001")
 """A reference to a note in HTML: its number between two characters for private use."""
+WITHOUT_NOTE_SIGNS = {0xE000: None, 0xE001: None}
+"""Table for `str.translate` that drops these two characters from the words of a document."""
 
 
 def escape_inline(text: str) -> str:
