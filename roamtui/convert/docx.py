@@ -341,10 +341,10 @@ class _HtmlWriter:
     def _write_chunk(self, chunk: Any) -> str:
         """Write a document of another format that Word shows in this one."""
         part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
-        data = self._package.read(part)
         html: str | None = None
         with suppress(*ZIP_ERRORS, SourceError):
-            if data.startswith(ZIP_START) and not self._is_inner:
+            data = b"" if self._is_inner else self._package.read(part)
+            if data.startswith(ZIP_START):
                 html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
             elif not self._is_inner:
                 html = convert_chunk(data)

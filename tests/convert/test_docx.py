@@ -281,6 +281,7 @@ _MISSING = "not in the file: an embedded document."
         ("http://example.org/a.html", "", "External", _MISSING),
         ("a.rtf", "{\\rtf1 x}", "", "an embedded document cannot be read: a.rtf."),
         ("a.html", "<div>" * 100_000, "", "an embedded document cannot be read: a.html."),
+        pytest.param("a.txt", "x" * 20_100_000, "", "an embedded document cannot be read: a.txt.", id="large"),
         ("a.docx", b"PK\x03\x04cut", "", "an embedded document cannot be read: a.docx."),
         (
             "a.docx",
