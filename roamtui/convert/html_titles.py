@@ -24,8 +24,6 @@ _REPEATED_MIN = 3
 """A line that occurs so often is the head of each printed page, not a title."""
 _BOLD_SHARE_MAX = 0.4
 """In a page with a larger share of titles, bold type says nothing."""
-
-
 _Line = tuple[Any, str, bool]
 """An element that a page shows as one line or paragraph, its words, and whether it looks like a title."""
 
@@ -46,7 +44,11 @@ def raise_titles(root: Any) -> None:
             block.tail = f" {block.tail or ''}"
     lines = [*_iter_lines(root)]
     counts = Counter(text for _, text, _ in lines)
-    titles = {element: text for element, text, may in lines if may and counts[text] < _REPEATED_MIN}
+    titles = {
+        element: text
+        for element, text, is_candidate in lines
+        if is_candidate and counts[text] < _REPEATED_MIN
+    }
     if sum(map(len, titles.values())) > _BOLD_SHARE_MAX * sum(len(text) for _, text, _ in lines):
         return
     for is_title, group in groupby((element for element, _, _ in lines), titles.__contains__):
@@ -60,14 +62,14 @@ def raise_titles(root: Any) -> None:
 
 def _iter_lines(parent: Any) -> Iterator[_Line]:
     for child in parent:
-        text = join_text(child)
         rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
-        is_row = len(rows) == 1 and len(text) <= _LENGTH_MAX  # a title may stand in a short table
+        # a title may stand in a short table
+        is_row = len(rows) == 1 and len(join_text(child)) <= _LENGTH_MAX
         if len(rows) > 1 or child.tag in _WITHOUT_TITLES:
-            yield child, text, False
+            yield child, join_text(child), False
         elif not is_row and next(child.iterdescendants(*BLOCKS), None) is not None:
             yield from _iter_lines(child)
-        elif text:
+        elif text := join_text(child):
             is_short = len(text) <= _LENGTH_MAX and _TITLE.fullmatch(text) is not None
             may_be_title = is_short and (is_row or child.tag in _TITLE_TAGS) and not text.endswith(".")
             yield child, text, may_be_title and _is_bold(child)
