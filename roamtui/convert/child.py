@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> None:
     The arguments are the job, as JSON, and the name of the file. Each line before the result is the arguments
     of a `PageReport`, as a JSON array.
     """
-    encoded_job, name = map(replace_surrogates, arguments)  # the name of a file may be no text
+    encoded_job, name = map(replace_surrogates, arguments)  # a file's name need not be valid text
     job = msgspec.json.decode(encoded_job, type=ConversionRequest)
     data = sys.stdin.buffer.read()
     output = sys.stdout

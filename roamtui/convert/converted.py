@@ -32,7 +32,7 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """Each kind of text that the file has and `text` lacks, in a few words."""
 
 
-class ConversionRequest(Struct, frozen=True, kw_only=True, tag=True):
+class ConversionRequest(Struct, frozen=True, kw_only=True):
     """A job of the subprocess: how to convert a file."""
 
     memory_bytes_max: ClassVar[int] = 2_000_000_000
