@@ -114,8 +114,10 @@ def _detect_encoding(data: bytes) -> tuple[str, str]:
         utf16 = _detect_utf16(data)
         return (utf16, "UTF-16") if utf16 else ("utf-8", "")
     text, replaced = _decode(data, "utf-8")
-    sound = sum(not character.isascii() for character in text) - replaced if replaced else 0
-    if not replaced or sound >= _SOUND_MIN * replaced:
+    if not replaced:
+        return "utf-8", ""
+    sound = sum(not character.isascii() for character in text) - replaced
+    if sound >= _SOUND_MIN * replaced:
         return "utf-8", ""
     legacy = _detect_legacy_encoding(data)
     return (legacy, _NAMES_BY_LEGACY_ENCODING[legacy]) if legacy else ("utf-8", "")

@@ -20,8 +20,15 @@ _SMALL_NUMBERS = (
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth"}
-_ORDINALS |= {"eight": "eighth", "nine": "ninth", "twelve": "twelfth"}
+_ORDINALS = {
+    "one": "first",
+    "two": "second",
+    "three": "third",
+    "five": "fifth",
+    "eight": "eighth",
+    "nine": "ninth",
+    "twelve": "twelfth",
+}
 """Ordinals that do not end in "th" after the cardinal."""
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
@@ -67,9 +74,11 @@ def _format_cardinal(number: int) -> str:
     """Write a number below 100 in English words."""
     if not 0 <= number < 100:
         return str(number)
+    if number < len(_SMALL_NUMBERS):
+        return _SMALL_NUMBERS[number].capitalize()
     tens, units = divmod(number, 10)
-    words = _SMALL_NUMBERS[number] if number < 20 else _TENS[tens - 2]
-    return (words if number < 20 or not units else f"{words}-{_SMALL_NUMBERS[units]}").capitalize()
+    words = _TENS[tens - 2] + (f"-{_SMALL_NUMBERS[units]}" if units else "")
+    return words.capitalize()
 
 
 def _format_short_ordinal(number: int) -> str:

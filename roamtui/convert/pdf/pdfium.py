@@ -333,7 +333,8 @@ class PdfPage:
                 letter = _DOTLESS.get(joined[beside], joined[beside])
                 whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent])
                 if letter and base and base.x0 < (box.x0 + box.x1) / 2 < base.x1 and len(whole) == 1:
-                    joined[beside], joined[number] = whole, ""
+                    joined[beside] = whole
+                    joined[number] = ""
                     break
         return "".join(joined)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from roamtui.convert.pdf.rows import Cell, PageRow
@@ -107,7 +108,7 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
         else:
             groups.append([line])
     joined: list[list[str]] = []
-    for line in (line for group in groups for line in _join_group(group)):
+    for line in chain.from_iterable(map(_join_group, groups)):
         if joined and _continues_label(joined[-1], line):
             line[0] = f"{joined.pop()[0]} {line[0]}"
         joined.append(line)

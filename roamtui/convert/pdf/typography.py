@@ -138,8 +138,8 @@ class TypographicHeadings:
         if row.is_in_table or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
         # A title in italics or capitals is set apart from the rows around it.
-        is_other = self._is_apart(index) and (row.font.is_italic or is_capitals(text))
-        if not self._is_large_or_bold(row) and not is_other:
+        is_lighter_title = (row.font.is_italic or is_capitals(text)) and self._is_apart(index)
+        if not self._is_large_or_bold(row) and not is_lighter_title:
             return 0
         letters = NON_LETTERS.sub("", text)
         letters_min = 2 if letters[:1] > "\u02ff" else 3  # a Chinese title may have two letters
