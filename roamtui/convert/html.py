@@ -169,13 +169,15 @@ def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
     write = _write_text if "link" not in around else _write_linked
     pieces = [write(element.text)]
     for child in element:
-        if child.tag == "sub":
-            # Only a lowered text that would join a number is marked, unlike the 2 of `H2O`.
-            before = _read_beside(child, _TEXT_BEFORE)
-            after = _read_beside(child, _TEXT_AFTER)
-            child.tag = "sub" if before[-1:].isdigit() or after[:1].isdigit() else "span"
         pieces += [*_write_element(child, around), write(child.tail)]
     return pieces
+
+
+def _is_beside_digit(element: Any) -> bool:
+    """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
+    before = _read_beside(element, _TEXT_BEFORE)
+    after = _read_beside(element, _TEXT_AFTER)
+    return before[-1:].isdigit() or after[:1].isdigit()
 
 
 def _read_beside(element: Any, find: XPath) -> str:
@@ -271,7 +273,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
-    if not mark or mark in around:
+    if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
         return _write_content(element, around)
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:
