@@ -79,18 +79,19 @@ class ServerStatus(Struct, frozen=True, kw_only=True):
 
 def list_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
     """List one model of each provider whose key is set, and then `offline`, without asking a server."""
-    environ = os.environ if environ is None else environ
+    reports = inspect_providers(os.environ if environ is None else environ)
+    reasons = {report.name: report.reason for report in reports if report.is_usable}
     offers = [
         ModelOffer(
             name=provider.suggestion,
-            note=f"the key {key} is set",
+            note=reasons[provider.suggestion],
             provider=provider.title,
             needs_test=True,
         )
-        for name, provider in PROVIDERS.items()
-        if provider.suggestion and (key := get_key_variable(name, environ)) is not None
+        for provider in PROVIDERS.values()
+        if provider.suggestion in reasons
     ]
-    return (*offers, ModelOffer(name=OFFLINE, note=_OFFLINE_REASON, is_known_to_work=True))
+    return (*offers, ModelOffer(name=OFFLINE, note=reasons[OFFLINE], is_known_to_work=True))
 
 
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelAvailability, ...]:
