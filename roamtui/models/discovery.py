@@ -183,7 +183,7 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             page = fetcher.fetch(url_of_list, AllowedOrigins(typed=frozenset({origin})))
             reply = json.loads(page.body)
             names = sorted(str(entry["id"]) for entry in reply["data"] or ())
-            models = {name: read_openai(reply, None, None, name=name).window_tokens for name in names}
+            models = {name: read_openai(reply, name=name).window_tokens for name in names}
         except CertificateError as error:
             problem = str(error)
         except (SourceError, ValueError, KeyError, TypeError, RecursionError) as error:

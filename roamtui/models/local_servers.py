@@ -119,7 +119,9 @@ async def _read_json(client: Any, url: str, body: Mapping[str, str] | None = Non
         return None
 
 
-def read_openai(models: object, properties: object, studio: object, *, name: str) -> ServerFacts:
+def read_openai(
+    models: object, properties: object = None, studio: object = None, *, name: str
+) -> ServerFacts:
     """Read what a server with OpenAI's interface says about a model.
 
     `models` is the list of vLLM, llama.cpp and others. `properties` are llama.cpp's, with the window of one
@@ -133,13 +135,12 @@ def read_openai(models: object, properties: object, studio: object, *, name: str
         _get(model, "meta", "n_ctx"),
         _get(loaded, "loaded_context_length"),
     )
-    takes_tools = _get(properties, "chat_template_caps", "supports_tools")
+    # a template may have tools and use them badly, so only one without tools says something
+    lacks_tools = _get(properties, "chat_template_caps", "supports_tools") is False
     return ServerFacts(
         window_tokens=next(filter(None, (_believe(window, _WINDOWS) for window in windows)), None),
         window_tokens_max=_believe(_get(loaded, "max_context_length"), _WINDOWS),
-        can_call_tools=False
-        if takes_tools is False
-        else None,  # a template may have tools and use them badly
+        can_call_tools=False if lacks_tools else None,
         parameters=_believe(_get(model, "meta", "n_params"), _PARAMETERS),
     )
 
@@ -175,5 +176,5 @@ def _get(value: object, *keys: str) -> object:
 
 
 def _believe(value: object, possible: range) -> int | None:
-    """Return a whole number if it can be true."""
+    """Return a value if it is a whole number that can be true, or else None."""
     return value if isinstance(value, int) and value in possible else None
