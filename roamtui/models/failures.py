@@ -51,21 +51,23 @@ _CHECK_CERTIFICATE = (
     "Check --api-base. If you trust the authority of this certificate, name its file in the environment "
     "variable SSL_CERT_FILE."
 )
-
-
 # Names of classes of exceptions. StopAsyncIteration is from litellm 1.109, instead of our own error.
 _BROKEN_OFF = frozenset(
-    (
-        *("UnfinishedReplyError", "StopAsyncIteration", "ReadError", "RemoteProtocolError"),
-        *("ClientPayloadError", "ConnectionResetError"),
-    )
+    {
+        "UnfinishedReplyError",
+        "StopAsyncIteration",
+        "ReadError",
+        "RemoteProtocolError",
+        "ClientPayloadError",
+        "ConnectionResetError",
+    }
 )
 _UNREACHABLE = frozenset(
-    ("ConnectTimeout", "ConnectError", "ConnectionTimeoutError", "SSLError", "ConnectionError", "gaierror")
+    {"ConnectTimeout", "ConnectError", "ConnectionTimeoutError", "SSLError", "ConnectionError", "gaierror"}
 )
-_TIMED_OUT = frozenset(("TimeoutError", "ReadTimeout", "WriteTimeout"))
+_TIMED_OUT = frozenset({"TimeoutError", "ReadTimeout", "WriteTimeout"})
 _UNREADABLE = frozenset(
-    ("AttributeError", "JSONDecodeError", "KeyError", "TypeError", "UnicodeDecodeError", "ValidationError")
+    {"AttributeError", "JSONDecodeError", "KeyError", "TypeError", "UnicodeDecodeError", "ValidationError"}
 )
 
 
