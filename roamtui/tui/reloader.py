@@ -44,7 +44,8 @@ class Reloader:
             return False
         async with self._reloading:
             started = time.monotonic()
-            current_at, self._current_at = self._current_at, time.time_ns()
+            current_at = self._current_at
+            self._current_at = time.time_ns()
             stamps = await asyncio.to_thread(self._read_stamps)
             self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
             if not stamps or stamps == self._seen:
