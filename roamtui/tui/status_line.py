@@ -28,7 +28,7 @@ from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 _SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINNER_SECONDS = 0.12
 _GAP = "  "
-HINT_GAP = "   "
+_HINT_GAP = "   "
 _CUT = " …"
 """Stands after the last hint if there is no room for the others."""
 _MORE_HINTS = ("global.find", "global.choose_model")
@@ -163,12 +163,12 @@ class HintLine(ClickableLine):
     @override
     def render(self) -> Content:
         here, always = self.list_hinted()
-        right = _join_fitting(format_action_hints(always), self.size.width, HINT_GAP)
-        room = self.size.width - right.cell_length - len(HINT_GAP)
+        right = _join_fitting(format_action_hints(always), self.size.width, _HINT_GAP)
+        room = self.size.width - right.cell_length - len(_HINT_GAP)
         hints = [*format_action_hints(here)]
-        left = _join_fitting(hints, room, HINT_GAP)
-        if left.cell_length < Content(HINT_GAP).join(hints).cell_length and room >= len(_CUT):
-            left = _join_fitting(hints, room - len(_CUT), HINT_GAP) + _CUT
+        left = _join_fitting(hints, room, _HINT_GAP)
+        if left.cell_length < Content(_HINT_GAP).join(hints).cell_length and room >= len(_CUT):
+            left = _join_fitting(hints, room - len(_CUT), _HINT_GAP) + _CUT
         return left + " " * max(0, self.size.width - left.cell_length - right.cell_length) + right
 
 

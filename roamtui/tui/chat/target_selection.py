@@ -49,14 +49,13 @@ class TargetSelection:
     def _scroll_to(self, view: ContentView, index: int) -> None:
         self._log.scroll_to_lines(view, view.find_target_lines(index))
 
-    def select_citation(self, *numbers: int) -> bool:
-        """Select the first citation with one of `numbers` in an answer. Return whether there is one."""
+    def select_citation(self, number: int) -> bool:
+        """Select a citation of an answer by its number. Return whether there is one."""
         view = self.get_exchange(is_cited=True)
-        for number in numbers:
-            if view is not None and 0 < number <= len(view.cited):
-                self.select(view, view.cited[number - 1])
-                return True
-        return False
+        if view is None or not 0 < number <= len(view.cited):
+            return False
+        self.select(view, view.cited[number - 1])
+        return True
 
     def step_citation(self, step: int) -> bool:
         """Select the next citation (1) or the previous one (-1) of an answer. Return whether there is one."""
