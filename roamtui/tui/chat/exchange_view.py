@@ -196,10 +196,13 @@ class ExchangeView(ContentView):
 
     def action_fold_question(self) -> bool:
         """Show a long question whole, or only its beginning. Return whether it is long."""
-        height = len(self.lines)
-        self._shows_question = not self._shows_question
-        self.invalidate()
-        return len(self.lines) != height
+        question = self.exchange.question
+        width = self.size.width
+        is_long = draw_question(question, width) != draw_question(question, width, is_whole=True)
+        if is_long:
+            self._shows_question = not self._shows_question
+            self.invalidate()
+        return is_long
 
     def action_fold_passages(self, *cards: int) -> bool:
         """Fold or unfold the passages of the selected card, or of all. Return false if none has more."""
