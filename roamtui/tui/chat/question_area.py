@@ -203,14 +203,14 @@ class QuestionArea(Container):
         self._options = AskOptions()
         self._draft_file: DraftFile | None = None
         self._draft_timer: Timer | None = None
-        self._is_unasked = False
-        """Whether the conversation of the draft has no question yet, so that no list shows it."""
+        self._is_unasked = not conversation.state.exchanges
+        """Whether the conversation has no question yet, so that no list shows it."""
         self._worker: Worker[None] | None = None
         """Answers the question whose turn it is."""
         self._begun: _SentQuestion | None = None
-        """This question, until it is part of the conversation."""
+        """The question whose turn it is, until it is part of the conversation."""
         self._is_shown = False
-        """Whether the conversation shows it."""
+        """Whether the conversation shows this question."""
         self._waiting: list[_SentQuestion] = []
         """The questions after it, oldest first."""
         self._offered = ""
@@ -221,21 +221,26 @@ class QuestionArea(Container):
         """Whether a question waits for its answer."""
         return self._worker is not None
 
+    @property
+    def _sent(self) -> list[_SentQuestion]:
+        """The questions that are not part of the conversation yet, oldest first."""
+        return self._waiting if self._begun is None else [self._begun, *self._waiting]
+
     def find_draft(self) -> None:
         """Put what was typed in an earlier run into the box, above what is typed already."""
+        found = ""
         self._draft_file = self._make_draft_file()
         if self._draft_file is not None:
             with suppress(OSError):
                 found = self._draft_file.find(is_new=not self._conversation.state.exchanges)
-                if found:  # else what is typed already can be undone
-                    self.box.fill("\n".join(filter(None, (found, self.box.text))))
+        if found:  # else what is typed already can be undone
+            self.box.fill("\n".join(filter(None, (found, self.box.text))))
 
     def _make_draft_file(self) -> DraftFile | None:
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 
         state = self._conversation.state
         store = self._conversation.store
-        self._is_unasked = not state.exchanges
         return None if store is None else DraftFile(store, get_source_key(state.library), state.id)
 
     @on(TextArea.Changed)
@@ -247,9 +252,9 @@ class QuestionArea(Container):
     def keep_draft(self) -> None:
         """Write the draft, after the questions that wait. If that fails, both are only on the screen."""
         if self._draft_file is not None:
-            unasked = [sent.question for sent in (self._begun, *self._waiting) if sent is not None]
+            questions = [sent.question for sent in self._sent]
             with suppress(OSError):
-                self._draft_file.write("\n".join(filter(None, (*unasked, self.box.draft))))
+                self._draft_file.write("\n".join(filter(None, (*questions, self.box.draft))))
 
     def release_draft(self) -> None:
         """Leave the draft to the next program."""
@@ -317,7 +322,7 @@ class QuestionArea(Container):
         self._show_waiting()
 
     def note_asked(self) -> None:
-        """Note that this question has become part of the conversation."""
+        """Note that the question whose turn it is has become part of the conversation."""
         self._begun = None
         self._is_unasked = False
         self._keep_draft_soon()
@@ -325,25 +330,27 @@ class QuestionArea(Container):
     def start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
-        In a new one, what is typed stays; also in one without a draft, if none was asked in the one before.
+        What is typed goes along to a new one, and from one without a question to one without a draft.
         """
         self.cancel_options()
-        if self._conversation.state.exchanges:
-            typed = self.box.draft if self._is_unasked else ""
-            left = self._draft_file
+        exchanges = self._conversation.state.exchanges
+        left = self._draft_file
+        goes_along = True
+        if exchanges:
+            typed = self.box.draft
             self.keep_draft()
             self.box.fill("")
             self.find_draft()
-            goes_along = bool(typed) and not self.box.text
+            goes_along = self._is_unasked and not self.box.text
             if goes_along:
                 self.box.fill(typed)
-            if left is not None:
-                left.close(is_kept=not goes_along)
-        elif self._draft_file is not None:
-            self._draft_file.close(is_kept=False)
+        elif left is not None:
             self._draft_file = self._make_draft_file()
-            self.keep_draft()
-        for exchange in self._conversation.state.exchanges:
+        if left is not None:
+            left.close(is_kept=not goes_along)
+        self.keep_draft()
+        self._is_unasked = not exchanges
+        for exchange in exchanges:
             self.box.remember(exchange.question)
 
     @on(QuestionBox.Submitted)
@@ -393,7 +400,7 @@ class QuestionArea(Container):
         self._show_waiting()
 
     def _show_waiting(self) -> None:
-        waiting = self._waiting if self._is_shown or self._begun is None else [self._begun, *self._waiting]
+        waiting = self._waiting if self._is_shown else self._sent
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1
@@ -430,10 +437,9 @@ class QuestionArea(Container):
         """
         exchanges = self._conversation.state.exchanges
         exchange = exchanges[number - 1]
-        self.box.return_question(exchange.question)
         replaced = exchange if number == len(exchanges) else None
         options = AskOptions(replaces=replaced, within=exchange.within, open_first=open_first)
-        self._set_options(options)
+        self._return_to_box(_SentQuestion(exchange.question, options))
 
     def stop(self) -> bool:
         """Stop the answer, or what comes before it. Return whether there was any. Waiting questions stay."""
