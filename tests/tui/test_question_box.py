@@ -41,6 +41,16 @@ async def test_a_changed_question_replaces_no_draft(store: ConversationStore) ->
         assert ui.box.text == "draft"
 
 
+async def test_a_draft_that_was_continued_stays_when_its_question_is_not_asked_again() -> None:
+    async with running(make_app(["Forty."])) as ui:
+        await ui.ask("How many?")
+        await ui.press(*"draft")
+        await ui.press_until("Asks again", "ctrl+r")
+        await ui.press("down", "s", "escape")
+        assert "Asks again" not in ui.text
+        assert ui.box.text == "drafts"
+
+
 async def test_a_first_question_leaves_a_draft_and_what_is_typed_ahead(store: ConversationStore) -> None:
     async with running(make_app(store=store)) as ui:
         await ui.press(*"draft")

@@ -143,13 +143,10 @@ class QuestionBox(TextArea):
             self._keep_typed()
             self._recall(self._history_index + 1)
 
-    def show_draft(self) -> None:
-        """Empty the box, or show the draft in whose place an earlier question is."""
-        self.fill(self._draft if self._history_index < len(self._history) else "")
-
     def return_draft(self) -> None:
-        """Show what was typed before a question took its place."""
-        self._recall(len(self._history))
+        """If an earlier question is shown, show what was typed before instead."""
+        if self._history_index < len(self._history):
+            self._recall(len(self._history))
 
     def _recall(self, index: int) -> None:
         self._history_index = index
@@ -366,7 +363,8 @@ class QuestionArea(Container):
             return
         self._offered = ""
         if self.box.text.strip() == event.question:  # else the person has typed something else since
-            self.box.show_draft()  # unlike `clear`, nothing that brings the question back by "undo"
+            self.box.fill("")  # unlike `clear`, so that "undo" does not bring the question back
+            self.box.return_draft()
         self.box.remember(event.question)
         self._waiting.append(_SentQuestion(event.question, self.take_options()))
         self._ask_next()
