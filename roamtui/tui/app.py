@@ -215,10 +215,11 @@ class RoamApp(App[None], inherit_bindings=False):
 
         pages = {}
         for mode, page in self._pages.items():
-            pages[mode] = ("Table", str(page.folder))
-            if mode in self.documents:
-                library = self.documents[mode].conversation.state.library
+            if (screen := self.documents.get(mode)) is not None:
+                library = screen.conversation.state.library
                 pages[mode] = (library.title, library.source)
+            else:
+                pages[mode] = ("Table", str(page.folder))
         picker = PagePicker(pages, following, self._options.services)
         self.push_screen(picker, lambda mode: self._switch_to(mode) if mode else None)
 

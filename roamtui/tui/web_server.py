@@ -108,10 +108,10 @@ class _Page(Server):
             meta = json.loads(data)
             if meta["type"] != "conversation":
                 await handle_meta(data)
+            elif meta["id"]:
+                self.command = _make_command("--conversation", meta["id"])
             else:
-                conversation_id = meta["id"]
-                resuming = _make_command("--conversation", conversation_id)
-                self.command = resuming if conversation_id else self._first_command
+                self.command = self._first_command
 
         self._websocket = websocket
         app_service.on_meta = on_meta  # type: ignore[method-assign]  # what the app says goes nowhere else
@@ -125,7 +125,7 @@ class LoopbackServer(Server):
         super().__init__(command, host=host, port=port, title=title)
         self._token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._host = f"{host}:{port}"
-        self._origin = f"http://{host}:{port}"
+        self._origin = f"http://{self._host}"
         self._pages: dict[str, _Page] = {}
         """By the names that they give themselves."""
 

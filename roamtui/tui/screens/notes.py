@@ -74,10 +74,11 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         head = Content.assemble((path, "bold"), (f" · {position}", "$muted"))
         lines = [head.truncate(width, ellipsis=True)]
         if located.note.citation.quote is not None:
-            quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
-            shown = Content.styled(f"“{quote}”", "italic")
             if (surroundings := located.current_citation.surroundings) is not None:
                 shown = draw_parts(surroundings.cut(width * _QUOTE_LINES_MAX))
+            else:
+                quote = shorten(sanitise_line(simplify_quote(located.note.citation.quote)), _QUOTE_LENGTH_MAX)
+                shown = Content.styled(f"“{quote}”", "italic")
             lines += wrap(shown, width, lead="  ", follow="  ")[:_QUOTE_LINES_MAX]
         for sign, words, style in (
             ("✎", located.note.comment, "$accent"),

@@ -166,7 +166,11 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         shown = self._signs.get(self.cursor_id, "") + self.lines.fold_at(self.cursor_line)
         shown += OPEN_SIGN if self.cursor_id in self._state.open_sections else ""
         shown += FOUND_SIGN if self.cursor_id in self._marked else ""
-        return [item for item in SIGNS.items() if not set(item[0].split()).isdisjoint(shown)]
+        return [
+            (signs, meaning)
+            for signs, meaning in SIGNS.items()
+            if any(sign in shown for sign in signs.split())
+        ]
 
     def reveal(self, section_id: str | None) -> None:
         """Scroll a node, or its nearest visible ancestor, into view with some lines around it."""
