@@ -61,7 +61,7 @@ class CommandParser(ArgumentParser):
     """The argument that has several words, if any."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Raise a sentence that names the help, the nearest option, or words that need quotation marks."""
+        """Raise a sentence that names the help, and the nearest option or which words to put in quotes."""
         extra = message.removeprefix("unrecognized arguments: ")
         hint = ""
         if extra != message and extra.startswith("-"):

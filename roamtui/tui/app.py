@@ -166,10 +166,10 @@ class RoamApp(App[None], inherit_bindings=False):
         return MainScreen(context, self._keys, self.key_queue)
 
     async def _ask_for_approval(self, approval: ApprovalRequest, asking: Screen[None] | None = None) -> bool:
-        """Ask before what costs money is done, and before a page of another site is fetched.
+        """Ask before anything that costs money, and before fetching a page of another site.
 
-        This waits while the person is typing, because a letter of their text must not be the answer, unless
-        they look at the screen that is `asking`.
+        Unless the person looks at the screen that is `asking`, this waits while they are typing, because a
+        letter of their text must not be the answer.
         """
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
 
@@ -200,7 +200,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     def action_next_document(self) -> None:
-        """Show the other document or table or, of more than two, the one that the person chooses."""
+        """Show the other document or table. If there are more than two, let the person choose one."""
         modes = list(self._pages)
         following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
         if following == self.current_mode:

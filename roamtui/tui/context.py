@@ -91,7 +91,7 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     services: Services
     theme: str | None = None
     keys: Mapping[str, str] = {}
-    """A key by action id, which replaces the default ones. If it is empty, the action has none."""
+    """The keys that replace the default ones, by action id. An empty one leaves the action without a key."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""
     examples: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class AppContext(Struct, frozen=True, kw_only=True):
     """Reads the document again. Of several files, it reads only the changed ones, given by their keys. None
     if the document came from standard input, which cannot be read again."""
     opened_at: int = field(default_factory=time_ns)
-    """A time before its files were read, to notice what is written to them since. In nanoseconds."""
+    """A time before its files were read, in nanoseconds. It tells which files were written since."""
     reload_on_change: bool = False
     """Whether to reload the document without asking when it changes on disk."""
     notices: Sequence[str] = ()

@@ -23,7 +23,7 @@ _QUESTION_SHARE = 0.5
 
 
 class _Top(NamedTuple):
-    """The line of a view at the top of the log, counted from the start of its answer if it is in that."""
+    """The line of a view at the top of the log. A line of the answer is counted from the answer's start."""
 
     view: ContentView
     is_in_answer: bool

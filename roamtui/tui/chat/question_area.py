@@ -73,7 +73,7 @@ class QuestionBox(TextArea):
 
     @property
     def draft(self) -> str:
-        """What is typed and not sent, also if an earlier question is shown in its place, perhaps changed."""
+        """What is typed and not sent: what an earlier question hides, and that question if it was changed."""
         recalled = self._history[self._history_index : self._history_index + 1]
         parts = [self._draft if recalled else "", "" if self.text in recalled else self.text]
         return "\n".join(filter(None, parts))
@@ -173,7 +173,7 @@ class _SentQuestion(NamedTuple):
 
 
 async def _report_end(worker: Worker[None]) -> None:
-    """Wait for a cancelled worker: one that had not begun reports its end only to who waits for it."""
+    """Wait for a cancelled worker: one that had not begun reports its end only if someone waits for it."""
     with suppress(WorkerCancelled, WorkerFailed):
         await worker.wait()
 

@@ -198,9 +198,10 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(Scope.INPUT)
 
     def _find_pane_before_box(self) -> Scope:
-        """Return the pane that had the focus last, unless it is a reader that is hidden since.
+        """Return the pane that had the focus last.
 
-        Else return the conversation, or the outline while the conversation is empty.
+        If there is none, or it is a reader that is hidden, return the conversation or, if that is empty, the
+        outline.
         """
         before = self._before_box
         if before is None or (before is Scope.READER and before not in self.shown):

@@ -133,7 +133,7 @@ class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
         return self.lines.get_top(chunk) + line
 
     def _update_virtual_size(self, top: int) -> None:
-        """Have room for all lines, and for blank ones without which line `top` could not be at the top."""
+        """Make room for all lines, and for the blank ones that let line `top` be at the top."""
         size = Size(0, 0)
         if self.lines.chunks:
             width = max(self.view_size.width, self.lines.text_width)

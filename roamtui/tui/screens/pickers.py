@@ -65,10 +65,10 @@ class PickerDialog(ListDialog[str, str | None]):
 
 
 class PagePicker(PickerDialog):
-    """Lists open documents and tables. The result is the mode of one. A typed number chooses at once."""
+    """Lists open documents and tables. The result is the mode of one. A typed number chooses it at once."""
 
     def __init__(self, pages: Mapping[str, tuple[str, str]], current: str, services: Services) -> None:
-        """List `pages`, each a title and a source by its mode."""
+        """List `pages`, which has a title and a source for each mode."""
         choices = []
         for number, (mode, (title, source)) in enumerate(pages.items(), 1):
             sign = str(number) if number <= _NUMBERED_MAX else ""

@@ -137,7 +137,7 @@ class TableScreen(Screen[None]):
         keys: Keymap,
         approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],
     ) -> None:
-        """Show a table. `plan` is for filling its cells, which `approve` asks about."""
+        """Show a table. `plan` says how to fill its cells. `approve` asks the person before that."""
         super().__init__()
         self._table = table
         self._plan = plan

@@ -100,7 +100,7 @@ SIGNS = {
     FoldState.UNLOADED: "not loaded yet; unfold or open to load",
     FoldState.FAILED: "failed to load; the reader shows why, unfold to retry",
 }
-"""What the signs of a line say of its section."""
+"""What the signs of a line say about its section."""
 
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
