@@ -219,14 +219,11 @@ async def test_german_is_answered_whatever_form_its_words_have(question: str, qu
     assert quote in answer.answer
 
 
-def _make_talk(site: FakeSite) -> Talk:
-    library, loader = open_sources([site.url("/llms.txt")])
-    return Talk(agent=Agent(Conversation(library, source_loader=loader), NoModel(), KeywordSearcher(library)))
-
-
 async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> None:
     with FakeSite({"/llms.txt": _LIST, **_PAGES}) as site:
-        talk = _make_talk(site)
+        library, loader = open_sources([site.url("/llms.txt")])
+        conversation = Conversation(library, source_loader=loader)
+        talk = Talk(agent=Agent(conversation, NoModel(), KeywordSearcher(library)))
         answer = await talk.ask("How long does charging take?")
         assert "“Charging takes ninety minutes.”" in answer.answer
         assert "**charger › Power › Charging**" in answer.answer

@@ -12,8 +12,6 @@ from roamtui.tui.screens.dialogs import ConfirmDialog
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.tui.driving import RunningApp, make_app, running
 
-_PDF = make_pdf([lay_out("# Boats", "", "A boat floats.")])
-
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
@@ -28,18 +26,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return files
 
 
-@pytest.fixture
-def boats(tmp_path: Path) -> Path:
-    path = tmp_path / "boats.pdf"
-    path.write_bytes(_PDF)
-    return path
-
-
 @asynccontextmanager
-async def _read(source: Path, size: tuple[int, int] = (60, 24)) -> AsyncIterator[RunningApp]:
+async def _read(source: Path) -> AsyncIterator[RunningApp]:
     """Run the app with a document in the reader."""
     library = open_library([str(source)])
-    async with running(make_app(library=library), size) as ui:
+    async with running(make_app(library=library), (60, 24)) as ui:
         ui.reader.open(next(library.walk()))
         ui.main.panes.show_reader()
         ui.focus(Scope.READER)
@@ -48,7 +39,9 @@ async def _read(source: Path, size: tuple[int, int] = (60, 24)) -> AsyncIterator
         yield ui
 
 
-async def test_the_pdf_of_a_page_is_opened_in_another_program(boats: Path, opened: list[Path]) -> None:
+async def test_the_pdf_of_a_page_is_opened_in_another_program(tmp_path: Path, opened: list[Path]) -> None:
+    boats = tmp_path / "boats.pdf"
+    boats.write_bytes(make_pdf([lay_out("# Boats", "", "A boat floats.")]))
     async with _read(boats) as ui:
         await ui.press_until(lambda: opened == [boats], "v")
 

@@ -2,17 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
 from roamtui.bootstrap import Bootstrap
-from roamtui.errors import RoamtuiError
 from roamtui.launch import AppServices
-from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
 from roamtui.settings import load_settings
-from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
@@ -21,24 +17,15 @@ from tests.fakes.services import make_options
 from tests.tui.driving import RunningApp, make_app, running
 
 
-def make_offering_app(**options: Any) -> RoamApp:  # noqa: ANN401 - see `make_options`
-    other = ScriptedModel(["Other."], name="openai/[b]other")
-
-    def make(name: str, _api_base: str | None) -> Model:
-        if name == "broken":
-            raise RoamtuiError("The key is gone.")
-        return other
-
-    offers = (
-        ModelOffer(name="openai/[b]other", note="key found", provider="OpenAI"),
-        ModelOffer(name="broken", note="key gone"),
-    )
-    return make_app(["First."], options=make_options(list_models=lambda: offers, make_model=make, **options))
-
-
 async def test_another_model_is_used_only_after_a_yes() -> None:
     kept: list[Mapping[str, str]] = []
-    async with running(make_offering_app(save_settings=kept.append), (100, 30)) as ui:
+    other = ScriptedModel(["Other."], name="openai/[b]other")
+    options = make_options(
+        list_models=lambda: (ModelOffer(name=other.name, note="key found", provider="OpenAI"),),
+        make_model=lambda _name, _api_base: other,
+        save_settings=kept.append,
+    )
+    async with running(make_app(["First."], options=options), (100, 30)) as ui:
         before = ui.main.agent.model
         await ui.press("f2", "down", "enter")
         assert isinstance(ui.app.screen, ConfirmDialog)
