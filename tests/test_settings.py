@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from roamtui.errors import RoamtuiError
 from roamtui.settings import save_settings
-from tests.case_files import read_case
-
-MINE = read_case("settings.toml")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -54,9 +54,9 @@ def list_ids(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"\[([0-9a-f]{8})\]", text)))
 
 
-def open_served(make_searcher: Callable[[Library], KeywordSearcher] = KeywordSearcher) -> McpSession:
+def open_served() -> McpSession:
     library = open_library((str(HANDBOOK),))
-    return McpSession(lambda: (library, None), make_searcher)
+    return McpSession(lambda: (library, None), KeywordSearcher)
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:

@@ -82,10 +82,9 @@ _FILLER = "Some words that say nothing of it. "
 _ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(("Otter", "Vole", "Crane") * 20))
 
 
-def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
-    return [
-        text[start:end] for start, end in select_excerpt(text, TermMatcher.for_question(query), tokens_max=tokens_max)
-    ]
+def _excerpts(text: str, query: str) -> list[str]:
+    bounds = select_excerpt(text, TermMatcher.for_question(query), tokens_max=60)
+    return [text[start:end] for start, end in bounds]
 
 
 @pytest.mark.parametrize("text", ["", "## Fees\n", "Fees\n----\n\n\n"])

@@ -21,11 +21,6 @@ FILES = {
 }
 
 
-def rank_titles(index: SectionIndex, expression: str) -> list[str]:
-    """Return the titles that an expression finds, best first."""
-    return [index.title(number) for number, _ in index.rank(expression, range(len(index)), 20)]
-
-
 def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
     found = index.rank(expression, range(len(index)), 20)
     return {index.numbering.id_of(number): round(score, 9) for number, score in found}

@@ -102,7 +102,6 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         assert next(iter(ui.state.open_sections.values())).section_id == ui.find_id("Two")
 
 
-LONG_BOOK = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went on.\n\n" * 110 for number in range(6))
 NOTED = "# Top\n\nSee [below](#part) and[^1] more.\n\n" + "Words.\n\n" * 60 + "## Part\n\nHere.\n\n[^1]: The note.\n"
 
 
