@@ -216,7 +216,7 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
         assert "is no longer there. If you know where it is, add --in FILE." in result.out + result.err
     assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
-    assert "Each plot is " in page.read_text("utf-8")
+    assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
 
 
 def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: Path) -> None:
