@@ -1,9 +1,8 @@
 """roamtui beside the full-text search of SQLite on the question sets: `make compare`.
 
-It gets the same files as chunks of 1,000 characters, and fills as many tokens with its best chunks as the first
-message of roamtui has. Evidence is held if 80 % of the words of the gold
-text stand close together, or of the numbers that an answer from a filing needs. Tokens are characters / 4, seconds are
-CPU time, reading included.
+SQLite gets the same files as chunks of 1,000 characters, and fills as many tokens with its best chunks as the first
+message of roamtui has. Evidence is held if 80 % of the words of the gold text stand close together, or of the numbers
+that an answer from a filing needs. Tokens are characters / 4, seconds are CPU time, reading included.
 """
 
 import argparse
@@ -137,7 +136,8 @@ def compare_set(name: str) -> str:
     tokens: list[int] = []
     held: list[bool] = []
     held_plain: list[bool] = []
-    seconds = seconds_plain = 0.0
+    seconds = 0.0
+    seconds_plain = 0.0
     for source, asked in by_source.items():
         start = _measure_seconds()
         library = open_library((str(source),))
