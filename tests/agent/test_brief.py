@@ -169,7 +169,8 @@ async def test_of_a_folder_the_text_of_its_files_is_sent(tmp_path: Path) -> None
     (tmp_path / "guides" / "lamp.md").write_text("# Lamp\n\nThe lamp takes 12 minutes.\n")
     library = open_library([str(tmp_path)])
     state = ConversationState(id="c0ffee", library=library)
-    folder, searcher = library.root.ids[0], KeywordSearcher(library)
+    folder = library.root.ids[0]
+    searcher = KeywordSearcher(library)
     brief = await choose_brief_context(state, "How long does the lamp take?", folder, searcher, room_tokens=3_000)
     assert "The lamp takes 12 minutes." in brief.text
 

@@ -14,7 +14,7 @@ _COUNT = 300
 """Characters of the shorter text; half as many for a reader that takes `_SLOW_SECONDS`, which is easier to measure."""
 _SLOW_SECONDS = 0.003
 _LONG_COUNT = 40_000
-"""Characters of the shorter text of a single block, of pieces for which only long blocks take long."""
+"""Characters of the shorter text of signs that slow down only a very long block."""
 _TIMES = 12
 """How many times longer the longer one is."""
 _GROWTH_MAX = 40

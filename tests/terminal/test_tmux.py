@@ -125,7 +125,8 @@ def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_ma
 def test_no_color_leaves_greys(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal(f"env NO_COLOR=1 FORCE_COLOR=1 COLORTERM=truecolor {PROGRAM} {HANDBOOK}")
     terminal.wait_for(lambda screen: "Ask this document" in screen)
-    console, text = Console(), Text.from_ansi(terminal.screen(with_colours=True))
+    console = Console()
+    text = Text.from_ansi(terminal.screen(with_colours=True))
     styles = {text.get_style_at_offset(console, offset) for offset in range(len(text.plain))}
     colours = {colour.get_truecolor() for style in styles for colour in (style.color, style.bgcolor) if colour}
     assert colours
