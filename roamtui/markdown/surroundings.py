@@ -12,8 +12,8 @@ from roamtui.plain import format_count
 from roamtui.text import Bounds, merge_bounds, subtract_bounds
 
 _GAP = re.compile(r"\[… ([\d,]+) words?\]")
-_LOOK = 40
-"""Number of characters in which a word ends."""
+_WORD_LENGTH_MAX = 40
+"""A longer word is divided."""
 
 
 class Part(Struct, frozen=True):
@@ -99,27 +99,35 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 def format_gap(text: str) -> str:
     """Return what stands for words that are left out, and says how many."""
+    from roamtui.markdown.lines import WIDE  # noqa: PLC0415 - the first screen does not need it
+
     hidden = sum(int(count.replace(",", "")) for count in _GAP.findall(text))
-    return f"[… {format_count(hidden + len(_GAP.sub('', text).split()), 'word')}]"
+    words = re.findall(rf"[{WIDE}]|[^\s{WIDE}]+", _GAP.sub("", text))
+    return f"[… {format_count(hidden + len(words), 'word')}]"
 
 
 def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int) -> list[Bounds]:
     """List the parts of some bounds of a text that are at most `reach` characters from the edges.
 
-    They begin and end with whole words. What a gap would not shorten stays.
+    They begin and end with whole words, or characters of scripts without spaces. What a gap would not shorten
+    stays.
     """
+    from roamtui.markdown.lines import WIDE  # noqa: PLC0415 - the first screen does not need it
+
+    word_end = re.compile(rf"[{WIDE}]\s*|\s+|[^\s{WIDE}]{{{_WORD_LENGTH_MAX}}}")
     low, high = bounds
     near = [(low, low)]
     windows = merge_bounds((max(low, edge - reach), min(high, edge + reach)) for edge in edges)
     for start, end in (*windows, (high, high)):
-        first = start
-        after = end
-        if start > low:
-            first = max(start, text.find(" ", start, min(end, start + _LOOK)) + 1)
-        if end < high:
-            after = text.rfind(" ", max(first, end - _LOOK), end) + 1 or end
-        if first - near[-1][1] > len(format_gap(text[near[-1][1] : first])) + 1:
-            near.append((first, after))
+        cuts = [match.end() for match in word_end.finditer(text, start, end)]
+        if start == low:
+            cuts.insert(0, low)
+        if end == high:
+            cuts.append(high)
+        if not cuts:
+            continue
+        if cuts[0] - near[-1][1] > len(format_gap(text[near[-1][1] : cuts[0]])) + 1:
+            near.append((cuts[0], cuts[-1]))
         else:
-            near[-1] = (near[-1][0], after)
+            near[-1] = (near[-1][0], cuts[-1])
     return [(start, end) for start, end in near if start < end]
