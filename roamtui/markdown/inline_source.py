@@ -82,8 +82,12 @@ class InlineSource(Struct, dict=True):
                 column = len(source_line) - len(words)
             else:
                 column = source_line.rfind(words) if is_heading else source_line.find(words)
+            column = max(0, column)
             positions.append(position)
-            offsets.append(self.shift + start + max(0, column) - (indent if column >= indent else 0))
+            offsets.append(self.shift + start + max(0, column - indent))
+            if column < indent:  # a tab is written as several spaces in the inline text
+                positions.append(position + indent)
+                offsets.append(self.shift + start + column)
             position += len(content_line) + 1
         return Place(tuple(positions), tuple(offsets))
 
