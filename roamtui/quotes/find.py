@@ -110,11 +110,11 @@ def iter_in_span(quote: str, library: Library, within: Span) -> Iterator[FoundQu
 
 def _iter_quote(quote: str, text: str, within: Bounds) -> Iterator[QuoteMatch]:
     """Yield the places of a quote in a part of a text, some of them twice: first the exact ones."""
-    readings = _read_quote(quote)
-    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
-    places = list_likely_places(quote, text) if readings else iter(())
+    if not _read_quote(quote):
+        return
+    is_long = _is_long(quote)
     likely: list[Bounds] = []
-    for bounds in places if is_long else islice(places, _SHORT_PLACES_MAX):
+    for bounds in islice(list_likely_places(quote, text), None if is_long else _SHORT_PLACES_MAX):
         likely.append(bounds)
         yield from _iter_matches(quote, text, bounds, within, is_exact=True)
     if is_long:
@@ -127,7 +127,7 @@ def _iter_matches(
 ) -> Iterator[QuoteMatch]:
     excerpt = text[slice(*bounds)]
     words = read_words(excerpt)
-    is_long = sum(map(str.isalnum, quote)) >= _LENGTH_MIN
+    is_long = _is_long(quote)
     for reading in _read_quote(quote):
         for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
@@ -135,6 +135,10 @@ def _iter_matches(
             is_within = within[0] <= match.start and match.end <= within[1]
             if has_ellipses and is_within and (is_long or match.is_whole):
                 yield match
+
+
+def _is_long(quote: str) -> bool:
+    return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
 class _Run(NamedTuple):

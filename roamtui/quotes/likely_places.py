@@ -40,7 +40,7 @@ def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:
     parts, edges = _divide(text)
     for (start, end, hidden), (_, _, hidden_after) in pairwise((*parts, (len(text), len(text), ""))):
         reach = min(end + 3 * len(quote), len(text))
-        after = edges[bisect_left(edges, reach)] if end < len(text) else end
+        after = edges[bisect_left(edges, reach)]
         if all(text.find(run, start, after) >= 0 or run in hidden or run in hidden_after for run in runs):
             yield start, after
 
