@@ -36,7 +36,7 @@ def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:
     # "&nbsp;" has a word only in code
     first, *others = _WORD_RUN.findall(_show_words(quote)) or _WORD_RUN.findall(quote)
     # its case may differ
-    runs = sorted(set(others), key=len, reverse=True)[:_WORDS_MAX] or [first[1:] or first]
+    runs = sorted(dict.fromkeys(others), key=len, reverse=True)[:_WORDS_MAX] or [first[1:] or first]
     parts, edges = _divide(text)
     for (start, end, hidden), (_, _, hidden_after) in pairwise((*parts, (len(text), len(text), ""))):
         reach = min(end + 3 * len(quote), len(text))
