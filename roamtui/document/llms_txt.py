@@ -91,10 +91,10 @@ def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str
     for number, group in groupby(words, key=lambda word: word.link):
         text = "".join(word.text for word in group)
         link = None if number is None else links[number]
-        is_link = link is not None and not (link.is_reference_mark or link.is_image)
-        if link is not None and is_link and not _BARE_URL.fullmatch(text):
-            has_links = True
-            yield shorten(sanitise_line(text), _TITLE_LENGTH_MAX), link.href
+        if link is None or link.is_reference_mark or link.is_image or _BARE_URL.fullmatch(text):
+            continue
+        has_links = True
+        yield shorten(sanitise_line(text), _TITLE_LENGTH_MAX), link.href
     if has_links:
         return
     text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)

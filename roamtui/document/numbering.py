@@ -37,7 +37,9 @@ class NodeNumbering:
         self._add_document(root)
 
     def _add_document(self, document: Document) -> None:
-        rows, numbers = self._places[id(document)] = ([], [])
+        rows: list[int] = []
+        numbers: list[int] = []
+        self._places[id(document)] = (rows, numbers)
         row = 0
         for next_row, graft in (*self._grafts[id(document)], (len(document.columns), None)):
             rows.append(row)

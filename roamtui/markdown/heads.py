@@ -38,7 +38,10 @@ def find_heads_above(text: str, offset: int) -> Bounds | None:
     if "|" not in text[row : text.find("\n", row) + 1 or len(text)]:
         return None
     top = row
-    while top and "|" in text[(above := text.rfind("\n", 0, top - 1) + 1) : top]:
+    while top:
+        above = text.rfind("\n", 0, top - 1) + 1
+        if "|" not in text[above:top]:
+            break
         top = above
     rule = _RULE.search(text, top, row)
     if rule is None or rule.start() == top:
