@@ -486,7 +486,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return document.ids[row] if row >= 0 else None
 
     def summary(self, section_id: str) -> str:
-        """Return the model's summary of a file, or of a document for its first section, or nothing."""
+        """Return the model's summary of a file, or of a document for its first section, or an empty text."""
         node = self.node(section_id)
         document = node.document if node.file is None and node.row == 0 else node.file
         return "" if document is None else self.summaries.get(document.content_hash, "")

@@ -20,7 +20,7 @@ class NodeNumbering:
     ) -> None:
         """`owners` is the document of each node, by the node's id."""
         self._grafts: dict[int, list[tuple[int, Document]]] = defaultdict(list)
-        """By the ``id()`` of a document, the documents grafted below its rows, each with the row after."""
+        """By the ``id()`` of a document, the row after each host in it, and the document grafted there."""
         for section_id, graft in grafts.items():
             host = owners[section_id]
             self._grafts[id(host)].append((host.rows_by_id[section_id] + 1, graft))

@@ -26,7 +26,7 @@ class SiteFiles:
         """Whether something was left out because the time was over."""
 
     def fetch(self, url: str, *, follows_public: bool = True) -> FetchedPage:
-        """Fetch a file; redirects to other public origins may be followed. It may raise a `SourceError`."""
+        """Fetch a file, with `follows_public` also from other public origins, or raise a `SourceError`."""
         if self.check_time():
             raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
         self._count += 1

@@ -37,7 +37,7 @@ _ADMONITION = re.compile(
     r"[ \t]*(?P<title>.*)"
 )
 _INDENT = "    "
-"""The mark of an admonition, whose content is indented, and ends with its indent."""
+"""The fence of an admonition: its content is indented this far, and ends where the indent does."""
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>[A-Z]\w*)(?P<attributes>(?:\s(?:[^<>{}]|\{[^{}]*\})*)?/?)>(?:(?P<text>.+)</(?P=name)>)?"
 )

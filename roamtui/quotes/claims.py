@@ -169,8 +169,8 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
 def read_quotations(text: str, name: str, library: Library | None = None) -> tuple[Claim, ...]:
     """Return the quotations of a Markdown or plain text called `name`, each once, in order.
 
-    Such a text may have no ids, so all of its block quotes, and of the words between quotation marks, are
-    claims. If one names the id of a section, it is claimed to be from there.
+    Such a text may have no ids, so each quotation of at least `WORDS_MIN` words is a claim, whether it is a
+    block quote or between quotation marks. If it names the id of a section, it is claimed to be from there.
     """
     text = blank_document_lines(text)
     claims: dict[str, Claim] = {}
@@ -184,7 +184,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
 
 
 def _read_answers(text: str, name: str, library: Library | None, claims: Iterable[Claim]) -> Iterator[Claim]:
-    """Yield the quotes above the lists of an export that its `claims` and its source do not have.
+    """Yield the quotes above the lists of an export that neither its `claims` nor its source has.
 
     A person may have changed them there. Their marks name a listed source.
     """

@@ -29,7 +29,7 @@ from roamtui.text import Bounds, Span
 _LENGTH_MIN = 2
 """Minimum number of letters and digits of a quote. A shorter one must be a whole cell, item or sentence."""
 _SHORT_PLACES_MAX = 200
-"""Maximum number of parts of a text in which a shorter one is looked for: a letter may stand everywhere."""
+"""Maximum number of parts of a text to search for a shorter one: a letter is nearly everywhere."""
 _ELLIPSIS = re.compile(
     r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
     r"|(?<!\S)\.(?: \.){2,3}(?!\S)|(?<!\S)\*(?: \*){2}(?!\S)"

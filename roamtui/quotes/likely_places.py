@@ -16,9 +16,9 @@ from roamtui.text import Bounds
 _SMALL = 1 << 16
 """Texts up to this number of characters are read whole."""
 _PART_LENGTH_MIN = 1 << 10
-"""Minimum number of characters of a part, so that a text has not too many."""
+"""Minimum number of characters of a part, so that a text does not have too many."""
 _WORDS_MAX = 8
-"""Number of words of a quote, the longest, that a part must have."""
+"""Maximum number of words of a quote, its longest ones, that a part must have."""
 _WORD_RUN = re.compile(r"[^\W_]+")
 _MARKUP_IN_WORD = re.compile(
     r"<[^<>]*>|[*_~`\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])"
