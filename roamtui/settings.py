@@ -107,9 +107,10 @@ def list_overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path | None = None) -> Settings:
-    """Load the settings from a file, or the defaults if it is missing. An empty text counts as not set.
+    """Load the settings from a file, or the defaults if it is missing.
 
-    Among `keys`, it means no key. `overrides` are values by their keys, such as ``limits.max_cost_usd``.
+    An empty text counts as not set, but in the table `keys` it means that an action has no key. `overrides`
+    are values from the command line by their keys, such as ``limits.max_cost_usd``.
 
     Raises:
         UsageError: The file cannot be read, is not valid TOML, or has an unknown key or an invalid value.

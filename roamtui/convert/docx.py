@@ -101,7 +101,7 @@ class _Cell(Struct):
 
 class _HtmlWriter:
     def __init__(self, package: ZipPackage, around: "_HtmlWriter | None" = None) -> None:
-        """Prepare for a document, or for one that is in another one, `around` it."""
+        """Prepare to write a document. If it is inside another document, `around` writes that one."""
         main = package.find_main_part("word/document.xml")
         self._bodies = package.parse(main).findall("{*}body")
         self._package = package
@@ -270,9 +270,9 @@ class _HtmlWriter:
         return text
 
     def _write_field(self, field: _Field) -> str:
-        """Write a field without a value as it was typed, with plain fractions, or note the missing value.
+        """Write the words of a field that has no value, with plain fractions, or note the missing value.
 
-        It is not missing if Word has saved an empty one.
+        An empty value that Word has saved is not missing.
         """
         name, _, words = field.instruction.strip().partition(" ")
         if name.upper() in _TYPED_FIELDS:

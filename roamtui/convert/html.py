@@ -34,7 +34,7 @@ _LINE_START = re.compile("^(?=.)", re.MULTILINE)
 _BRACKET = re.compile(r"(\\.)|[\[\]]")
 """A bracket, or a pair that may be an escaped one."""
 _LONE_BRACKET = re.compile(r"(\\.|\[(?:[^\[\]\\]|\\.)*\])|[\[\]]")
-"""The same, or what stands between two brackets, which the words of a link may have."""
+"""The same, or two brackets with the text between them, which the words of a link may contain."""
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TEXT_BEFORE = XPath("preceding::text()[1]")
 _TEXT_AFTER = XPath("following::text()[1]")
@@ -181,7 +181,7 @@ def _is_beside_digit(element: Any) -> bool:
 
 
 def _read_beside(element: Any, find: XPath) -> str:
-    """Return the text beside an element in its block, whatever marks are around the two."""
+    """Return the text next to an element in the same block, whichever inline elements are around it."""
     text = next(iter(find(element)), None)
     if text is None:
         return ""
@@ -200,7 +200,7 @@ def _write_linked(text: str | None) -> _Piece:
 
 
 def _write_label(text: str, bracket: re.Pattern[str]) -> str:
-    """Write a text that stands between the brackets of a link or an image, and escape its own."""
+    """Write the text between the brackets of a link or an image, and escape the brackets in it."""
     escaped = escape_inline(f"{text}]")[:-1]  # the bracket after it could be escaped by its end
     return bracket.sub(lambda sign: sign[1] or f"\\{sign[0]}", escaped)
 

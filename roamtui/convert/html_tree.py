@@ -47,7 +47,7 @@ _HIDING_STYLE = re.compile(
 )
 _NO_SIZE = re.compile(r"(?<![\w-])font-size\s*:\s*0(?![.\d]*[1-9])", re.IGNORECASE)
 _OWN_SIZE = re.compile(r"(?<![\w-])font(?:-size)?\s*:(?![^;]*\d(?:em|ex|%))", re.IGNORECASE)
-"""A size of letters that does not depend on that of the element around them."""
+"""A font size that does not depend on the size in the element around it."""
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
@@ -172,7 +172,7 @@ def _keep_labels(drawing: Any) -> None:
 
 
 def _hide_own_text(element: Any) -> None:
-    """Empty the text of an element whose letters have no size. Those of its children may have an own one."""
+    """Empty the text of an element whose font size is 0. Its children may have a font size of their own."""
     element.text = None
     for child in element:
         child.tail = None

@@ -34,12 +34,12 @@ BUILT_IN_FORMATS = {
 
 
 class NumberFormat:
-    """The format of cells: its first part, which is for the numbers above 0 or for all."""
+    """The format of cells. Only its first part is read, which is for numbers above 0, or for all numbers."""
 
     def __init__(self, code: str) -> None:
         """Parse the code of a format, such as `#,##0.00;[Red]-0.00`."""
         self._before = ""
-        """Literal text before the digits, and `_after` is the one after them."""
+        """Literal text before the digits. `_after` has the literal text after them."""
         self._after = ""
         self._inner: list[str] = []
         """Literal text before each further digit."""
@@ -129,7 +129,7 @@ class NumberFormat:
 
 
 def _fill(literals: list[str], digits: str) -> str:
-    """Put literals before the last digits. The first digit stands for all that are before them."""
+    """Put each literal before one of the last digits. All other digits stay together at the start."""
     filled = ""
     for literal in reversed(literals):
         filled = literal + digits[-1:] + filled

@@ -35,10 +35,10 @@ _WINDOW_SIZE = re.compile(
     r"(?<!by )(?<!\w:)(?<![\w.-])(\d{4,9})\b(?!-| \+)",
     re.IGNORECASE,
 )
-"""The size of the window in what servers say of a request that is too long. It follows a word for a limit."""
+"""The size of the window, after a word for a limit, in what servers say about a request that is too long."""
 _RATE = re.compile(r"\bper min|\bTPM\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<!\w:)(?<![\w.-])\d{4,9}\b(?!-)")
-"""A number that is no port, and no part of a model's name."""
+"""A number that is neither a port nor a part of a model's name."""
 _DETAIL_LENGTH_MAX = 200
 
 
@@ -221,7 +221,7 @@ def _find_json_message(text: str) -> str:
 
 
 def _get_retry_after(chain: Sequence[BaseException]) -> float | None:
-    """Return the seconds until what a Retry-After header names: a date, or a number of seconds; else None."""
+    """Return how many seconds a Retry-After header asks to wait, by a number or a date, or None."""
     responses = (getattr(error, "response", None) for error in chain)
     headers = (getattr(response, "headers", None) or {} for response in responses)
     named = next(filter(None, (header.get("retry-after") for header in headers)), "")

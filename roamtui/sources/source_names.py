@@ -11,8 +11,8 @@ from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
 _PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths. In a path, `join_sources` doubles the slash of ", /", which leads to
-the same file."""
+"""Separator between absolute paths. If a path contains ", /", `join_sources` doubles this slash, and the path
+still leads to the same file."""
 
 
 def format_name(name: str) -> str:

@@ -26,7 +26,7 @@ _PAGES_MAX = 5_000
 _SECONDS_MAX = 200
 """Time limit for reading the pages. No page is started after it."""
 _SCANS_SECONDS_MAX = 3_000
-"""The same with OCR. What follows it has to fit into the time of a `ConversionRequest`."""
+"""The same with OCR. The rest of the conversion must fit into the time that `ConversionRequest` leaves."""
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
 _OCR_SECONDS_MAX = 60
