@@ -42,15 +42,15 @@ def write_formula(element: Any) -> str:  # noqa: PLR0911 - one for each kind
     thickness = get_attribute(element, "linethickness")
     has_bar = signs.get("type") != "noBar" and not _NO_THICKNESS.match(thickness)
     if name in _FORMS and has_bar:
-        return _FORMS[name].format(*map(put_in_brackets, parts), *("" for _ in range(3)))
+        return _FORMS[name].format(*map(_put_in_brackets, parts), *("" for _ in range(3)))
     match name:
         case "rad" | "msqrt":
             degree = parts[0] if name == "rad" and len(parts) > 1 else ""
-            return (f"^{put_in_brackets(degree)}√" if degree else "√") + put_in_brackets(
+            return (f"^{_put_in_brackets(degree)}√" if degree else "√") + _put_in_brackets(
                 "".join(parts).removeprefix(degree)
             )
         case "nary":
-            marks = ((sign, put_in_brackets(part)) for sign, part in zip("_^", parts, strict=False) if part)
+            marks = ((sign, _put_in_brackets(part)) for sign, part in zip("_^", parts, strict=False) if part)
             return f"{signs.get('chr', '∫')}{''.join(map(''.join, marks))} {''.join(parts[2:])}"
         case "d":
             return signs.get("begChr", "(") + signs.get("sepChr", "|").join(parts) + signs.get("endChr", ")")
@@ -92,7 +92,7 @@ def _name_edge(element: Any, index: int) -> str:
     return get_local_name(element)
 
 
-def put_in_brackets(text: str) -> str:
+def _put_in_brackets(text: str) -> str:
     """Put a text into brackets, unless it is one word, number or sign."""
     text = text.strip()
     is_whole = len(text) <= 1 or text.replace(".", "").isalnum()
