@@ -51,6 +51,15 @@ async def test_a_draft_that_was_continued_stays_when_its_question_is_not_asked_a
         assert ui.box.text == "drafts"
 
 
+async def test_a_question_that_was_changed_stays_when_it_is_not_asked_again() -> None:
+    async with running(make_app(["Forty."])) as ui:
+        await ui.ask("How many?")
+        await ui.press_until("Asks again", "ctrl+r")
+        await ui.press("!", "escape")
+        assert "Asks again" not in ui.text
+        assert ui.box.text == "How many?!"
+
+
 async def test_a_first_question_leaves_a_draft_and_what_is_typed_ahead(store: ConversationStore) -> None:
     async with running(make_app(store=store)) as ui:
         await ui.press(*"draft")

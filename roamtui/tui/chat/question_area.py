@@ -131,7 +131,6 @@ class QuestionBox(TextArea):
         if not self.cursor_at_first_line or self._history_index == 0:
             super().action_cursor_up(select)
         else:
-            self._keep_typed()
             self._recall(self._history_index - 1)
 
     @override
@@ -140,7 +139,6 @@ class QuestionBox(TextArea):
         if not self.cursor_at_last_line or self._history_index >= len(self._history):
             super().action_cursor_down(select)
         else:
-            self._keep_typed()
             self._recall(self._history_index + 1)
 
     def return_draft(self) -> None:
@@ -149,6 +147,7 @@ class QuestionBox(TextArea):
             self._recall(len(self._history))
 
     def _recall(self, index: int) -> None:
+        self._keep_typed()
         self._history_index = index
         self.fill(self._draft if index == len(self._history) else self._history[index])
 
