@@ -315,10 +315,12 @@ def _write_list(element: Any) -> list[str]:
     if next(element.iter(*HEADINGS), None) is not None:
         return write_blocks(element)
     items = _finish_blocks([_write_text(element.text)])
-    kind = element.get("type", "") if element.get("type") in ("a", "A", "i", "I") else "decimal"
+    kind = element.get("type", "")
     looks = f"{element.get('style', '')} {element.get('class', '')}"
     if style := _LIST_STYLE.search(looks[:ATTRIBUTE_LENGTH_MAX]):
         kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
+    elif kind not in ("a", "A", "i", "I"):
+        kind = "decimal"
     step = -1 if "reversed" in element.attrib else 1
     number = read_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
     # Markdown can only count up, in figures. Any other number is written as the first word of its item.

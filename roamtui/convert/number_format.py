@@ -70,7 +70,8 @@ class NumberFormat:
                 self._has_digits = True
                 self._digits_min = 1
             elif other and other in "0#?":
-                self._inner += [self._after] if self._has_digits and not has_point else []
+                if self._has_digits and not has_point:
+                    self._inner.append(self._after)
                 self._has_digits = True
                 self._after = ""
                 self._is_grouped = self._is_grouped or commas > 0
