@@ -67,6 +67,16 @@ def test_a_new_file_is_its_owners_alone_and_keeps_the_mode_that_the_person_gives
     assert read(path) == 'theme = "dawn"\n# c\n'
 
 
+def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.toml"
+    real.write_text('theme = "dusk"\n', "utf-8")
+    path.parent.mkdir()
+    path.symlink_to(real)
+    save_settings(path, {"theme": "dawn"})
+    assert path.is_symlink()
+    assert read(real) == 'theme = "dawn"\n'
+
+
 def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Path) -> None:
     write(path, "theme = broken\n")
     with pytest.raises(RoamtuiError, match='add theme = "dawn" yourself'):
@@ -78,13 +88,3 @@ def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Pa
     (tmp_path / "file").touch()
     with pytest.raises(RoamtuiError, match="Could not save the setting in "):
         save_settings(tmp_path / "file" / "config.toml", {"theme": "dawn"})
-
-
-def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
-    real = tmp_path / "dotfiles.toml"
-    real.write_text('theme = "dusk"\n', "utf-8")
-    path.parent.mkdir()
-    path.symlink_to(real)
-    save_settings(path, {"theme": "dawn"})
-    assert path.is_symlink()
-    assert read(real) == 'theme = "dawn"\n'

@@ -128,6 +128,15 @@ async def test_an_echo_and_a_call_are_no_answers(reply: str) -> None:
     assert "| Yacht | £18 | £250 |" in last.answer
 
 
+async def test_ten_pages_end_and_their_sources_are_found() -> None:
+    names = ("".join(letters) for letters in product("abcdefghij", repeat=3))
+    pages = " ".join(f"A yacht costs £18 a night, as {name} says." for name in names)
+    last = await answer(ask_small(pages), _QUESTION)
+    assert {citation.sentence for citation in last.citations if citation.state is QuoteState.SUPPORTED} == {
+        "Boat Yacht | A night £18 | Deposit £250"
+    }
+
+
 async def test_a_follow_up_brings_the_question_before_it() -> None:
     agent = ask_small("£18.", "£250.")
     await answer(agent, _QUESTION)
@@ -192,6 +201,25 @@ async def test_a_second_reply_without_a_proof_does_not_replace_the_first() -> No
     assert (last.answer, last.stopped) == ("It costs two euros.", StopReason.ANSWERED)
 
 
+async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
+    agent = make_agent([expanding("Fees")])
+    nonce = agent.conversation.state.nonce
+    echo = f"Open already for the question below: <<<{nonce} Fees"
+    last = await answer(agent, "How much is it?", saying(echo), saying(echo), saying("Two euros a day."))
+    assert last.answer == "Two euros a day."
+
+
+async def test_tools_are_offered_unless_everything_is_open() -> None:
+    searcher = make_searcher(make_library(_TEXT), RetrievalOptions())
+    options = AgentOptions(sends_hits=True)
+    agent = make_agent([saying("Not found: no.")], text=_TEXT, searcher=searcher, options=options)
+    await answer(agent, _QUESTION)
+    assert model_of(agent).requests[-1].tools == ()
+    long = make_agent([saying("Not found: no.")], text=_TEXT + _FILLING * 900, searcher=searcher, options=options)
+    await answer(long, _QUESTION)
+    assert model_of(long).requests[-1].tools
+
+
 async def test_what_the_program_adds_to_an_answer_is_not_sent_as_words_of_the_model() -> None:
     cut = ScriptedReply(text='It costs "2 euros a day" [{Fees}], and', reason="length")
     agent = make_agent([expanding("Fees"), cut, saying("Not found: no.")])
@@ -209,36 +237,8 @@ def test_nothing_that_a_model_reads_has_an_example_of_an_id() -> None:
     assert not any(_ID.search(text) for text in texts)
 
 
-async def test_tools_are_offered_unless_everything_is_open() -> None:
-    searcher = make_searcher(make_library(_TEXT), RetrievalOptions())
-    options = AgentOptions(sends_hits=True)
-    agent = make_agent([saying("Not found: no.")], text=_TEXT, searcher=searcher, options=options)
-    await answer(agent, _QUESTION)
-    assert model_of(agent).requests[-1].tools == ()
-    long = make_agent([saying("Not found: no.")], text=_TEXT + _FILLING * 900, searcher=searcher, options=options)
-    await answer(long, _QUESTION)
-    assert model_of(long).requests[-1].tools
-
-
-async def test_a_copy_of_an_opened_section_is_no_answer() -> None:
-    agent = make_agent([expanding("Fees")])
-    nonce = agent.conversation.state.nonce
-    echo = f"Open already for the question below: <<<{nonce} Fees"
-    last = await answer(agent, "How much is it?", saying(echo), saying(echo), saying("Two euros a day."))
-    assert last.answer == "Two euros a day."
-
-
 async def test_sentences_without_a_source_are_named_in_the_answer_of_a_large_model() -> None:
     text = 'It costs "2 euros a day" [{Fees}]. The mayor of Paris likes elephants.'
     last: QuestionAnswered = await answer(make_agent([expanding("Fees"), saying(text)]))
     assert [last.answer[start:end] for start, end in last.unsourced] == ["The mayor of Paris likes elephants."]
     assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
-
-
-async def test_ten_pages_end_and_their_sources_are_found() -> None:
-    names = ("".join(letters) for letters in product("abcdefghij", repeat=3))
-    pages = " ".join(f"A yacht costs £18 a night, as {name} says." for name in names)
-    last = await answer(ask_small(pages), _QUESTION)
-    assert {citation.sentence for citation in last.citations if citation.state is QuoteState.SUPPORTED} == {
-        "Boat Yacht | A night £18 | Deposit £250"
-    }

@@ -93,6 +93,18 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
 
 
+async def test_names_that_the_document_lacks_are_said_but_other_words_are_not() -> None:
+    talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
+    for question in ("Wer zahlt die Miete?", "Wer zahlt die Tapeten?", "Und wer zahlt die Kosten?"):
+        assert "occur" not in (await talk.ask(question)).answer
+    assert (await talk.ask("Wer zahlt 2031 die Miete?")).answer.startswith(
+        "“2031” does not occur in the document.\n\n**"
+    )
+    ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
+    place = "in the document. “Norway” does not occur there."
+    assert ferry == f"Not found: nothing near the question was found {place}"
+
+
 async def test_without_a_search_nothing_is_said_to_be_absent() -> None:
     talk = make_talk(has_search=False)
     answer = await talk.ask("Who composed the anthem of Norway?")
@@ -118,6 +130,18 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     assert not {*"“”"} & {*answer.answer}
     proof = match_proof(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library)
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
+
+
+async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
+    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
+    exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")
+    passage = exchange.citations[0]
+    assert passage.quote is not None
+    assert "Births" not in passage.quote
+    assert f"\n\n| City | Births |\n|---|---|\n{passage.quote}\n\n[" in exchange.answer
+    assert exchange.answer[passage.start : passage.end] == passage.quote
+    assert passage.span is not None
+    assert library.text_at(passage.span) == passage.quote
 
 
 async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
@@ -252,25 +276,6 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
         assert not re.search("✓|found in the text|is quoted", exported)
 
 
-@pytest.mark.parametrize(("question", "answer"), read_rows("agent/offline", "handbook"))
-async def test_the_questions_of_the_handbook_are_answered(question: str, answer: str) -> None:
-    handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
-    exchange, _ = await _ask(question, text=handbook)
-    assert any(answer in " ".join((passage.quote or "").split()) for passage in list_passages(exchange))
-
-
-async def test_names_that_the_document_lacks_are_said_but_other_words_are_not() -> None:
-    talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
-    for question in ("Wer zahlt die Miete?", "Wer zahlt die Tapeten?", "Und wer zahlt die Kosten?"):
-        assert "occur" not in (await talk.ask(question)).answer
-    assert (await talk.ask("Wer zahlt 2031 die Miete?")).answer.startswith(
-        "“2031” does not occur in the document.\n\n**"
-    )
-    ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
-    place = "in the document. “Norway” does not occur there."
-    assert ferry == f"Not found: nothing near the question was found {place}"
-
-
 async def test_no_export_shows_the_anchor_of_a_title() -> None:
     text = "# Mill {#mill}\n\n## How heavy is the stone? {#stone}\n\nThe stone weighs 900 kilos.\n"
     exchange, library = await _ask("How heavy is the stone?", text=text)
@@ -282,16 +287,11 @@ async def test_no_export_shows_the_anchor_of_a_title() -> None:
         assert "{#" not in exported
 
 
-async def test_a_passage_of_a_long_table_stands_below_its_heads() -> None:
-    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500)) + "| Heron bay | 77 |\n"
-    exchange, library = await _ask("births Heron bay", text=f"# Report\n\n| City | Births |\n|---|---|\n{rows}")
-    passage = exchange.citations[0]
-    assert passage.quote is not None
-    assert "Births" not in passage.quote
-    assert f"\n\n| City | Births |\n|---|---|\n{passage.quote}\n\n[" in exchange.answer
-    assert exchange.answer[passage.start : passage.end] == passage.quote
-    assert passage.span is not None
-    assert library.text_at(passage.span) == passage.quote
+@pytest.mark.parametrize(("question", "answer"), read_rows("agent/offline", "handbook"))
+async def test_the_questions_of_the_handbook_are_answered(question: str, answer: str) -> None:
+    handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
+    exchange, _ = await _ask(question, text=handbook)
+    assert any(answer in " ".join((passage.quote or "").split()) for passage in list_passages(exchange))
 
 
 def test_a_question_whose_search_takes_long_does_not_delay_the_end_of_the_program() -> None:

@@ -56,6 +56,17 @@ async def test_an_answer_that_was_replaced_stays_paid(store: ConversationStore) 
     assert summary.usage == state.spent
 
 
+async def test_the_limit_counts_answers_that_were_replaced() -> None:
+    approver = FakeApprover(answer=False)
+    agent = make_agent([REPLY], options=AgentOptions(cost_usd_max=0.03), approver=approver)
+    await agent.ask("Why?")
+    for _ in range(3):
+        await _ask_again(agent, REPLY)
+    await _ask_again(agent)
+    assert agent.conversation.state.exchanges[0].stopped is StopReason.COST
+    assert approver.asked[0].detail == "Spent so far: $0.0324. Your limit is $0.03."
+
+
 async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> None:
     agent = make_agent()
     model_of(agent).prices = (1e-6, 1e-5)
@@ -116,6 +127,27 @@ async def test_reranking_counts() -> None:
     assert conversation.state.spent.cost_usd == pytest.approx(0.0081 + 0.002 * len(ranking.requests))
 
 
+async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
+    background = BackgroundLoop()
+    library = make_library(MANUAL)
+    both_have_paid = Barrier(2, timeout=60)
+
+    class PaidSearcher(KeywordSearcher):
+        @override
+        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+            background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))
+            both_have_paid.wait()
+            return super().search(query, **options)
+
+    searcher = PaidSearcher(library)
+    agents = [Agent(Conversation(library), ScriptedModel(), searcher) for _ in range(2)]
+    await asyncio.gather(
+        *(agent.search.find(query, 10) for agent, query in zip(agents, ("late", "books"), strict=True))
+    )
+    assert [agent.conversation.state.spent.input_tokens for agent in agents] == [4, 5]
+    assert background.meter.take() == Usage()
+
+
 async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     background = BackgroundLoop()
     ranking = ScriptedModel([ScriptedReply(text="[1]", usage=replace(PAID, cost_usd=0.002))] * 9)
@@ -152,35 +184,3 @@ async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
 )
 def test_an_unknown_cost_is_called_unknown_and_an_estimate_is_marked(usages: tuple[Usage, ...], words: str) -> None:
     assert format_usage(sum(usages, Usage())) == words
-
-
-async def test_the_limit_counts_answers_that_were_replaced() -> None:
-    approver = FakeApprover(answer=False)
-    agent = make_agent([REPLY], options=AgentOptions(cost_usd_max=0.03), approver=approver)
-    await agent.ask("Why?")
-    for _ in range(3):
-        await _ask_again(agent, REPLY)
-    await _ask_again(agent)
-    assert agent.conversation.state.exchanges[0].stopped is StopReason.COST
-    assert approver.asked[0].detail == "Spent so far: $0.0324. Your limit is $0.03."
-
-
-async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
-    background = BackgroundLoop()
-    library = make_library(MANUAL)
-    both_have_paid = Barrier(2, timeout=60)
-
-    class PaidSearcher(KeywordSearcher):
-        @override
-        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
-            background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))
-            both_have_paid.wait()
-            return super().search(query, **options)
-
-    searcher = PaidSearcher(library)
-    agents = [Agent(Conversation(library), ScriptedModel(), searcher) for _ in range(2)]
-    await asyncio.gather(
-        *(agent.search.find(query, 10) for agent, query in zip(agents, ("late", "books"), strict=True))
-    )
-    assert [agent.conversation.state.spent.input_tokens for agent in agents] == [4, 5]
-    assert background.meter.take() == Usage()

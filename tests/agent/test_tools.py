@@ -89,6 +89,15 @@ async def test_only_twenty_of_three_hundred_ids_are_opened() -> None:
     assert results(agent)[0].endswith("(280 more ids were not opened: the limit is 20 per call.)")
 
 
+@pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
+async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path)
+    agent = make_agent(store=store)
+    (fees,) = ids(agent, "Fees")
+    await _call(agent, "expand_sections", shape.format(fees, "Herons wait. " * 100_000))
+    assert len(encode_events(store.read(agent.conversation.state.id).events)) < 80_000
+
+
 async def test_a_search_lists_ids_paths_sizes_and_excerpts() -> None:
     text = MANUAL.replace("2 euros a day.", "2 euros a day [deadbeef] <!-- x -->.")
     (fees,) = ids(make_agent(text=text), "Fees")
@@ -200,12 +209,3 @@ async def test_a_search_of_several_wordings_lists_what_each_of_them_finds() -> N
     assert "They breed in trees." in found
     finished = [use.call for use in agent.conversation.state.exchanges[-1].steps[0].uses]
     assert len(finished) == 1
-
-
-@pytest.mark.parametrize("shape", ['{{"section_ids": ["{0}", "{1}"]}}', "{1}", '{{"section_ids": "{0}{1}"}}'])
-async def test_of_endless_arguments_64_kb_are_kept(shape: str, tmp_path: Path) -> None:
-    store = ConversationStore(tmp_path)
-    agent = make_agent(store=store)
-    (fees,) = ids(agent, "Fees")
-    await _call(agent, "expand_sections", shape.format(fees, "Herons wait. " * 100_000))
-    assert len(encode_events(store.read(agent.conversation.state.id).events)) < 80_000

@@ -74,6 +74,15 @@ async def test_marks_that_a_server_leaves_around_the_name_of_a_tool_do_not_matte
     assert tuple(agent.conversation.state.open_sections) == (fees,)
 
 
+async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() -> None:
+    agent = make_agent(window_tokens=4_000)
+    words = " ".join(f"word{number}" for number in range(10_000))
+    model_of(agent).add_replies(saying(f"Not found: {words}"))
+    last = await answer(agent)
+    assert "The answer is cut off here" in last.answer
+    assert len(last.answer) < len(words) / 2
+
+
 async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answer() -> None:
     broken = '<tool_call>{"name": "expand_sec'
     agent = make_agent([saying(broken), saying("Not found: no."), *[saying(broken)] * 3])
@@ -82,6 +91,12 @@ async def test_a_call_that_cannot_be_read_is_reminded_of_once_and_never_an_answe
     assert broken.removeprefix("<tool_call>") in read_sent(agent)
     last = await answer(agent)
     assert (last.stopped, last.answer, last.error[:28]) == (StopReason.ERROR, "", "The model returned no answer")
+
+
+async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
+    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
+    last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
+    assert (last.stopped, last.answer) == (StopReason.ERROR, text)
 
 
 async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> None:
@@ -108,18 +123,3 @@ async def test_an_answer_that_repeats_itself_is_stopped() -> None:
     assert len(model_of(agent).requests) == 2
     streamed = "".join(event.text for event in events if isinstance(event, AnswerStreamed))
     assert len(streamed) < len(unit) * 40
-
-
-async def test_a_reply_that_does_not_end_is_stopped_at_the_size_of_the_window() -> None:
-    agent = make_agent(window_tokens=4_000)
-    words = " ".join(f"word{number}" for number in range(10_000))
-    model_of(agent).add_replies(saying(f"Not found: {words}"))
-    last = await answer(agent)
-    assert "The answer is cut off here" in last.answer
-    assert len(last.answer) < len(words) / 2
-
-
-async def test_an_answer_that_an_error_cuts_off_is_kept_even_if_it_quotes_a_request_to_read() -> None:
-    text = "The log says READ: a8a96034 and that fees are 2 euros a day."
-    last = await answer(make_agent([ScriptedReply(text=text, error=ModelError("The model has gone."))]))
-    assert (last.stopped, last.answer) == (StopReason.ERROR, text)

@@ -54,6 +54,49 @@ def test_what_was_saved_is_read_again_and_continued(store: ConversationStore, fo
     assert json.loads(_path(folder).read_bytes().splitlines()[0]) == {"format": "roamtui conversation", "version": 4}
 
 
+def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:
+    """Saves run in threads, and the program may close the log while some of them still wait for their turn."""
+    played = Recorder().ask("Why?")
+    log = store.start("c0ffee", played.events)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(100):
+            log.events.append(ConversationRenamed(title=f"Name {number}"))
+            late = [Thread(target=log.save) for _ in range(4)]
+            for thread in late:
+                thread.start()
+            log.save()
+            log.close()
+            for thread in late:
+                thread.join()
+            other, _, warning = store.open("c0ffee")
+            other.close()
+            assert warning == ""
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
+    store: ConversationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _save(store, Recorder().ask("Why?"))
+    content = _path(folder).read_bytes()
+
+    class VanishingFile(LineFile):
+        def __init__(self, path: Path) -> None:
+            super().__init__(path)
+            path.unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_module, "LineFile", VanishingFile)
+        with pytest.raises(StoreError) as caught:
+            store.open("c0ffee")
+    _path(folder).write_bytes(content)
+    assert store.open("c0ffee")[2] == ""
+    assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
+
+
 @pytest.mark.parametrize(
     ("head", "reason"),
     [
@@ -210,36 +253,6 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     assert [path.name for path in folder.rglob("*") if path.stem == "bbb"] == [], "its lock is gone too"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps open files")
-@pytest.mark.parametrize("content", [None, b"", b"older\n", bytes(100_000)])
-async def test_a_log_that_something_else_changes_stays_as_it_is_and_that_is_said(
-    store: ConversationStore, folder: Path, content: bytes | None
-) -> None:
-    conversation = Conversation(make_library(), store=store)
-    told: list[str] = []
-    conversation.subscribe(lambda event: told.append(event.message) if isinstance(event, WarningRaised) else None)
-    agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")] * 3))
-    await agent.ask("First?")
-    path = _path(folder, conversation.state.id)
-    path.unlink()
-    if content is not None:
-        path.write_bytes(content)
-    await agent.ask("Second?")
-    await agent.ask("Third?")
-    assert [exchange.question for exchange in conversation.state.exchanges] == ["First?", "Second?", "Third?"]
-    assert told == [conversation.save_failure] == [conversation.close()]
-    assert told[0].startswith("Could not save the conversation: ")
-    assert (path.read_bytes() if path.exists() else None) == content
-
-
-@pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])
-def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
-    (folder.parent / "secret.jsonl").write_text("{}")
-    for call in (store.read, store.delete, store.open):
-        with pytest.raises(StoreError, match="No conversation"):
-            call(name)
-
-
 def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: ConversationStore) -> None:
     played = Recorder().ask("Why?")
     exchanges = played.state.exchanges
@@ -248,49 +261,6 @@ def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: Co
     assert store.load("c0ffee").exchanges == exchanges
     _, state, warning = store.open("c0ffee")
     assert (state.exchanges, "cut off" in warning) == (exchanges, True)
-
-
-def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: ConversationStore) -> None:
-    """Saves run in threads, and the program may close the log while some of them still wait for their turn."""
-    played = Recorder().ask("Why?")
-    log = store.start("c0ffee", played.events)
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for number in range(100):
-            log.events.append(ConversationRenamed(title=f"Name {number}"))
-            late = [Thread(target=log.save) for _ in range(4)]
-            for thread in late:
-                thread.start()
-            log.save()
-            log.close()
-            for thread in late:
-                thread.join()
-            other, _, warning = store.open("c0ffee")
-            other.close()
-            assert warning == ""
-    finally:
-        sys.setswitchinterval(before)
-
-
-def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
-    store: ConversationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _save(store, Recorder().ask("Why?"))
-    content = _path(folder).read_bytes()
-
-    class VanishingFile(LineFile):
-        def __init__(self, path: Path) -> None:
-            super().__init__(path)
-            path.unlink()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(log_module, "LineFile", VanishingFile)
-        with pytest.raises(StoreError) as caught:
-            store.open("c0ffee")
-    _path(folder).write_bytes(content)
-    assert store.open("c0ffee")[2] == ""
-    assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
@@ -320,27 +290,26 @@ def test_what_another_program_has_written_meanwhile_is_not_overwritten(store: Co
     assert store.load("c0ffee").title == "Other"
 
 
-async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: ConversationStore) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps open files")
+@pytest.mark.parametrize("content", [None, b"", b"older\n", bytes(100_000)])
+async def test_a_log_that_something_else_changes_stays_as_it_is_and_that_is_said(
+    store: ConversationStore, folder: Path, content: bytes | None
+) -> None:
     conversation = Conversation(make_library(), store=store)
-    model = ScriptedModel([ScriptedReply(text=text) for text in ("First.", "Second.", "More.")])
-    agent = Agent(conversation, model)
-    exchange = await agent.ask("Why?")
-    again = await agent.ask("Why not?", AskOptions(replaces=exchange))
-    assert again is not None
-    assert [answer.answer for answer in again.answers] == ["First.", "Second."]
-    await conversation.execute(ChooseAnswer(number=1, index=0))
-    conversation.close()
-    saved = store.load(conversation.state.id)
-    assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
-    assert "First." in render_markdown(saved, "a.md")
-    assert "Second." not in render_markdown(saved, "a.md")
-    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
-    await Agent(resumed, model).ask("And then?")
-    read = "\n".join(message.text for message in model.requests[-1].messages)
-    assert "First." in read
-    assert "Second." not in read
-    assert store.list()[0].questions == 2
-    assert len(resumed.state.exchanges[0].answers) == 2
+    told: list[str] = []
+    conversation.subscribe(lambda event: told.append(event.message) if isinstance(event, WarningRaised) else None)
+    agent = Agent(conversation, ScriptedModel([ScriptedReply(text="So.")] * 3))
+    await agent.ask("First?")
+    path = _path(folder, conversation.state.id)
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    await agent.ask("Second?")
+    await agent.ask("Third?")
+    assert [exchange.question for exchange in conversation.state.exchanges] == ["First?", "Second?", "Third?"]
+    assert told == [conversation.save_failure] == [conversation.close()]
+    assert told[0].startswith("Could not save the conversation: ")
+    assert (path.read_bytes() if path.exists() else None) == content
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
@@ -363,3 +332,34 @@ def test_two_saves_that_fail_in_different_ways_do_not_stop_the_next_one(tmp_path
     file.append(b"last\n")
     file.close()
     assert (tmp_path / "c0ffee.jsonl").read_bytes() == b"head\nlast\n"
+
+
+@pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])
+def test_an_id_cannot_name_a_file_in_another_folder(store: ConversationStore, folder: Path, name: str) -> None:
+    (folder.parent / "secret.jsonl").write_text("{}")
+    for call in (store.read, store.delete, store.open):
+        with pytest.raises(StoreError, match="No conversation"):
+            call(name)
+
+
+async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: ConversationStore) -> None:
+    conversation = Conversation(make_library(), store=store)
+    model = ScriptedModel([ScriptedReply(text=text) for text in ("First.", "Second.", "More.")])
+    agent = Agent(conversation, model)
+    exchange = await agent.ask("Why?")
+    again = await agent.ask("Why not?", AskOptions(replaces=exchange))
+    assert again is not None
+    assert [answer.answer for answer in again.answers] == ["First.", "Second."]
+    await conversation.execute(ChooseAnswer(number=1, index=0))
+    conversation.close()
+    saved = store.load(conversation.state.id)
+    assert [(one.question, one.answer, len(one.later)) for one in saved.exchanges] == [("Why?", "First.", 1)]
+    assert "First." in render_markdown(saved, "a.md")
+    assert "Second." not in render_markdown(saved, "a.md")
+    resumed = Conversation(make_library(), store=store, saved_id=conversation.state.id)
+    await Agent(resumed, model).ask("And then?")
+    read = "\n".join(message.text for message in model.requests[-1].messages)
+    assert "First." in read
+    assert "Second." not in read
+    assert store.list()[0].questions == 2
+    assert len(resumed.state.exchanges[0].answers) == 2

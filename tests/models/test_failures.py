@@ -68,6 +68,16 @@ def test_what_is_wrong_with_a_certificate_is_named() -> None:
     assert not failure.is_transient
 
 
+def test_a_server_that_refuses_a_request_without_a_key_may_need_one() -> None:
+    proxy = ResolvedModel(model="litellm_proxy/gpt", provider="litellm_proxy", api_base="http://127.0.0.1:4000")
+    refused = HTTPStatusError(400, '{"error": {"message": "No connected db."}}')
+    failure = explain(refused, proxy)
+    assert failure.reason.endswith("refused the request (400): No connected db")
+    assert "needs a key, set LITELLM_PROXY_API_KEY, or choose another model" in failure.advice
+    assert "needs a key" not in explain(refused).advice, "it has one"
+    assert "needs a key" not in explain(refused, ResolvedModel(model="ollama_chat/x", provider="ollama_chat")).advice
+
+
 @pytest.mark.parametrize(("text", "window_tokens"), read_rows("models/failures", "too_long"))
 def test_ways_to_say_that_a_request_is_too_long_and_for_which_window(text: str, window_tokens: int) -> None:
     failure = explain(HTTPStatusError(400, text))
@@ -111,13 +121,3 @@ def test_who_must_wait_for_hours_is_told(*, is_date: bool) -> None:
     failure = explain(HTTPStatusError(429, retry_after=date if is_date else "7200"))
     assert failure.wait_seconds == pytest.approx(7200, abs=60)
     assert failure.advice == "Wait 120 minutes and ask again, or choose another model with --model."
-
-
-def test_a_server_that_refuses_a_request_without_a_key_may_need_one() -> None:
-    proxy = ResolvedModel(model="litellm_proxy/gpt", provider="litellm_proxy", api_base="http://127.0.0.1:4000")
-    refused = HTTPStatusError(400, '{"error": {"message": "No connected db."}}')
-    failure = explain(refused, proxy)
-    assert failure.reason.endswith("refused the request (400): No connected db")
-    assert "needs a key, set LITELLM_PROXY_API_KEY, or choose another model" in failure.advice
-    assert "needs a key" not in explain(refused).advice, "it has one"
-    assert "needs a key" not in explain(refused, ResolvedModel(model="ollama_chat/x", provider="ollama_chat")).advice

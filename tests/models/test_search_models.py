@@ -50,6 +50,28 @@ def test_every_request_of_a_search_is_counted(background: BackgroundLoop) -> Non
     assert background.meter.take() == Usage()
 
 
+def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: BackgroundLoop) -> None:
+    expected: list[Usage] = []
+
+    def may_spend(usage: Usage) -> bool:
+        expected.append(usage)
+        return len(expected) == 1
+
+    background.meter.take()
+    background.meter.may_spend = may_spend
+    with FakeEmbeddingServer() as server:
+        embedder = _make(background, "openai/text-embedding-3-small", server.openai_url)
+        embedder.embed(["late fees " * 500])
+        with pytest.raises(ModelError, match="could exceed your spending limit"):
+            embedder.embed(["roses"])
+        assert len(server.requests) == 1
+    background.meter.may_spend = None
+    first, second = expected
+    assert first.cost_usd == pytest.approx(2e-8 * first.input_tokens)
+    assert first.input_tokens > 500
+    assert second.input_tokens > 1, "what was used and is not saved yet counts"
+
+
 def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop) -> None:
     model = ScriptedModel([ScriptedReply(text="[1, 2, 3]"), ScriptedReply(text="[1, 2, 3]")])
     reranker = ModelReranker(model, background)
@@ -100,25 +122,3 @@ def test_vectors_that_are_no_numbers_are_refused(background: BackgroundLoop, mon
     monkeypatch.setattr("tests.fakes.model_servers.hash_runs", lambda _: [1.0, float("nan")])
     with FakeEmbeddingServer() as server, pytest.raises(ModelError, match="vectors with values that are not numbers"):
         _make(background, "openai/x", server.openai_url).embed(["a"])
-
-
-def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: BackgroundLoop) -> None:
-    expected: list[Usage] = []
-
-    def may_spend(usage: Usage) -> bool:
-        expected.append(usage)
-        return len(expected) == 1
-
-    background.meter.take()
-    background.meter.may_spend = may_spend
-    with FakeEmbeddingServer() as server:
-        embedder = _make(background, "openai/text-embedding-3-small", server.openai_url)
-        embedder.embed(["late fees " * 500])
-        with pytest.raises(ModelError, match="could exceed your spending limit"):
-            embedder.embed(["roses"])
-        assert len(server.requests) == 1
-    background.meter.may_spend = None
-    first, second = expected
-    assert first.cost_usd == pytest.approx(2e-8 * first.input_tokens)
-    assert first.input_tokens > 500
-    assert second.input_tokens > 1, "what was used and is not saved yet counts"

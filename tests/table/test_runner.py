@@ -79,6 +79,26 @@ async def test_only_what_is_new_or_changed_is_asked_again(leases: Path, folder: 
     assert (len(model.requests), run.kept) == (2, 0)
 
 
+async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path) -> None:
+    gate = asyncio.Event()
+
+    def answer_once(request: ModelRequest) -> ScriptedReply:
+        reply = answer(request)
+        return reply if len(first.requests) < 3 else ScriptedReply(text=reply.text, gate=gate)
+
+    first = ScriptedModel([answer_once] * 10)
+    task = asyncio.create_task(fill(define(folder, leases, PERIOD, PETS), first))
+    await wait_until(lambda: len(first.requests) == 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert first.is_closed
+    second = answering_model()
+    run, table = await fill(define(folder, leases, PERIOD, PETS), second)
+    assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
+    assert list_states(table) == [["found", "found"], ["found", "partly"]]
+
+
 async def test_a_failed_cell_says_why_and_is_asked_again(leases: Path, folder: Path) -> None:
     failing: list[Reply] = [ScriptedReply(error=ModelError("The provider is gone; ask again.")), *[answer] * 5]
     run, table = await fill(define(folder, leases, PERIOD), ScriptedModel(failing))
@@ -193,23 +213,3 @@ async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, f
     with hold_table(read_table(folder)), pytest.raises(StoreError, match="another program is using it"):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()
-
-
-async def test_an_interrupted_run_keeps_what_is_done(leases: Path, folder: Path) -> None:
-    gate = asyncio.Event()
-
-    def answer_once(request: ModelRequest) -> ScriptedReply:
-        reply = answer(request)
-        return reply if len(first.requests) < 3 else ScriptedReply(text=reply.text, gate=gate)
-
-    first = ScriptedModel([answer_once] * 10)
-    task = asyncio.create_task(fill(define(folder, leases, PERIOD, PETS), first))
-    await wait_until(lambda: len(first.requests) == 3)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert first.is_closed
-    second = answering_model()
-    run, table = await fill(define(folder, leases, PERIOD, PETS), second)
-    assert (run.kept, run.done, len(second.requests)) == (2, 4, 2)
-    assert list_states(table) == [["found", "found"], ["found", "partly"]]

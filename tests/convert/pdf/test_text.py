@@ -47,6 +47,20 @@ def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_colum
     assert text.index("L19") < text.index("R0 ")
 
 
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
+        (r"(na) 55 (\250) 278 (i) (ve)", "naïve"),
+        (r"(tr) (e) 445 (`) -112 (s)", "très"),
+        (r"(a `b` \264 c\264d)", "a `b` ´ c´d"),
+    ],
+)
+def test_an_accent_that_is_drawn_over_a_letter_belongs_to_it(drawn: str, expected: str) -> None:
+    data = make_pdf([[]], empty=f"BT /F1 11 Tf 72 700 Td [{drawn}] TJ ET")
+    assert convert_pdf(data, "a.pdf").text.partition("\n\n")[2] == expected
+
+
 def _raise(*parts: str) -> str:
     """Return the Markdown of a line in which every second part is raised, and ``_`` starts a lowered one."""
     drawn = ""
@@ -309,17 +323,3 @@ def test_a_label_of_several_lines_belongs_to_its_row_wherever_the_figures_are(of
         "| Wages of Helpers | 1,300 | 1,380 |\n| Taxes that are Paid late | 2,300 | 2,380 |\n"
         "| Costs of Repairs | 3,300 | 3,380 |\n| Rent | 4,300 | 4,380 |\n\nAll the figures are in thousands of crowns."
     )
-
-
-@pytest.mark.parametrize(
-    ("drawn", "expected"),
-    [
-        (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
-        (r"(na) 55 (\250) 278 (i) (ve)", "naïve"),
-        (r"(tr) (e) 445 (`) -112 (s)", "très"),
-        (r"(a `b` \264 c\264d)", "a `b` ´ c´d"),
-    ],
-)
-def test_an_accent_that_is_drawn_over_a_letter_belongs_to_it(drawn: str, expected: str) -> None:
-    data = make_pdf([[]], empty=f"BT /F1 11 Tf 72 700 Td [{drawn}] TJ ET")
-    assert convert_pdf(data, "a.pdf").text.partition("\n\n")[2] == expected
