@@ -134,13 +134,14 @@ class Case:
         state = self.conversation.state
         assert not state.is_asking
         if state.exchanges:
-            saved = fold_events(state.library, self.store.read(state.id).events)
+            events = self.store.read(state.id).events
+            saved = fold_events(state.library, events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
             shown = takewhile(lambda event: not isinstance(event, ConversationStarted), reversed(self.shown))
             expanded = [event for event in shown if isinstance(event, SectionsExpanded)]
             opened = [event for event in expanded if event.origin is Origin.PERSON]
-            assert all(event in self.store.read(state.id).events for event in opened), "of no other conversation"
+            assert all(event in events for event in opened), "nothing of another conversation is shown"
             exchange = state.exchanges[-1]
             if exchange.stopped is StopReason.CANCELLED:
                 assert self._streamed in (exchange.answer, *(step.text for step in exchange.steps))

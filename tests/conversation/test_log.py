@@ -132,8 +132,8 @@ def test_a_torn_last_change_is_dropped_and_said(store: ConversationStore, folder
         kept = played.events[:-1]
     _save(store, played)
     lines = _path(folder).read_bytes().splitlines(keepends=True)
-    torn = b"".join(lines[: len(kept) + 2 + is_retry])[:-10]
-    _path(folder).write_bytes(torn)
+    changed = 2 if is_retry else 1  # lines of the change, of which the last is cut off
+    _path(folder).write_bytes(b"".join(lines[: 1 + len(kept) + changed])[:-10])
     assert [(summary.problem, summary.questions) for summary in store.list()] == [("", 1)]
     log, state, warning = store.open("c0ffee")
     assert (log.events, state.id) == (kept, "c0ffee")
@@ -260,7 +260,8 @@ def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: Co
     _save(store, played)
     assert store.load("c0ffee").exchanges == exchanges
     _, state, warning = store.open("c0ffee")
-    assert (state.exchanges, "cut off" in warning) == (exchanges, True)
+    assert state.exchanges == exchanges
+    assert "cut off" in warning
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")

@@ -88,10 +88,9 @@ def test_folding_does_not_affect_open_sections() -> None:
 
 
 def test_pinning_what_cannot_be_opened_says_why() -> None:
-    columns = build_columns([NodeRow(NodeKind.FOLDER, 1, "Guides", 0), NodeRow(NodeKind.FILE, 2, "a.md", 0)], 0)
-    state = ConversationState(
-        id="c0ffee", library=Library(source="s", root=Document(key="", title="", text="", columns=columns))
-    )
-    (event,) = update(state, PinSections(section_ids=state.library.root.ids[:1], is_pinned=True))
+    rows = [NodeRow(NodeKind.FOLDER, 1, "Guides", 0), NodeRow(NodeKind.FILE, 2, "a.md", 0)]
+    root = Document(key="", title="", text="", columns=build_columns(rows, 0))
+    state = ConversationState(id="c0ffee", library=Library(source="s", root=root))
+    (event,) = update(state, PinSections(section_ids=root.ids[:1], is_pinned=True))
     (notice,) = make_notices(event, state.library)
     assert notice.text == "Guides is a folder: open the files in it."
