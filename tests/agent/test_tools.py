@@ -69,7 +69,7 @@ async def test_a_search_stays_in_the_section_of_the_question() -> None:
     assert [within for query, _, within in searcher.searches if query == "loan"] == [fees, lending, lending]
 
 
-async def test_unknown_ids_get_suggestions_and_the_others_are_opened() -> None:
+async def test_unknown_titles_get_suggestions_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
     wrong = ("0" if fees[0] != "0" else "1") + fees[1:]
