@@ -2,12 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import DocumentIdentified, Origin, QuestionAsked
+from roamtui.conversation.events import DocumentIdentified, Origin, QuestionAsked, RecordedEvent
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import UsageError
@@ -17,20 +18,26 @@ from roamtui.sources.source_names import join_sources
 from tests.conversation.conversations import Recorder, make_library
 
 
+def _save(conversation_id: str, events: Iterable[RecordedEvent]) -> None:
+    log = open_store().start(conversation_id, events)
+    log.save()
+    log.close()
+
+
+def _save_about(source: str) -> None:
+    """Save the conversation ab12, in which one question was asked about a source."""
+    identified = DocumentIdentified(source=source, content_hash="")
+    _save("ab12", [*Recorder("ab12").events, identified, QuestionAsked(number=1, question="Why?")])
+
+
 @pytest.fixture
 def saved() -> None:
-    store = open_store()
     for conversation_id in ("ab12", "ab12cd", "ef34"):
-        log = store.start(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
-        log.save()
-        log.close()
+        _save(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
 
 
 def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
-    identified = DocumentIdentified(source="-1c2bed", content_hash="")
-    log = open_store().start("ab12", [*Recorder("ab12").events, identified, QuestionAsked(number=1, question="Why?")])
-    log.save()
-    log.close()
+    _save_about("-1c2bed")
     print_conversations(as_json=False, lists_one_shots=False)
     out = capsys.readouterr().out
     assert re.fullmatch(r"ab12  [\d-]{10} \d\d:\d\d  Why\?  \(1 question, standard input\)\n", out)
@@ -65,11 +72,7 @@ def test_a_conversation_is_exported_as_the_name_of_the_file_says_and_printed_in_
 def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[str]) -> None:
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text("# Notes\n", "utf-8")
-    source = join_sources(str(tmp_path / name) for name in names)
-    identified = DocumentIdentified(source=source, content_hash="")
-    log = open_store().start("ab12", [*Recorder("ab12").events, identified, QuestionAsked(number=1, question="Why?")])
-    log.save()
-    log.close()
+    _save_about(join_sources(str(tmp_path / name) for name in names))
     with pytest.raises(UsageError, match="one of the documents"):
         print_conversation("ab12", None, make_library, tmp_path / "b.md")
     print_conversation("ab12", None, make_library, tmp_path / "new.md")
