@@ -49,7 +49,8 @@ def test_each_system_has_its_own_program_that_opens_files(
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe that a viewer waits for")
 def test_a_viewer_that_stays_open_does_not_keep_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cat, pipe = shutil.which("cat"), tmp_path / "pipe"
+    cat = shutil.which("cat")
+    pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     monkeypatch.setattr("shutil.which", lambda _: cat)
     monkeypatch.setattr("sys.platform", "linux")

@@ -145,7 +145,8 @@ async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch:
     monkeypatch.setattr("roamtui.agent.receiving._SAVE_SECONDS", 0.0)
     looks, tells = (" ".join(f"{words} {number}." for number in range(90)) for words in ("I look at", "It is"))
     agent = make_agent([expanding("Fees", text=looks), saying(tells)])
-    streamed, lost = "", [0]
+    streamed = ""
+    lost = [0]
 
     def note(event: ConversationEvent) -> None:
         nonlocal streamed

@@ -80,7 +80,8 @@ def save_more(folder: Path, failing: Failing) -> None:
 def resume(folder: Path, failing: Failing) -> None:
     """A conversation that cannot be locked is continued in a copy."""
     store = _make_store(folder, c0ffee="Why?")
-    before, logs = _read_events(folder), list[ConversationLog]()
+    before = _read_events(folder)
+    logs = list[ConversationLog]()
     with failing() as told:
         log, _, warning = store.open("c0ffee")
         logs.append(log)

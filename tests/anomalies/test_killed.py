@@ -116,7 +116,8 @@ def test_a_killed_run_loses_only_the_cells_in_flight(tmp_path: Path, forking_pro
                 if requests is None:
                     process.wait()
             assert (process.returncode == 0) is (requests is None)
-            now, asked = _read_finished(table), {*server.asked[before:]}
+            now = _read_finished(table)
+            asked = {*server.asked[before:]}
             assert finished <= now, "no finished cell is lost"
             assert not finished & asked, "none is asked again"
             assert len(asked - now) <= 4, "only those in flight are cut off"

@@ -9,13 +9,15 @@ Work = Coroutine[object, None, object]
 
 @types.coroutine
 def _drive(work: Work, number: int, act: Callable[[], object]) -> Generator[object, None, bool]:
-    waits, thrown = 0, None
+    waits = 0
+    thrown = None
     while True:
         try:
             waiting = work.send(None) if thrown is None else work.throw(thrown)
         except StopIteration:
             return waits >= number
-        waits, thrown = waits + 1, None
+        waits += 1
+        thrown = None
         if waits == number:
             act()
         try:

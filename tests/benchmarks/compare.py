@@ -33,8 +33,11 @@ from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import find_data_dir
 
 _SETS = ("anthropic-docs", "ray-docs", "vespa-docs", "cuad-contracts", "financebench")
-_CHUNK_SIZE, _OVERLAP, _CHUNKS_MAX = 1_000, 200, 40
-_HELD, _QUESTIONS_MAX = 0.8, 60
+_CHUNK_SIZE = 1_000
+_OVERLAP = 200
+_CHUNKS_MAX = 40
+_HELD = 0.8
+_QUESTIONS_MAX = 60
 _STOP_WORD = re.compile(
     r"\b(?:an?|and|are|as|at|be|but|by|can|could|did|do|does|for|from|ha[dsv]e?|how|i[fns]?|into|its?|may|me|more|my|no|"
     r"not|o[fnr]|our|should|so|some|such|than|that|the|their|them|then|there|these|they|this|to|us|was|we|were|what|"
@@ -104,7 +107,9 @@ def _find_share(gold_text: str, words: Sequence[str]) -> float:
     """Return the highest share of the first words of a gold text that stand close together."""
     first = [word.replace(",", "") for word in _WORD.findall(gold_text.lower())][:60]
     gold = {word for word in first if not _STOP_WORD.fullmatch(word) and (len(word) > 1 or word.isdigit())}
-    size, seen, best = 2 * len(first) + 20, Counter[str](), 0
+    size = 2 * len(first) + 20
+    seen = Counter[str]()
+    best = 0
     for position, word in enumerate(words):
         seen[word] += word in gold
         if position >= size:

@@ -61,7 +61,8 @@ _WORDY_ATTRIBUTES = frozenset(
 _WHOLE = frozenset({"p", "h", "si", "is"})
 """Elements that are one text, whatever is in them."""
 _PAGES = (".htm", ".html", ".mht", ".txt")
-_DIGEST_LENGTH, _WORST = 8, 10
+_DIGEST_LENGTH = 8
+_WORST = 10
 _BREAKS = frozenset({"tab", "br", "cr", "s", "line-break"})
 
 
@@ -160,7 +161,8 @@ def _join_divided(text: str, own: Sequence[str]) -> str:
 
 def compare_file(path: Path) -> Comparison:
     """Compare a file. If the reader refuses it, nothing is counted; if only roamtui does, all its words are lost."""
-    data, kind = path.read_bytes(), path.suffix[1:]
+    data = path.read_bytes()
+    kind = path.suffix[1:]
     problem = ""
     sources = Counter[str]()
     try:

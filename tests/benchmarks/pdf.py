@@ -53,7 +53,8 @@ def is_item(title: str, item: str) -> bool:
 
 def list_evidence_rows(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield label and figures of each table row of an evidence text, which has a cell on each line."""
-    label, figures = "", []
+    label = ""
+    figures = []
     for line in [*text.split("\n"), "end"]:
         numbers = _NUMBER.findall(line)
         if not _WORDS.search(line.replace("$", "")):

@@ -87,7 +87,8 @@ def _play(script: list[str], run: RunCommand, server: FakeOpenAIServer, places: 
 
 def _change_file(folder: Path, verb: str, name: str, value: str = "null") -> str:
     """Do what a line of a script says to a file; return the text to print."""
-    file, given = folder / name, json.loads(value)
+    file = folder / name
+    given = json.loads(value)
     file.parent.mkdir(parents=True, exist_ok=True)
     match verb:
         case "copy":

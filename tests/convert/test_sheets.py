@@ -55,7 +55,8 @@ def _convert(rows: str, *, after: str = "", strings: str = "", **targets: str) -
 
 
 def _row(number: int, *values: str) -> str:
-    cells, names = [], "ABCDE"
+    cells = []
+    names = "ABCDE"
     for column, value in enumerate(values):
         kind = "n" if value[0].isdigit() else "str"
         cells.append(f'<c r="{names[column]}{number}" t="{kind}"><v>{value}</v></c>')

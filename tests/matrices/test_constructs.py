@@ -167,7 +167,8 @@ def find_missing_word(words: list[str], shown: str, *, is_chopped: bool) -> str:
     """Return the first word that does not come in its turn; empty if all do."""
     found = _WORD.findall(shown.casefold())
     if is_chopped:
-        joined, position = "".join(found), 0
+        joined = "".join(found)
+        position = 0
         for word in words:
             position = joined.find(word, position) + len(word)
             if position < len(word):
@@ -180,7 +181,8 @@ def find_missing_word(words: list[str], shown: str, *, is_chopped: bool) -> str:
 async def test_every_construct_leaves_through_every_exit() -> None:
     faults = []
     for construct in list_constructs():
-        page, source = construct.words or render_page(construct.text), construct.text
+        page = construct.words or render_page(construct.text)
+        source = construct.text
         is_chopped = _CHOPPED.search(source) is not None
         for name, written, shown in await list_exits(source):
             if (control := _CONTROL.search(written)) is not None:

@@ -49,6 +49,7 @@ def test_whatever_is_repeated_is_found(unit: str) -> None:
 
 @given(st.text(alphabet="ab", max_size=2_000), st.lists(st.integers(0, 2_000), max_size=9))
 def test_the_pieces_of_a_text_do_not_matter(text: str, cuts: list[int]) -> None:
-    guard, bounds = RepetitionGuard(), sorted({0, *cuts, len(text)})
+    guard = RepetitionGuard()
+    bounds = sorted({0, *cuts, len(text)})
     pieces = [text[start:end] for start, end in pairwise(bounds)]
     assert any(guard.feed(piece) for piece in pieces) == RepetitionGuard().feed(text)

@@ -44,7 +44,8 @@ class Reading:
 
 
 def read(*pieces: str, names: tuple[str, ...] = NAMES) -> Reading:
-    reader, reading = ReplyReader(names), Reading()
+    reader = ReplyReader(names)
+    reading = Reading()
     for piece in pieces:
         reading.add(reader.feed(piece))
     reading.add(reader.finish())

@@ -117,7 +117,8 @@ def test_refreshing_does_not_wait_for_the_embedder() -> None:
         has_begun.set()
         may_go_on.wait(20)
 
-    searcher, grown = _make({}), make_library(HANDBOOK.root.text + "\n## Kangaroos\n\nThey hop.\n")
+    searcher = _make({})
+    grown = make_library(HANDBOOK.root.text + "\n## Kangaroos\n\nThey hop.\n")
     with ThreadPoolExecutor(1) as pool:
         preparing = pool.submit(searcher.prepare, hold)
         assert has_begun.wait(20)

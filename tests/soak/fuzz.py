@@ -72,7 +72,8 @@ class Life:
     async def running(self) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, told: self._failures.append(told))
         async with self._app.run_test(size=(120, 35), notifications=True) as pilot:
-            self._hands, self._pilot = Hands(pilot), pilot
+            self._hands = Hands(pilot)
+            self._pilot = pilot
             yield
 
     async def run(self, steps: int) -> None:

@@ -158,7 +158,8 @@ def find_fault(app: RoamApp) -> str:
     """Return what is not as it must be, empty if all is; some of it may become true in a moment."""
     if app._exception is not None:
         raise app._exception
-    focused, text = app.focused, screen_text(app)
+    focused = app.focused
+    text = screen_text(app)
     if focused is None:
         return f"nothing has the focus in {name_place(app.screen)}"
     if not all(node.display for node in focused.ancestors_with_self if node.is_attached):

@@ -57,11 +57,13 @@ async def use(folder: Path, patch: pytest.MonkeyPatch, questions: int, steps: in
     chance = random.Random(1)  # noqa: S311 - a day that can be lived again
     trail: deque[str] = deque(maxlen=60)
     disk = FaultyDisk(patch, folder, names=("write", "fsync", "replace"))
-    life, held = Life(folder, chance, trail, disk=disk, deeds=_DEEDS, keys=_KEYS), list[Holdings]()
+    life = Life(folder, chance, trail, disk=disk, deeds=_DEEDS, keys=_KEYS)
+    held = list[Holdings]()
     try:
         async with life.running():
             while life.done["ask"] < questions:
-                disk.passes, disk.faults = 0, math.inf if 0.45 < life.done["ask"] / questions < 0.55 else 0
+                disk.passes = 0
+                disk.faults = math.inf if 0.45 < life.done["ask"] / questions < 0.55 else 0
                 await life.live(steps)
                 disk.faults = 0
                 await life.start_conversation()

@@ -60,7 +60,8 @@ def answering_model(count: int = 100, name: str = "scripted") -> ScriptedModel:
 def define(folder: Path, documents: Path, *questions: str) -> Table:
     """Return the table in `folder` about the documents of another folder, as `roamtui table` would."""
     table = read_table(folder)
-    table.rows, table.columns = list_rows((str(documents),)), tuple(map(parse_question, questions))
+    table.rows = list_rows((str(documents),))
+    table.columns = tuple(map(parse_question, questions))
     return table
 
 

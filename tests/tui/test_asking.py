@@ -60,7 +60,8 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
 async def test_while_an_answer_streams_its_quotes_have_verdicts_and_then_keep_them() -> None:
     async with running(make_app(), SIZE) as ui:
         deck = ui.find_id("Deck oven")
-        first, gate = f'"The deck oven takes ninety loaves" [{deck}]. ', asyncio.Event()
+        first = f'"The deck oven takes ninety loaves" [{deck}]. '
+        gate = asyncio.Event()
         reply = ScriptedReply(text=f'{first}"It takes five" [{deck}].', chunk_size=len(first), gate=gate, gate_after=1)
         ui.model.add_replies(expand(deck), reply)
         await ui.send(QUESTION, lambda: '\n\n"The deck oven takes ninety loaves" [1 ✓].' in shown(ui))

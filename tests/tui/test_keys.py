@@ -66,7 +66,8 @@ async def test_every_key_that_prints_is_typed(store: ConversationStore, way: tup
         for key in way:
             await ui.press(key)
         await ui.wait_until(lambda: field_of(ui) is not None)
-        field, stack = field_of(ui), list(ui.app.screen_stack)
+        field = field_of(ui)
+        stack = list(ui.app.screen_stack)
         assert field is not None
         (field.clear if isinstance(field, Input) else lambda: field.load_text(""))()
         ui.type_at_once(*TYPED)

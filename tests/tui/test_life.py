@@ -62,7 +62,8 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
 async def test_the_document_is_embedded_while_nobody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.tui.upkeep._AHEAD_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("roamtui.tui.upkeep._IDLE_SECONDS", 600.0)
-    searcher, left = FakeSearcher(), [True, True, False]
+    searcher = FakeSearcher()
+    left = [True, True, False]
     monkeypatch.setattr(searcher, "embed_ahead", lambda _: left.pop(0))
     async with running(make_app(searcher=lambda _: searcher)) as ui:
         await ui.press("a")
@@ -268,7 +269,8 @@ def test_the_last_line_names_the_conversation_on_the_screen_or_says_what_became_
     other.write_text("# Other\n", "utf-8")
     model = RecordedModel(seconds_per_word=0) if case == "demo" else None
     context = AppServices(Bootstrap()).open((str(EXAMPLE),), None, model)
-    app, conversation = app_over(context), context.conversation
+    app = app_over(context)
+    conversation = context.conversation
     disk = FaultyDisk(monkeypatch, conversations_path())
 
     async def use(pilot: Pilot[Any]) -> None:

@@ -169,7 +169,8 @@ async def test_a_question_that_is_taken_back_while_it_is_saved_is_not_taken_for_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with running(make_app([ScriptedReply(text="Ninety.", gate=asyncio.Event())])) as ui:
-        may_save, save = asyncio.Event(), ui.conversation._save
+        may_save = asyncio.Event()
+        save = ui.conversation._save
 
         async def save_late() -> None:
             await may_save.wait()

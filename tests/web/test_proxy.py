@@ -54,7 +54,8 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_page_comes_through_the_proxy(scheme: str, permit: Callable[[str], object], named: str) -> None:
-    internet, port = FakeInternet(), 443 if scheme == "https" else 80
+    internet = FakeInternet()
+    port = 443 if scheme == "https" else 80
     internet.answers["docs.example"] = [[PUBLIC_ADDRESS]]
     certificate = "site.pem" if scheme == "https" else None
     with HostileServer(certificate) as site, HostileServer() as proxy:

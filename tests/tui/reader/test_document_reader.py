@@ -142,7 +142,8 @@ async def test_words_selected_are_kept_and_asked_about(store: ConversationStore)
         await select_rest(ui)
         await ui.press_until(lambda: ui.box.text == f"“{REST}”\n", "i")
         assert not ui.main.selections
-        screen, span = ui.main, Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
+        screen = ui.main
+        span = Span(doc="", start=TEXT.index(REST), end=TEXT.index(REST) + len(REST))
         screen.question_box.clear()
         screen.reader_pane.ensure_reader().open(note.citation.section_id, highlight=span)
         screen.panes.focus_scope(Scope.READER)

@@ -147,8 +147,10 @@ async def test_details_are_read_unfolded_and_links_are_followed_by_number_and_cl
 
 async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
     text = (Path(__file__).parents[3] / "examples" / "handbook.md").read_text("utf-8")
-    library, quote = make_library(text), "Petrol machines, loose batteries and anything with wheels"
-    exceptions, start = id_of(library, "Exceptions"), text.index(quote)
+    library = make_library(text)
+    quote = "Petrol machines, loose batteries and anything with wheels"
+    exceptions = id_of(library, "Exceptions")
+    start = text.index(quote)
     async with _run(library, "Glossary") as (_, reader, pilot):
         reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
         await pilot.pause()
