@@ -26,7 +26,7 @@ from roamtui.export.html import render_html
 from roamtui.launch import AppServices
 from roamtui.models.base import ModelEvent, ModelRequest, TextDelta
 from roamtui.models.recorded import RecordedModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.read import read_source
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -63,7 +63,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     """
     library = build_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
     model = _WatchedModel()
-    agent = Agent(Conversation(library), model, KeywordSearcher(library), AgentOptions(sends_hits=True))
+    agent = Agent(Conversation(library), model, Searcher(library), AgentOptions(sends_hits=True))
     options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))
     app = RoamApp(options, AppContext(agent=agent, options=options))
     # the same everywhere

@@ -18,7 +18,7 @@ from roamtui.quotes.claims import Claim, read_claims
 from roamtui.quotes.current_text import Finding, recheck
 from roamtui.quotes.find import find_quote
 from roamtui.search.base import Hit, RetrievalOptions
-from roamtui.search.hybrid import make_searcher
+from roamtui.search.searcher import make_searcher
 
 __all__ = [
     "Agent",

@@ -43,12 +43,11 @@ from roamtui.search.base import (
     IndexLostError,
     Progress,
     RetrievalOptions,
-    Searcher,
     SearchMode,
     SearchServices,
 )
-from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
+from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import load_summaries
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.conversion_cache import ConversionOptions

@@ -29,7 +29,8 @@ from roamtui.retrieval.choose import (
 )
 from roamtui.retrieval.excerpt import choose_excerpts
 from roamtui.retrieval.policy import POLICY
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Hit
+from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, estimate_tokens
 

@@ -6,7 +6,8 @@ from roamtui.conversation.events import Usage, UsageRecorded
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.document.parallel import call_in_thread
 from roamtui.models.usage import UsageMeter
-from roamtui.search.base import Coverage, Hit, Progress, Searcher
+from roamtui.search.base import Coverage, Hit, Progress
+from roamtui.search.searcher import Searcher
 
 _INDEXED_AHEAD_MIN = 5_000
 """Minimum number of sections for indexing ahead. Indexing fewer takes no noticeable time."""

@@ -26,7 +26,8 @@ from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.choose import ModelView, choose_clear_hit, list_whole_document, search_question
 from roamtui.retrieval.hit_list import render_hits
 from roamtui.retrieval.policy import POLICY
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Hit
+from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import Bounds, Span, add_delivered
 

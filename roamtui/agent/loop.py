@@ -45,7 +45,7 @@ from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
 from roamtui.plain import shorten
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 
 _WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed context window of a model whose window is unknown, for what tools return."""

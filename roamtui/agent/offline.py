@@ -40,7 +40,8 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Hit
+from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_pages
 

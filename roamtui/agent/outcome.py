@@ -21,7 +21,7 @@ from roamtui.plain import strip_blank_lines
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.support import find_support
 from roamtui.quotes.verdicts import QuoteChecker
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import Bounds, estimate_tokens
 
 _REMINDER_TOKENS = 100

@@ -28,7 +28,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import list_whole_document
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 
 

@@ -17,10 +17,10 @@ from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
 from roamtui.search.base import EmbeddingConsent, EmbeddingPlan, RetrievalOptions, SearchServices
-from roamtui.search.hybrid import make_searcher
 from roamtui.search.index import IndexLocation
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.keyword import KeywordRanker
 from roamtui.search.lance import LanceStore
+from roamtui.search.searcher import make_searcher
 from roamtui.search.section_store import SUMMARIES, SectionStore, delete_index
 from roamtui.text import estimate_tokens, format_tokens
 
@@ -67,7 +67,7 @@ def run_index(
     if model is not None:
         library = add_summaries(library, model, location, spending, assume_yes=assume_yes)
     progress = ProgressLine("{:,} of {:,} sections")
-    if path is None or KeywordSearcher(library, location=location).prepare(progress).store.path is None:
+    if path is None or KeywordRanker(location).get_index(library, progress).store.path is None:
         raise StoreError(f"could not write the index to {path}. Free some space, or search without an index.")
     place = f"{path} ({path.stat().st_size / 1e6:,.1f} MB)"
     size = format_count(library.section_count, "section")

@@ -19,7 +19,7 @@ from roamtui.document.loader import Loader, load_files
 from roamtui.errors import UsageError
 from roamtui.output import write_notice
 from roamtui.plain import sanitise_line, sanitise_text, shorten
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.stamps import FileStamps
 
 _TOOLS = {**TOOLS, **{tool.spec.name: tool for tool in (outline.TOOL, quotes.TOOL)}}

@@ -22,7 +22,8 @@ from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.program import locate_programs
-from roamtui.search.base import Hit, Searcher, SearchMode
+from roamtui.search.base import Hit, SearchMode
+from roamtui.search.searcher import Searcher
 from roamtui.text import split_pages
 
 _HIT_INDENT = "   "

@@ -12,8 +12,9 @@ from msgspec import Struct, field
 from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.retrieval.policy import POLICY
-from roamtui.search.base import Hit, Searcher
+from roamtui.search.base import Hit
 from roamtui.search.lexicon import list_words, make_pattern
+from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
 from roamtui.text import PAGE_TOKENS, WHOLE_TOKENS_MAX, Delivered
 

@@ -1,4 +1,4 @@
-"""The settings of search, its hits, and the protocols for searchers and their services."""
+"""The settings of search, its hits, and the protocols for its services."""
 
 from __future__ import annotations
 
@@ -92,65 +92,6 @@ class Ranking(Struct, frozen=True, kw_only=True):
         """Return a query as it is embedded: after the title of its strongest topic, and not too long."""
         titles = [self.library.node(topic_id).title for topic_id in self.topics[:1]]
         return ": ".join([*titles, query])[:_EMBEDDED_LENGTH_MAX]
-
-
-class Searcher(Protocol):
-    """Finds sections of one library. A subclass that says nothing else searches words only."""
-
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
-
-    @property
-    def coverage(self) -> Coverage:
-        """What of the library can be compared by meaning so far."""
-        return Coverage()
-
-    def prepare(self, on_progress: Progress | None = None) -> object:
-        """Bring the index up to date before the first search, in a thread: it may take minutes.
-
-        If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
-        that. The words of all files are indexed together or, after an error, not at all.
-        """
-
-    def embed_ahead(self, first: Sequence[str] = ()) -> bool:
-        """Embed a little text on this machine ahead of searches, for a few tenths of a second.
-
-        What the last search found comes first, then the sections `first`. Return whether some may be left.
-        """
-        del first
-        return False
-
-    def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how near each text is to a query in meaning, as cosines; none without a local embedder.
-
-        It takes some hundredths of a second for each text.
-        """
-        del query, texts
-        return ()
-
-    def plan_embedding(self) -> EmbeddingPlan | None:
-        """Return what a server would have to embed, or None if nothing is missing or no server is asked."""
-        return None
-
-    def embed_all(self, on_progress: Progress | None = None) -> None:
-        """Embed everything that is missing, also by a server. Interruptions are handled as by `prepare`."""
-        self.prepare(on_progress)
-
-    def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
-    ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first.
-
-        Args:
-            query: Any text.
-            limit: Maximum number of hits.
-            within: Id of the section to search with its subsections, or None for the whole library.
-            earlier: Earlier messages of the person and the model, oldest first. The search favours their
-                topics if the query is a follow-up.
-
-        Raises:
-            UnknownSectionError: There is no section `within`.
-        """
 
 
 class Embedder(Protocol):

@@ -1,20 +1,18 @@
-"""`KeywordSearcher`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
+"""`KeywordRanker`: keyword search with BM25 over titles, paths and texts, plus signals that BM25 lacks.
 
 These signals are whole titles, synonyms, the sentence that answers best, and the topics of the conversation.
 Queries are untrusted, so FTS5 receives only strings that this module has quoted.
 """
 
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
-from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, IndexLostError, Progress, Ranking, Searcher
+from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -112,58 +110,37 @@ def correct_query(index: SectionIndex, query: Query) -> Query:
     return replace(query, terms=tuple(terms), words=tuple(words))
 
 
-class KeywordSearcher(Searcher):
-    """Searches one library by keywords. Thread-safe. The first search builds the index."""
+class KeywordRanker:
+    """Ranks the sections of a library by keywords. Its index follows the versions of the library."""
 
-    def __init__(self, library: Library, *, location: IndexLocation | None = None) -> None:
-        """Search `library`. If it is large, its index is stored in `location`, otherwise in memory."""
-        self._library = library
+    def __init__(self, location: IndexLocation | None = None) -> None:
+        """Store the index of a large library in `location`. Every other index is in memory."""
         self._location = location
         self._store: SectionStore | None = None
-        self._lock = threading.Lock()
         self._index: SectionIndex | None = None
-        """The first search makes it."""
 
-    @override
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on. The next search updates the index."""
-        self._library = library
-
-    @override
-    def prepare(self, on_progress: Progress | None = None) -> SectionIndex:
-        """Bring the index up to date now, not only at the next search, and return it."""
-        with self._lock:
-            while self._index is None or self._index.library is not self._library:
-                location = self._location
-                try:
-                    if self._store is None:
-                        path = location.choose_path(self._library) if location is not None else None
-                        self._store = SectionStore(path)
-                    self._index = SectionIndex(self._library, self._store, on_progress)
-                except IndexLostError as error:
-                    self._use_memory(error)
-            return self._index
-
-    @override
-    def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
-    ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first. See `Searcher`."""
-        ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        return add_snippets(ranking, ranking.hits)
+    def get_index(self, library: Library, on_progress: Progress | None = None) -> SectionIndex:
+        """Bring the index up to date with `library`, and return it."""
+        while self._index is None or self._index.library is not library:
+            location = self._location
+            try:
+                if self._store is None:
+                    path = location.choose_path(library) if location is not None else None
+                    self._store = SectionStore(path)
+                self._index = SectionIndex(library, self._store, on_progress)
+            except IndexLostError as error:
+                self._use_memory(error)
+        return self._index
 
     def rank(
-        self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()
+        self, library: Library, query: str, limit: int, within: str | None, earlier: Sequence[str]
     ) -> Ranking:
-        """Return the hits of `search` without snippets, which take longer than the search."""
-        index = self.prepare()
+        """Return up to `limit` hits; see `Searcher.search`. They have no snippets, which take longer."""
         try:
-            return _rank(index, query, limit, within, earlier)
+            return _rank(self.get_index(library), query, limit, within, earlier)
         except IndexLostError as error:
-            with self._lock:
-                if self._index is index:
-                    self._use_memory(error)
-            return _rank(self.prepare(), query, limit, within, earlier)
+            self._use_memory(error)
+            return _rank(self.get_index(library), query, limit, within, earlier)
 
     def _use_memory(self, error: IndexLostError) -> None:
         """Keep the index in memory from now on. If it was there already, raise `error`."""

@@ -23,7 +23,7 @@ from roamtui.models.base import Model
 from roamtui.models.usage import add_cost
 from roamtui.outline.coverage import measure_coverage
 from roamtui.plain import format_count
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table, hold_table

@@ -19,7 +19,8 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
-from roamtui.search.base import Hit, Progress, Searcher
+from roamtui.search.base import Hit, Progress
+from roamtui.search.searcher import Searcher
 from tests.case_files import read_case
 from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply

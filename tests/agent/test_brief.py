@@ -21,8 +21,7 @@ from roamtui.models.base import ModelRequest
 from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
-from roamtui.search.hybrid import make_searcher
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import Reply, ScriptedReply
@@ -179,7 +178,7 @@ async def test_of_a_folder_the_text_of_its_files_is_sent(tmp_path: Path) -> None
     library = open_library([str(tmp_path)])
     state = ConversationState(id="c0ffee", library=library)
     folder = library.root.ids[0]
-    searcher = KeywordSearcher(library)
+    searcher = Searcher(library)
     brief = await choose_brief_context(state, "How long does the lamp take?", folder, searcher, room_tokens=3_000)
     assert "The lamp takes 12 minutes." in brief.text
 

@@ -22,7 +22,7 @@ from roamtui.conversation.events import (
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.render import render_outline
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 from tests.agent.asking import (
     DOCUMENT,
@@ -135,7 +135,7 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
 
 async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     library = make_library(MANUAL)
-    agent = make_agent(searcher=KeywordSearcher(library), options=AgentOptions(sends_hits=False))
+    agent = make_agent(searcher=Searcher(library), options=AgentOptions(sends_hits=False))
     calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
     await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
     assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1

@@ -27,7 +27,7 @@ from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
 from roamtui.search.base import Hit
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import make_state
@@ -70,7 +70,7 @@ class Talk:
 def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
     """Return a new conversation about `text`."""
     library = Library(source="ferry.md", root=parse_document(text))
-    searcher = KeywordSearcher(library) if has_search else None
+    searcher = Searcher(library) if has_search else None
     return Talk(agent=Agent(Conversation(library), NoModel(), searcher))
 
 
@@ -247,7 +247,7 @@ async def test_pages_are_opened_and_searched_where_the_list_says_nothing() -> No
     with FakeSite({"/llms.txt": _LIST, **_PAGES}) as site:
         library, loader = open_sources([site.url("/llms.txt")])
         conversation = Conversation(library, source_loader=loader)
-        talk = Talk(agent=Agent(conversation, NoModel(), KeywordSearcher(library)))
+        talk = Talk(agent=Agent(conversation, NoModel(), Searcher(library)))
         answer = await talk.ask("How long does charging take?")
         assert "“Charging takes ninety minutes.”" in answer.answer
         assert "**charger › Power › Charging**" in answer.answer

@@ -9,7 +9,7 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 _LONG = "\n\n".join(f"Filler sentence number {number} says little." for number in range(1_000))
@@ -32,7 +32,7 @@ def make(folder: Path, *replies: Reply) -> tuple[Agent, ScriptedModel]:
     conversation = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
     model = ScriptedModel([*replies] or [ScriptedReply(text="So.")] * 3)
     options = AgentOptions(sends_hits=True)
-    return Agent(conversation, model, KeywordSearcher(library), options), model
+    return Agent(conversation, model, Searcher(library), options), model
 
 
 def read_prompt(model: ScriptedModel) -> str:

@@ -13,7 +13,7 @@ from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
 
@@ -30,7 +30,7 @@ def open_agent(model: Model) -> Iterator[tuple[Agent, FakeSite]]:
         library, loader = open_sources([site.origin])
         site.forget()
         conversation = Conversation(library, source_loader=loader)
-        yield Agent(conversation, model, KeywordSearcher(library), AgentOptions(sends_hits=True)), site
+        yield Agent(conversation, model, Searcher(library), AgentOptions(sends_hits=True)), site
 
 
 @pytest.mark.parametrize("is_offline", [False, True])
@@ -60,7 +60,7 @@ async def test_a_question_about_a_further_link_to_a_page_is_answered_from_the_pa
         conversation = Conversation(library, source_loader=loader)
         one, two = (node_id for node_id in library.walk() if library.node(node_id).link_url)
         await conversation.load((one, two), Origin.PERSON)
-        agent = Agent(conversation, NoModel(), KeywordSearcher(library))
+        agent = Agent(conversation, NoModel(), Searcher(library))
         exchange = await agent.ask("How many minutes does the lamp take?", AskOptions(within=two))
     assert exchange is not None
     assert "It takes 12 minutes." in exchange.answer

@@ -19,8 +19,7 @@ from roamtui.conversation.update import AskOptions
 from roamtui.errors import ModelError
 from roamtui.models.search_models import BackgroundLoop, ModelReranker
 from roamtui.search.base import Hit, RetrievalOptions, SearchServices
-from roamtui.search.hybrid import make_searcher
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.agent.asking import MANUAL, answer, expanding, make_agent, model_of, saying
 from tests.conversation.conversations import FakeApprover, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -132,7 +131,7 @@ async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
     library = make_library(MANUAL)
     both_have_paid = Barrier(2, timeout=60)
 
-    class PaidSearcher(KeywordSearcher):
+    class PaidSearcher(Searcher):
         @override
         def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
             background.meter.add(Usage(input_tokens=len(query), cost_usd=0.001 * len(query)))

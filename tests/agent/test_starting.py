@@ -14,7 +14,7 @@ from roamtui.document.library import Library
 from roamtui.errors import StoreError
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.agent.asking import (
     FakeSearcher,
     answer,
@@ -47,7 +47,7 @@ UNCLEAR = "What is shallow there?"
 def _make_agent(text: str = TEXT) -> Agent:
     """Return an agent whose questions come with search results."""
     agent = make_agent(text=text, options=AgentOptions(sends_hits=True))
-    agent.search.searcher = KeywordSearcher(agent.conversation.state.library)
+    agent.search.searcher = Searcher(agent.conversation.state.library)
     return agent
 
 

@@ -22,7 +22,7 @@ from roamtui.outline.structure import get_canonical_id
 from roamtui.retrieval.also_found import WORDS_LENGTH_MAX
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.case_files import read_rows
@@ -180,7 +180,7 @@ def test_the_prompt_and_the_tools_have_at_most_750_tokens() -> None:
 
 async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -> None:
     sections = "".join(f"## Bird {number}\n\n{'It eats fish and mice there. ' * 60}\n\n" for number in range(9))
-    agent = make_agent(text=f"# Birds\n\n{sections}", searcher=KeywordSearcher(make_library(f"# Birds\n\n{sections}")))
+    agent = make_agent(text=f"# Birds\n\n{sections}", searcher=Searcher(make_library(f"# Birds\n\n{sections}")))
     queries = ("fish", "mice", "fish and mice")
     model_of(agent).add_replies(
         ScriptedReply(calls=tuple(("search_sections", {"query": query}) for query in queries)),
@@ -197,7 +197,7 @@ async def test_the_searches_of_a_step_share_a_budget_and_bring_only_new_text() -
 async def test_a_search_of_several_wordings_lists_what_each_of_them_finds() -> None:
     parts = {"Food": "Herons eat fish.", "Nests": "They breed in trees.", "Filler": "Words. " * 4_000}
     text = "# Birds\n\n" + "".join(f"## {title}\n\n{words}\n\n" for title, words in parts.items())
-    agent = make_agent(text=text, searcher=KeywordSearcher(make_library(text)))
+    agent = make_agent(text=text, searcher=Searcher(make_library(text)))
     await ask(
         agent,
         "?",

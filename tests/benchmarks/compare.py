@@ -28,7 +28,7 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import find_data_dir
 
@@ -118,7 +118,7 @@ def _find_share(gold_text: str, words: Sequence[str]) -> float:
     return best / len(gold) if gold else 1.0
 
 
-def _ask(library: Library, searcher: KeywordSearcher, question: str) -> str:
+def _ask(library: Library, searcher: Searcher, question: str) -> str:
     """Return the first message of a question without the question."""
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
     asyncio.run(Agent(Conversation(library), model, searcher, AgentOptions(sends_hits=True)).ask(question))
@@ -146,7 +146,7 @@ def compare_set(name: str) -> str:
     for source, asked in by_source.items():
         start = _measure_seconds()
         library = open_library((str(source),))
-        searcher = KeywordSearcher(library)
+        searcher = Searcher(library)
         searcher.search("index")
         opened = _measure_seconds()
         plain = PlainSearch([*read_chunks(source)])

@@ -10,7 +10,7 @@ from roamtui.errors import ModelError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
 from roamtui.models.base import Model
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
@@ -26,7 +26,7 @@ async def _measure(
         docs=docs,
         scope=scope,
         open_library=lambda path: open_library((str(path),)),
-        make_searcher=KeywordSearcher,
+        make_searcher=Searcher,
         model=model,
     )
     return await run_questions(plan, asked, lambda *_: None)

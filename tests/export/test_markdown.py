@@ -22,7 +22,7 @@ from roamtui.quotes.claims import parse_source_line, read_claims, read_quotation
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import format_source_line
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from roamtui.text import Span
 from tests.conversation.conversations import Recorder, find
@@ -169,7 +169,7 @@ def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:
 def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() -> None:
     text = "# Lamps\n\nThe lamps are:\n\n| Lamp | Lit at |\n|---|---|\n| North | nine |\n| South | ten |\n"
     library = build_library(RawText(text=text, source="x.md", name="x"))
-    agent = Agent(Conversation(library), make_model("offline"), KeywordSearcher(library))
+    agent = Agent(Conversation(library), make_model("offline"), Searcher(library))
     asyncio.run(agent.ask("When is the south lamp lit?"))
     (passage,) = agent.conversation.state.exchanges[0].citations
     exported = render_markdown(agent.conversation.state, "x.md")

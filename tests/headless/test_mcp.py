@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp import CALL_TOKENS_MAX, McpSession
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 from tests.outline.documents import write_words
 from tests.real_documents import PROJECT_DIR
@@ -56,7 +56,7 @@ def list_ids(text: str) -> list[str]:
 
 def open_served() -> McpSession:
     library = open_library((str(HANDBOOK),))
-    return McpSession(lambda: (library, None), KeywordSearcher)
+    return McpSession(lambda: (library, None), Searcher)
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
@@ -130,7 +130,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         reads += 1
         return Bootstrap().open(sources)
 
-    served = McpSession(read, KeywordSearcher, sources)
+    served = McpSession(read, Searcher, sources)
     first = await served.call("search_sections", {"query": "old words"})
     assert "The old words." in first
     ids = list_ids(first)
@@ -165,7 +165,7 @@ async def test_a_change_is_said_after_a_read_that_failed(tmp_path: Path, monkeyp
 async def test_what_changes_before_the_first_call_is_read_again(tmp_path: Path) -> None:
     page = tmp_path / "one.md"
     page.write_text("# One\n\nThe old words.\n", "utf-8")
-    served = McpSession(lambda: Bootstrap().open((str(page),)), KeywordSearcher, (str(page),))
+    served = McpSession(lambda: Bootstrap().open((str(page),)), Searcher, (str(page),))
     await served.open()
     page.write_text("# One\n\nSome newer words.\n", "utf-8")
     found = await served.call("search_sections", {"query": "words"})

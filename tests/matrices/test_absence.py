@@ -23,7 +23,7 @@ from roamtui.headless.mcp import McpSession
 from roamtui.headless.plain_chat import PlainChat
 from roamtui.models.base import Model
 from roamtui.models.registry import NoModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_question
 from roamtui.table.runner import TablePlan, fill_table
 from roamtui.table.store import Row, Table
@@ -64,7 +64,7 @@ class Source:
         library, loader = self.opened
         conversation = Conversation(library, source_loader=loader)
         options = AgentOptions(sends_hits=True)
-        return Agent(conversation, model or ScriptedModel([_REPLY]), KeywordSearcher(library), options)
+        return Agent(conversation, model or ScriptedModel([_REPLY]), Searcher(library), options)
 
 
 @pytest.fixture(scope="module", params=["unread page", "failed file", "page without text", "hidden part", "all read"])
@@ -140,7 +140,7 @@ def _chat_in_lines(source: Source, capture: Capture) -> str:
 def _fill_table(source: Source, model: Model, folder: Path) -> str:
     row = Row(title="birds", source=source.name)
     table = Table(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
-    plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=KeywordSearcher)
+    plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=Searcher)
     asyncio.run(fill_table(table, plan, lambda _run, _cell: None))
     return render_csv(table, folder / "table.csv")
 
@@ -154,7 +154,7 @@ def _table_of_model(source: Source, _capture: Capture) -> str:
 
 
 def _call_mcp(source: Source, tool: str, **arguments: str) -> str:
-    session = McpSession(lambda: source.opened, KeywordSearcher)
+    session = McpSession(lambda: source.opened, Searcher)
     return asyncio.run(session.call(tool, arguments))
 
 

@@ -16,7 +16,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Origin, StopReason
 from roamtui.conversation.update import AskOptions, ExpandSections
 from roamtui.document.library import Library
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.conversation.conversations import check_messages, make_library
 from tests.fakes.counting_model import CountingModel
 from tests.fakes.scripted_model import Reply, ScriptedReply
@@ -89,7 +89,7 @@ def play(
 
     async def run() -> list[tuple[StopReason | None, str]]:
         conversation = Conversation(library, options=OpenSectionOptions(follows_window=True))
-        agent = Agent(conversation, model, KeywordSearcher(library), AgentOptions(sends_hits=True))
+        agent = Agent(conversation, model, Searcher(library), AgentOptions(sends_hits=True))
         for question, replies, opened in asked:
             model.replace_script(replies)
             await conversation.execute(ExpandSections(section_ids=tuple(opened), origin=Origin.PERSON))

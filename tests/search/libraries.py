@@ -6,7 +6,7 @@ from types import MappingProxyType
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 
 
 def make_library(text: str) -> Library:
@@ -23,7 +23,7 @@ def make_folder(texts: Mapping[str, str]) -> Library:
 
 def find_titles(library: Library, query: str, *, limit: int = 10, within: str | None = None) -> list[str]:
     """Return the titles that a new keyword search finds, best first."""
-    hits = KeywordSearcher(library).search(query, limit=limit, within=within)
+    hits = Searcher(library).search(query, limit=limit, within=within)
     return [library.node(hit.section_id).title for hit in hits]
 
 

@@ -7,18 +7,10 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
-from roamtui.search import hybrid
-from roamtui.search.base import (
-    Coverage,
-    EmbeddingPlan,
-    IndexLostError,
-    RetrievalOptions,
-    Searcher,
-    SearchMode,
-    SearchServices,
-)
-from roamtui.search.hybrid import make_searcher
+from roamtui.search import searcher as searching
+from roamtui.search.base import Coverage, EmbeddingPlan, IndexLostError, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
+from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import SectionStore
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
@@ -65,8 +57,8 @@ def _list_titles(searcher: Searcher, query: str, **limits: Any) -> list[str]:  #
 @pytest.fixture
 def is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question wait for one batch, and no library be small."""
-    monkeypatch.setattr(hybrid, "_SECONDS_MAX", -1.0)
-    monkeypatch.setattr(hybrid, "_WHOLE_SECONDS_MAX", -1.0)
+    monkeypatch.setattr(searching, "_SECONDS_MAX", -1.0)
+    monkeypatch.setattr(searching, "_WHOLE_SECONDS_MAX", -1.0)
 
 
 def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: Place) -> None:
@@ -156,7 +148,7 @@ def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: py
     def fail(*_: object) -> None:
         raise IndexLostError("database or disk is full")
 
-    monkeypatch.setattr(hybrid, "_SAVED_AT_ONCE", 4)
+    monkeypatch.setattr(searching, "_SAVED_AT_ONCE", 4)
     monkeypatch.setattr(SectionStore, "save", fail)
     searcher = place.open(HashedEmbedder())
     assert _list_titles(searcher, "bicycle")[:2] == ["Fees", "Bicyclists"]

@@ -9,8 +9,8 @@ import pytest
 from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.models.local_embedder import find_installed_embedder
-from roamtui.search.base import RetrievalOptions, Searcher, SearchServices
-from roamtui.search.hybrid import make_searcher
+from roamtui.search.base import RetrievalOptions, SearchServices
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.real_documents import PROJECT_DIR
 
 pytest.importorskip("onnxruntime")

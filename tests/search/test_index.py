@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.index import IndexLocation, SectionIndex
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.keyword import KeywordRanker
 from roamtui.search.section_store import SUMMARIES, VERSION, SectionStore, load_summaries
 from tests.search.libraries import make_folder, make_library
 
@@ -60,8 +60,11 @@ class _IndexFolder:
         self.warnings: list[str] = []
         self.location = IndexLocation(folder=folder / "indexes", on_warning=self.warnings.append, stores_small=True)
 
-    def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
-        return KeywordSearcher(library, location=self.location)
+    def open(self) -> KeywordRanker:
+        return KeywordRanker(self.location)
+
+    def index(self) -> SectionIndex:
+        return self.open().get_index(_FRUIT_LIBRARY)
 
     @property
     def path(self) -> Path:
@@ -75,27 +78,26 @@ def folder(tmp_path: Path) -> _IndexFolder:
     return _IndexFolder(tmp_path)
 
 
-def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
-    library = searcher.prepare().library
-    return [library.node(hit.section_id).title for hit in searcher.search(query)]
+def _finds(ranker: KeywordRanker, query: str, library: Library = _FRUIT_LIBRARY) -> list[str]:
+    return [library.node(hit.section_id).title for hit in ranker.rank(library, query, 10, None, ()).hits]
 
 
 def test_only_the_owner_can_read_the_file(folder: _IndexFolder) -> None:
-    folder.open().prepare()
+    folder.index()
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.path.parent.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize(("kept", "filling"), [(0, b"garbage "), (20, b"garbage "), (4_096, b"\xff")])
 def test_a_damaged_file_is_replaced_with_a_warning(folder: _IndexFolder, kept: int, filling: bytes) -> None:
-    folder.open().prepare()
+    folder.index()
     data = folder.path.read_bytes()
     folder.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
     _check_that_memory_replaces_it_once(folder, folder.open())
 
 
 def test_reading_summaries_waits_for_no_writer_and_changes_nothing(folder: _IndexFolder) -> None:
-    folder.open().prepare().store.save(SUMMARIES, {"digest": "Paid for."})
+    folder.index().store.save(SUMMARIES, {"digest": "Paid for."})
     with closing(sqlite3.connect(folder.path, isolation_level=None)) as writer:
         writer.execute(f"PRAGMA user_version = {VERSION + 1}")
         writer.execute("BEGIN IMMEDIATE")
@@ -105,7 +107,7 @@ def test_reading_summaries_waits_for_no_writer_and_changes_nothing(folder: _Inde
 
 
 def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _IndexFolder) -> None:
-    store = folder.open().prepare().store
+    store = folder.index().store
     store.save(SUMMARIES, {"digest": "Fruit that was paid for."})
     store.save("embedder", {"digest": b"vector"})
     store.close()
@@ -114,48 +116,47 @@ def test_a_file_of_another_version_keeps_its_summaries_and_vectors(folder: _Inde
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
         connection.commit()
     assert load_summaries(folder.path) == {"digest": "Fruit that was paid for."}
-    searcher = folder.open()
-    assert _finds(searcher, "sweet") == ["Dates"]
-    assert _finds(searcher, "another form") == []
-    assert searcher.prepare().store.load("embedder") == {"digest": b"vector"}
+    ranker = folder.open()
+    assert _finds(ranker, "sweet") == ["Dates"]
+    assert _finds(ranker, "another form") == []
+    assert ranker.get_index(_FRUIT_LIBRARY).store.load("embedder") == {"digest": b"vector"}
     assert folder.warnings == []
 
 
 @pytest.mark.parametrize("damage", ["DELETE FROM sections_data WHERE id > 10", "DROP TABLE sections"])
 def test_tables_that_are_damaged_while_in_use_are_filled_again(folder: _IndexFolder, damage: str) -> None:
-    searcher = folder.open()
-    searcher.prepare().store.save(SUMMARIES, {"digest": "Paid for."})
+    ranker = folder.open()
+    ranker.get_index(_FRUIT_LIBRARY).store.save(SUMMARIES, {"digest": "Paid for."})
     with closing(sqlite3.connect(folder.path)) as connection:
         connection.execute(damage)
         connection.commit()
-    _check_that_memory_replaces_it_once(folder, searcher)
+    _check_that_memory_replaces_it_once(folder, ranker)
     assert load_summaries(folder.path) == {"digest": "Paid for."}
 
 
-def _check_that_memory_replaces_it_once(folder: _IndexFolder, searcher: KeywordSearcher) -> None:
-    assert _finds(searcher, "sweet") == ["Dates"]
+def _check_that_memory_replaces_it_once(folder: _IndexFolder, ranker: KeywordRanker) -> None:
+    assert _finds(ranker, "sweet") == ["Dates"]
     assert _finds(folder.open(), "sweet") == ["Dates"]
-    assert folder.open().prepare().store.path == folder.path
+    assert folder.index().store.path == folder.path
     assert ["memory" in warning for warning in folder.warnings] == [True]
 
 
 def test_a_full_disk_means_memory(folder: _IndexFolder) -> None:
-    searcher = folder.open()
-    store = searcher.prepare().store
+    ranker = folder.open()
+    store = ranker.get_index(_FRUIT_LIBRARY).store
     assert isinstance(store, SectionStore)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))
-    searcher.refresh(make_folder({**_FRUIT, "c.md": text}))
-    assert "Title 7" in _finds(searcher, "title 7")
+    library = make_folder({**_FRUIT, "c.md": text})
+    assert "Title 7" in _finds(ranker, "title 7", library)
     assert ["full" in text for text in folder.warnings] == [True]
 
 
 def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: _IndexFolder) -> None:
     first = folder.open()
-    first.prepare()
-    second = folder.open(make_folder({"a.md": "# Apples\n\nGreen.\n"}))
-    assert _finds(second, "green") == ["Apples"]
+    first.get_index(_FRUIT_LIBRARY)
+    assert _finds(folder.open(), "green", make_folder({"a.md": "# Apples\n\nGreen.\n"})) == ["Apples"]
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
     assert ["another program" in text for text in folder.warnings] == [True]
@@ -163,7 +164,7 @@ def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: 
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
     location = IndexLocation(folder=tmp_path)
-    assert KeywordSearcher(_FRUIT_LIBRARY, location=location).prepare().store.path is None
+    assert KeywordRanker(location).get_index(_FRUIT_LIBRARY).store.path is None
     piped = replace(make_library("# One\n"), source="-")
     assert location.get_path(piped) is None
     assert list(tmp_path.iterdir()) == []
@@ -171,4 +172,4 @@ def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
 
 def test_a_large_library_is_stored_on_disk(tmp_path: Path) -> None:
     library = make_library("# One\n\n" + "x" * 2_000_000)
-    assert KeywordSearcher(library, location=IndexLocation(folder=tmp_path)).prepare().store.path is not None
+    assert KeywordRanker(IndexLocation(folder=tmp_path)).get_index(library).store.path is not None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import SNIPPET_LENGTH
 from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, id_of, make_library
@@ -36,7 +36,7 @@ def test_must_is_not_what_a_question_is_about() -> None:
 
 
 def test_a_hit_describes_itself() -> None:
-    hits = KeywordSearcher(HANDBOOK).search("What is a late fee?")
+    hits = Searcher(HANDBOOK).search("What is a late fee?")
     assert hits[0].section_id == id_of(HANDBOOK, "Late fees")
     assert hits[0].snippet == "A late fee is 2 % a month."
     assert hits[0].why == "text rank 1"
@@ -50,7 +50,7 @@ def test_a_hit_describes_itself() -> None:
 )
 def test_a_word_with_something_unseen_inside_is_one_word(word: str) -> None:
     library = make_library(f"# Other\n\nWords that are important.\n\n# Boat\n\nThis is an {word} note. More.\n")
-    hits = KeywordSearcher(library).search("unimportant")
+    hits = Searcher(library).search("unimportant")
     assert library.node(hits[0].section_id).title == "Boat"
     assert hits[0].snippet.startswith("This is an ")
 
@@ -65,23 +65,23 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
 
 
 def test_many_threads_find_the_same() -> None:
-    searcher = KeywordSearcher(HANDBOOK)
+    searcher = Searcher(HANDBOOK)
     queries = ["late fees", "parentel leave", "C++", "work"] * 8
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(searcher.search, queries))
-    assert found == [KeywordSearcher(HANDBOOK).search(query) for query in queries]
+    assert found == [Searcher(HANDBOOK).search(query) for query in queries]
 
 
 def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:
     text = "# Fees\n\nA **zebra** of [ours](x.md) eats `hay`.\n\n| Animal | Hay |\n|---|---|\n| *Okapi* | 5 kg |\n"
-    searcher = KeywordSearcher(make_library(text))
+    searcher = Searcher(make_library(text))
     assert searcher.search("zebra")[0].snippet == "A zebra of ours eats hay."
     assert searcher.search("okapi hay")[0].snippet == "Animal Okapi | Hay 5 kg"
 
 
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
-    snippet = KeywordSearcher(library).search("zebra")[0].snippet
+    snippet = Searcher(library).search("zebra")[0].snippet
     assert len(snippet) <= SNIPPET_LENGTH
     assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
 
@@ -100,13 +100,13 @@ def test_any_text_is_a_query(query: str) -> None:
     assert len(hits) <= 3
 
 
-_SEARCHER = KeywordSearcher(HANDBOOK)
+_SEARCHER = Searcher(HANDBOOK)
 
 
 @given(st.text(max_size=200), st.text(max_size=30))
 def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
-    hits = KeywordSearcher(library).search(query)
+    hits = Searcher(library).search(query)
     assert {hit.section_id for hit in hits} <= set(library.walk())
 
 

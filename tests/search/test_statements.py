@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from tests.case_files import read_case, read_rows
 from tests.search.libraries import find_titles, make_folder, make_library
 
@@ -22,7 +22,7 @@ def test_a_report_that_a_question_is_not_about_is_not_named() -> None:
         return f"# {company} annual report\n\n{company} makes things.\n\n## Balance Sheets\n\n{company}\n\n{_TABLE}"
 
     library = make_folder({f"{name}.md": make_report(name) for name in ("Heron", "Magpie", "Osprey")})
-    hits = KeywordSearcher(library).search("What is the working capital of Magpie?")
+    hits = Searcher(library).search("What is the working capital of Magpie?")
     named = [library.node(hit.section_id).path for hit in hits if hit.is_named]
     assert len(named) == 1
     assert "Magpie" in str(named[0])

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.search.topics import recall_topics
 from tests.case_files import read_case
 from tests.search.libraries import make_library
@@ -15,7 +15,7 @@ _TOWN_LIBRARY = make_library(TOWN)
 
 
 def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
-    hits = KeywordSearcher(_TOWN_LIBRARY).search(query, earlier=earlier)
+    hits = Searcher(_TOWN_LIBRARY).search(query, earlier=earlier)
     return [_TOWN_LIBRARY.node(hit.section_id).path[1:] for hit in hits]
 
 

@@ -9,7 +9,7 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table
 from roamtui.table.store import Table, list_rows, read_table
@@ -73,7 +73,7 @@ def open_one(source: str) -> tuple[Library, None]:
 
 def make_plan(model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> TablePlan:
     options = AgentOptions(sends_hits=True, cost_usd_max=limit_usd)
-    return TablePlan(model=model, open_source=open_one, make_searcher=KeywordSearcher, agent_options=options, jobs=jobs)
+    return TablePlan(model=model, open_source=open_one, make_searcher=Searcher, agent_options=options, jobs=jobs)
 
 
 async def fill(table: Table, model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> tuple[TableRun, Table]:

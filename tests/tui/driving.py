@@ -24,7 +24,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, build_library
 from roamtui.models.base import Model
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp

@@ -14,7 +14,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import open_sources
 from roamtui.markdown.blocks import Link
 from roamtui.models.registry import NoModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -213,7 +213,7 @@ def contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_a_source_is_added_and_asked(contracts: Path, store: ConversationStore) -> None:
     library, loader = Bootstrap().open([str(contracts / "contract.md")])
     session = Conversation(library, store=store, source_loader=loader, open_source=Bootstrap().open_added)
-    agent = Agent(session, NoModel(), KeywordSearcher(library))
+    agent = Agent(session, NoModel(), Searcher(library))
     offered = context_of(agent, options=make_options(list_offers=lambda: OFFERS))
     async with running(app_over(offered), (150, 34)) as ui:
         notice = ui.find_id("Notice")

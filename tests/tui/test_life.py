@@ -29,8 +29,8 @@ from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
-from roamtui.search.base import Coverage, RetrievalOptions, Searcher, SearchServices
-from roamtui.search.hybrid import make_searcher
+from roamtui.search.base import Coverage, RetrievalOptions, SearchServices
+from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView

@@ -12,7 +12,7 @@ from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.launch import AppServices
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.chat_log import NoticeView
@@ -38,7 +38,7 @@ def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
     return make_app(
         library=library,
         loader=loader,
-        searcher=KeywordSearcher,
+        searcher=Searcher,
         reload_library=reload_library,
         reload_on_change=is_watching,
     )

@@ -17,7 +17,7 @@ from roamtui.document.loader import build_library
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
 from roamtui.models.base import ModelRequest
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
@@ -43,7 +43,7 @@ def _answer(title: str, lead: str = "So:") -> ScriptedReply:
 
 
 def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
-    searcher = KeywordSearcher(session.state.library)
+    searcher = Searcher(session.state.library)
     return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
 
@@ -75,7 +75,7 @@ def _export(session: Conversation) -> tuple[str, str]:
 async def _ask_next(session: Conversation) -> ModelRequest:
     """Return what is sent of one more question."""
     model = ScriptedModel([_answer("Steam")])
-    await Agent(session, model, KeywordSearcher(session.state.library)).ask("What now?")
+    await Agent(session, model, Searcher(session.state.library)).ask("What now?")
     return model.requests[0]
 
 

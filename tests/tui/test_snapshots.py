@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from roamtui.models.registry import NoModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -119,12 +119,12 @@ def test_dialects(snap_compare: Compare) -> None:
 
 def test_passages(snap_compare: Compare) -> None:
     """Without a model, the answer is cards. Keys of the selected one are in the last line."""
-    app = _make_still_app(model=NoModel(), searcher=KeywordSearcher)
+    app = _make_still_app(model=NoModel(), searcher=Searcher)
     assert snap_compare(app, terminal_size=_USUAL, run_before=_show_passages)
 
 
 def test_found(snap_compare: Compare) -> None:
-    assert snap_compare(_make_still_app(searcher=KeywordSearcher), terminal_size=_LARGE, run_before=_show_found)
+    assert snap_compare(_make_still_app(searcher=Searcher), terminal_size=_LARGE, run_before=_show_found)
 
 
 def test_conversations(snap_compare: Compare, store: ConversationStore, monkeypatch: pytest.MonkeyPatch) -> None:

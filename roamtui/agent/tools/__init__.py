@@ -16,7 +16,7 @@ from roamtui.models.tool_spec import ToolSpec
 from roamtui.outline.ids import has_only_ids, list_ids
 from roamtui.outline.references import is_known, resolve_name
 from roamtui.retrieval.policy import POLICY
-from roamtui.search.base import Searcher
+from roamtui.search.searcher import Searcher
 from roamtui.text import Span
 
 _ID_KEYS = ("section_ids", "section_id", "ids", "id", "_raw")

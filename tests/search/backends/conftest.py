@@ -8,10 +8,9 @@ import msgspec
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Progress, RetrievalOptions, Searcher, SearchMode, SearchServices
-from roamtui.search.hybrid import make_searcher
+from roamtui.search.base import Progress, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.index import IndexLocation
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
@@ -50,7 +49,7 @@ class Backend:
         if self.options.index is not None:
             self.open(library, SearchMode.VECTOR).prepare(on_progress)
         else:
-            KeywordSearcher(library, location=self.location).prepare(on_progress)
+            Searcher(library, location=self.location).prepare(on_progress)
 
     def open(
         self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None

@@ -6,7 +6,8 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
-from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.base import SearchMode
+from roamtui.search.searcher import Searcher
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder, make_library

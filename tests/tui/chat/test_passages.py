@@ -7,7 +7,7 @@ from roamtui.conversation.events import Origin
 from roamtui.document.loader import build_library, open_sources
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
@@ -30,7 +30,7 @@ BICYCLE = "How much does a bicycle cost?"
 def make_offline_app(options: TuiOptions | None = None, text: str = FERRY) -> RoamApp:
     """Return an app over a text, else the handbook of a ferry, that answers without a model."""
     library = build_library(RawText(text=text, source="ferry.md", name="ferry"))
-    return make_app(library=library, model=NoModel(), searcher=KeywordSearcher, options=options or make_options())
+    return make_app(library=library, model=NoModel(), searcher=Searcher, options=options or make_options())
 
 
 def list_lines(ui: RunningApp) -> list[str]:
@@ -72,7 +72,7 @@ async def test_a_card_of_a_folder_begins_with_its_file(tmp_path: Path) -> None:
             f"{deep}#### Staff\n\nThe harbour of the {name} employs {people} people.\n"
         )
     library, loader = open_sources([str(tmp_path)])
-    app = make_app(library=library, loader=loader, model=NoModel(), searcher=KeywordSearcher)
+    app = make_app(library=library, loader=loader, model=NoModel(), searcher=Searcher)
     async with running(app, (60, 35)) as ui:
         await show_cards(ui, "How many people does the harbour employ?")
         heads = [line[2:].partition(" › ")[0] for line in list_lines(ui) if re.match(r"\d .* › ", line)]

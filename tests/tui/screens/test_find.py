@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
-from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.searcher import Searcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.screens import find as find_module
@@ -23,7 +23,7 @@ from tests.tui.reader.sections import list_marked
 
 
 def make_searching_app(text: str = TEXT) -> RoamApp:
-    return make_app(text=text, searcher=KeywordSearcher)
+    return make_app(text=text, searcher=Searcher)
 
 
 async def find(ui: RunningApp, words: str, *keys: str) -> FindDialog:

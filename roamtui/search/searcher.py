@@ -1,4 +1,4 @@
-"""`make_searcher`, and `HybridSearcher`: words and meaning, in one order."""
+"""`Searcher`: finds sections by words, by meaning, or by both in one order."""
 
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,12 +20,11 @@ from roamtui.search.base import (
     Progress,
     Ranking,
     RetrievalOptions,
-    Searcher,
     SearchMode,
     SearchServices,
 )
 from roamtui.search.index import IndexLocation
-from roamtui.search.keyword import CANDIDATES, KeywordSearcher, add_snippets
+from roamtui.search.keyword import CANDIDATES, KeywordRanker, add_snippets
 from roamtui.search.lance import LanceStore
 from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
@@ -69,25 +68,12 @@ def make_searcher(
     options: RetrievalOptions,
     services: SearchServices | None = None,
     location: IndexLocation | None = None,
-) -> Searcher | None:
-    """Return a new searcher for `library`, or None if search is off.
-
-    Raises:
-        UsageError: Only vectors are to be searched, and there is no embedder.
-    """
-    if options.mode is SearchMode.OFF:
-        return None
-    services = services or SearchServices()
-    if options.mode is SearchMode.KEYWORD:
-        services = replace(services, embedder=None)
-    if options.mode is SearchMode.VECTOR and services.embedder is None:
-        raise UsageError("the mode vector needs an embedder. Name one with --embedder, or use another mode.")
-    if location is not None and services.embedder is not None:
-        location = replace(location, stores_small=True)
-    return HybridSearcher(library, KeywordSearcher(library, location=location), options, services)
+) -> "Searcher | None":
+    """Return a new searcher for `library`, or None if search is off. See `Searcher`."""
+    return None if options.mode is SearchMode.OFF else Searcher(library, options, services, location)
 
 
-class HybridSearcher:
+class Searcher:
     """Finds sections of one library by words, by meaning, or by both. Thread-safe.
 
     It adds neighbours of what it found, has a model rerank the hits, and keeps to a limit, as the options
@@ -95,10 +81,29 @@ class HybridSearcher:
     """
 
     def __init__(
-        self, library: Library, words: KeywordSearcher, options: RetrievalOptions, services: SearchServices
+        self,
+        library: Library,
+        options: RetrievalOptions | None = None,
+        services: SearchServices | None = None,
+        location: IndexLocation | None = None,
     ) -> None:
+        """Search `library`. Its index is stored in `location`, if it is large or holds vectors.
+
+        Raises:
+            UsageError: Only vectors are to be searched, and there is no embedder.
+        """
+        options = options or RetrievalOptions()
+        services = services or SearchServices()
+        if options.mode is SearchMode.KEYWORD:
+            services = replace(services, embedder=None)
+        if options.mode is SearchMode.VECTOR and services.embedder is None:
+            raise UsageError(
+                "the mode vector needs an embedder. Name one with --embedder, or use another mode."
+            )
+        if location is not None and services.embedder is not None:
+            location = replace(location, stores_small=True)
         self._library = library
-        self._words = words
+        self._words = KeywordRanker(location)
         self._options = options
         self._services = services
         self._needs_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
@@ -113,16 +118,20 @@ class HybridSearcher:
 
     @property
     def coverage(self) -> Coverage:
-        """What of the library can be compared by meaning so far. See `Searcher`."""
+        """What of the library can be compared by meaning so far."""
         vectors = self._vectors
         return Coverage() if vectors is None else Coverage(vectors.count_compared(), len(vectors))
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on. See `Searcher`."""
+        """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
         self._library = library
 
     def prepare(self, on_progress: Progress | None = None) -> None:
-        """Bring all indexes up to date now. See `Searcher`."""
+        """Bring all indexes up to date before the first search, in a thread: it may take minutes.
+
+        If `on_progress` raises an error, what was embedded so far is kept, and a later call continues with
+        that. The words of all files are indexed together or, after an error, not at all.
+        """
         with self._lock:
             self._update_indexes(on_progress)
         if not self._needs_vectors:
@@ -135,7 +144,7 @@ class HybridSearcher:
         self.embed_all(on_progress)
 
     def plan_embedding(self) -> EmbeddingPlan | None:
-        """Return what a server would have to embed. See `Searcher`."""
+        """Return what a server would have to embed, or None if nothing is missing or no server is asked."""
         embedder = self._services.embedder
         if embedder is None or embedder.is_local:
             return None
@@ -149,7 +158,7 @@ class HybridSearcher:
         return EmbeddingPlan(embedder=embedder.name, sections=sections, tokens=tokens, cost_usd=cost)
 
     def embed_all(self, on_progress: Progress | None = None) -> None:
-        """Embed everything that is missing. See `Searcher`."""
+        """Embed everything that is missing, also by a server. Interruptions are handled as by `prepare`."""
         report = on_progress or self._services.progress or (lambda *_: None)
         total = 0
         vectors: VectorIndex | None = None
@@ -171,7 +180,10 @@ class HybridSearcher:
                 self._save(vectors)
 
     def embed_ahead(self, first: Sequence[str] = ()) -> bool:
-        """Embed a little text ahead of searches. See `Searcher`."""
+        """Embed a little text on this machine ahead of searches, for a few tenths of a second.
+
+        What the last search found comes first, then the sections `first`. Return whether some may be left.
+        """
         embedder = self._services.embedder
         if embedder is None or not embedder.is_local:
             return False
@@ -185,7 +197,10 @@ class HybridSearcher:
             return vectors is not None and vectors.missing > 0
 
     def compare(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how near each text is to a query in meaning. See `Searcher`."""
+        """Return how near each text is to a query in meaning, as cosines; none without a local embedder.
+
+        It takes some hundredths of a second for each text.
+        """
         embedder = self._services.embedder
         if embedder is None or not embedder.is_local or not self._knows_language(query) or not texts:
             return ()
@@ -200,9 +215,19 @@ class HybridSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, best first. See `Searcher`.
+        """Return up to `limit` hits, best first.
 
         There are none for a blank query, and if nothing shares a content word with it or is near in meaning.
+
+        Args:
+            query: Any text.
+            limit: Maximum number of hits.
+            within: Id of the section to search with its subsections, or None for the whole library.
+            earlier: Earlier messages of the person and the model, oldest first. The search favours their
+                topics if the query is a follow-up.
+
+        Raises:
+            UnknownSectionError: There is no section `within`.
         """
         options = self._options
         limit = min(limit, options.limit or limit)
@@ -212,7 +237,9 @@ class HybridSearcher:
             vectors = self._update_indexes()
             if not query.strip() or limit < 1:
                 return ()
-            ranking = self._words.rank(query, limit=max(limit, CANDIDATES), within=within, earlier=earlier)
+            library = self._indexed_library
+            assert library is not None, "it was just indexed"
+            ranking = self._words.rank(library, query, max(limit, CANDIDATES), within, earlier)
             similarities = {} if vectors is None else self._compare(query, ranking, vectors, within)
         has_subject = not ranking.topics and not ranking.matcher.is_vague
         is_near = bool(ranking.hits) or max(similarities.values(), default=0.0) >= NEAR_SIMILARITY_MIN
@@ -227,8 +254,7 @@ class HybridSearcher:
     def _update_indexes(self, on_progress: Progress | None = None) -> VectorIndex | None:
         library = self._library
         if self._indexed_library is not library:
-            self._words.refresh(library)
-            store = self._words.prepare(on_progress).store
+            store = self._words.get_index(library, on_progress).store
             self._vectors = self._open_vectors(library, store)
             self._indexed_library = library
         return self._vectors

@@ -9,9 +9,9 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
-from roamtui.search import hybrid
-from roamtui.search.base import RetrievalOptions, Searcher, SearchMode, SearchServices
-from roamtui.search.hybrid import make_searcher
+from roamtui.search import searcher as searching
+from roamtui.search.base import RetrievalOptions, SearchMode, SearchServices
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.case_files import read_case
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
@@ -59,7 +59,7 @@ def test_a_neighbour_names_its_origin() -> None:
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
     reranker = ScriptedReranker((1,))
     plain = _find(_make({}), "late fees")
-    monkeypatch.setattr(hybrid, "_RERANKED_COUNT", 2)
+    monkeypatch.setattr(searching, "_RERANKED_COUNT", 2)
     searcher = _make({"rerank": "on"}, reranker=reranker)
     hits = searcher.search("late fees")
     assert [HANDBOOK.node(hit.section_id).title for hit in hits] == [plain[1], plain[0], *plain[2:]]
