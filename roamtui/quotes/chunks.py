@@ -232,7 +232,7 @@ def _list_letters(text: str) -> Iterator[str]:
         if run:
             yield run
             run = ""
-        is_leading_dash = character == "-" and not index
+        is_leading_dash = not text[: index + 1].strip("-")
         if is_leading_dash or category in {"Sm", "Sc", "So"} or character in _MEANINGFUL:
             yield character
     if run:
