@@ -227,19 +227,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
             return conversation_id or ""
         if not conversation_id:
-            summaries = store.list(get_source_key(library))
-            latest = next((summary for summary in summaries if summary.is_continuable), None)
-            if latest is None:
-                raise UsageError(
-                    f"no conversation about this document can be continued.{store.format_damaged()} "
-                    "To start one, leave out --continue."
-                )
-            damaged = [summary.id for summary in summaries[: summaries.index(latest)] if summary.problem]
-            if damaged:
-                self.on_warning(
-                    f"The newest conversation, {damaged[0]}, is damaged, so the one before it was resumed. "
-                    f"To see what can be read of the damaged one, use `--conversation {damaged[0]}`."
-                )
+            latest, warning = store.find_latest(get_source_key(library))
+            if warning:
+                self.on_warning(warning)
             return latest.id
         source = store.load(conversation_id).source
         # a missing one may be this document, moved or renamed

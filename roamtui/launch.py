@@ -170,7 +170,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
-            saved_id = self.conversation_id or store.find_latest().id
+            saved_id = self.conversation_id or store.find_latest()[0].id
             source = store.load(saved_id).source
             if is_source_missing(source):
                 name = sanitise_line(display_path(source)) or "which its log does not name"

@@ -45,6 +45,10 @@ _ID_LENGTH_MAX = 60
 _TORN = "The last change of this conversation was cut off on disk, and is left out."
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
+_LATER_DAMAGED = (
+    "The newest conversation, {0}, is damaged, so the one before it was resumed."
+    " To see what can be read of the damaged one, use `--conversation {0}`."
+)
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
 """Takes the place of the document if a conversation is read without its document."""
@@ -276,8 +280,8 @@ class ConversationStore:
         """Return the last state of a conversation, without its document."""
         return self.read(conversation_id).ended_state
 
-    def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or only those about one source, the last used one first.
+    def list(self) -> tuple[ConversationSummary, ...]:
+        """Return all conversations, the last used one first.
 
         An unreadable log has a summary that says so. A log without a question is left out.
         """
@@ -292,7 +296,7 @@ class ConversationStore:
                     if summary is not None and (summary.questions or summary.problem):
                         summaries.append((status.st_mtime_ns, summary))
         summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
-        return tuple(summary for _, summary in summaries if source in (None, summary.source))
+        return tuple(summary for _, summary in summaries)
 
     def mark_used(self, conversation_id: str) -> bool:
         """Make a conversation the last used one. Return False if it is not saved."""
@@ -302,25 +306,30 @@ class ConversationStore:
             os.utime(path, ns=(now, now))
         return path.exists()
 
-    def find_latest(self) -> ConversationSummary:
-        """Return the latest answered conversation that is not damaged and whose source can be read again.
+    def find_latest(self, source: str | None = None) -> tuple[ConversationSummary, str]:
+        """Return the latest conversation that can be continued, and a warning if a later one is damaged.
+
+        Without a `source`, it is one of the app, and about any document that can be read again.
 
         Raises:
             UsageError: There is no such conversation.
         """
-        for summary in self.list():
-            is_asked_here = not (summary.is_one_shot or is_standard_input(summary.source))
-            if summary.is_continuable and is_asked_here:
-                return summary
-        raise UsageError(
-            f"no conversation can be continued yet.{self.format_damaged()} Name a document to start one."
-        )
-
-    def format_damaged(self) -> str:
-        """Say how many logs cannot be read, in a sentence after a space. Empty if all can be."""
-        damaged = sum(bool(summary.problem) for summary in self.list())
+        summaries = self.list()
+        damaged_id = ""
+        for summary in summaries:
+            is_meant = not (summary.is_one_shot or is_standard_input(summary.source))
+            if source is not None:
+                is_meant = summary.source == source
+            if is_meant and summary.is_continuable:
+                return summary, _LATER_DAMAGED.format(damaged_id) if damaged_id else ""
+            if is_meant and summary.problem:
+                damaged_id = damaged_id or summary.id
+        about = "" if source is None else " about this document"
+        damaged = sum(bool(summary.problem) for summary in summaries)
         count = format_count(damaged, "saved conversation")
-        return f" {count} cannot be read: `roamtui conversations` says why." if damaged else ""
+        problem = f" {count} cannot be read: `roamtui conversations` says why." if damaged else ""
+        advice = "To start one, name a document and leave out --continue."
+        raise UsageError(f"no conversation{about} can be continued.{problem} {advice}")
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""

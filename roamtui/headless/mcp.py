@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from roamtui.agent.specs import list_served_specs
 from roamtui.agent.tool_calls import TOOLS
 from roamtui.agent.tools import ToolContext, outline, quotes
-from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, load_files
@@ -91,7 +90,7 @@ class McpSession:
             raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.')
         async with self._calling:
             library, loader = await asyncio.to_thread(self._refresh)
-            conversation = Conversation(library, options=OpenSectionOptions(), source_loader=loader)
+            conversation = Conversation(library, source_loader=loader)
             context = ToolContext(
                 conversation=conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX
             )

@@ -19,7 +19,7 @@ from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions, ChooseAnswer
-from roamtui.errors import StoreError
+from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -181,7 +181,9 @@ def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
     problems = {summary.id: summary.problem for summary in store.list()}
     assert problems["aaa"] == ""
     assert "is damaged" in problems["bbb"]
-    assert store.find_latest().id == "aaa"
+    latest, warning = store.find_latest()
+    assert latest.id == "aaa"
+    assert "bbb, is damaged" in warning
     if can_be_read:
         log, _, warning = store.open("bbb")
         log, state, warning = store.open("bbb")
@@ -241,12 +243,13 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     for name, question in (("aaa", "First?"), ("bbb", "Second?")):
         _save(store, Recorder(name).ask(question))
     assert [summary.title for summary in store.list()] == ["Second?", "First?"]
-    assert [summary.id for summary in store.list("manual.md")] == ["bbb", "aaa"]
     assert store.mark_used("aaa"), "a person left it last"
-    assert store.find_latest().id == "aaa"
+    assert store.find_latest()[0].id == "aaa"
     assert not store.mark_used("ccc")
     assert store.mark_used("bbb")
-    assert store.list("other.md") == ()
+    assert store.find_latest("manual.md")[0].id == "bbb"
+    with pytest.raises(UsageError, match="about this document"):
+        store.find_latest("other.md")
     assert "Because." in store.list()[-1].text
     store.delete("bbb")
     assert [summary.id for summary in store.list()] == ["aaa"]
