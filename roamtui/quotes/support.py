@@ -22,7 +22,7 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.markdown.units import UnitKind, split_sentences
 from roamtui.outline.labels import list_titles
 from roamtui.quotes.surroundings import find_surroundings
-from roamtui.quotes.verdicts import make_citation
+from roamtui.quotes.verdicts import list_marks, make_citation
 from roamtui.retrieval.missing import list_absent
 from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import Bounds, Span
@@ -113,12 +113,16 @@ def find_support(
     citations: list[Citation] = []
     unsourced: list[Bounds] = []
     asked = _list_numbers(question)
+    characters = [*answer]
+    for mark in list_marks(answer, quoted, library):
+        characters[mark.start : mark.end] = " " * (mark.end - mark.start)
     for start, end in _list_claims(answer):
-        if is_not_found(answer[start:end]) or any(
+        words = "".join(characters[start:end])
+        is_quoted = any(
             citation.start < end and start < max(citation.end, citation.start + 1) for citation in quoted
-        ):
+        )
+        if is_quoted or is_not_found(words) or not any(map(str.isalnum, words)):  # ids claim nothing
             continue
-        words = answer[start:end]
         absent = [*_find_absent(words, text, asked, question)]
         citations += (
             replace(

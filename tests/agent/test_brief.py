@@ -97,6 +97,13 @@ async def test_a_number_that_stands_nowhere_is_false_and_the_nearest_passages_fo
     assert agent.conversation.state.exchanges[-1].reply == "The yacht pays £75, says Captain Ahab."
 
 
+async def test_an_id_that_is_repeated_is_no_quote() -> None:
+    reply = saying("It costs two euros a day [{Fees}]. [{Fees}]. [{Fees}].\n\n[{Fees}]\n[{Fees}]")
+    last = await answer(make_agent([reply], window_tokens=3_000))
+    assert {citation.quote for citation in last.citations} == {None}
+    assert last.unsourced == ()
+
+
 @pytest.mark.parametrize("reply", ["Not found: the text does not say it.", "yes", "I do not know."])
 async def test_the_passages_follow_an_answer_without_a_source_and_are_never_sent_back(reply: str) -> None:
     agent = ask_small(reply, "At 08:30.")
