@@ -169,13 +169,14 @@ class WorkerProcess:
 
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None
-        # a line that is no frame: something else wrote to the pipe
-        with suppress(ConnectionError, ValueError, KeyError, TypeError):
+        try:
             while line := await process.stdout.readline():
                 frame = json.loads(line)
                 if frames := self._frames_by_job.get(frame["id"]):
                     frames.put_nowait(frame)
-        self._kill(process)
+        except (ConnectionError, ValueError, KeyError, TypeError):
+            self._kill(process)  # a line is no frame: something else wrote to the pipe
+        self._send_no_more(process)  # killing a process that has ended makes asyncio print that it was lost
         await process.wait()
 
     async def _wait_for_exit(self) -> None:
@@ -183,15 +184,18 @@ class WorkerProcess:
             await asyncio.wait((self._reader_task,))  # unlike await, it does not cancel the task
 
     def _kill(self, process: Process) -> None:
-        """End a process. Every waiting job learns that no more events will come."""
+        with suppress(ProcessLookupError):
+            process.kill()
+        self._send_no_more(process)
+
+    def _send_no_more(self, process: Process) -> None:
+        """Close the input of a process, which ends it. Every waiting job learns that no more events come."""
         if process is self._process:
             self._process = None
             assert process.stdin is not None
             process.stdin.close()
             for frames in self._frames_by_job.values():
                 frames.put_nowait(None)
-        with suppress(ProcessLookupError):
-            process.kill()
 
 
 async def _send(process: Process, frame: Mapping[str, object]) -> None:
