@@ -68,8 +68,13 @@ async def stream_completion(
             stream = await litellm.acompletion(**arguments, timeout=timeout)
         chunks = aiter(stream)
         while True:
-            async with asyncio.timeout_at(deadline):
-                chunk = await anext(chunks, None)
+            try:
+                async with asyncio.timeout_at(deadline):
+                    chunk = await anext(chunks, None)
+            except Exception:
+                if not _has_finish_reason(stream):
+                    raise
+                break  # nothing but the token counts was missing
             if chunk is None:
                 break
             for event in reply.feed(chunk):
@@ -77,6 +82,8 @@ async def stream_completion(
             if reply.has_news:
                 received.end_piece()
                 deadline = get_time() + job.options.gap_seconds
+            elif _has_finish_reason(stream):
+                deadline = min(deadline, get_time() + job.options.connect_seconds)
         for event in reply.finish(stream):
             yield event
     finally:
@@ -210,9 +217,7 @@ class _ReplyAssembler:
         """
         # Without a finish reason from the provider, litellm invents "stop"; without token counts, it
         # estimates them.
-        names = ("received_finish_reason", "intermittent_finish_reason")
-        reasons = [getattr(stream, name, None) for name in names]
-        if not any(reasons) and hasattr(stream, "received_finish_reason"):
+        if not _has_finish_reason(stream) and hasattr(stream, "received_finish_reason"):
             raise UnfinishedReplyError
         calls = self._calls.finish()
         yield from map(ToolCallReceived, calls)
@@ -221,6 +226,12 @@ class _ReplyAssembler:
         if (usage := read_usage(self._usage, is_counted=is_counted)) is not None:
             yield UsageReported(usage)
         yield ReplyFinished("stop" if calls else _FINISH_REASONS.get(self._finish_reason, "stop"))
+
+
+def _has_finish_reason(stream: Any) -> bool:  # noqa: ANN401
+    """Return whether the provider has said that the reply is whole, or why it is not."""
+    names = ("received_finish_reason", "intermittent_finish_reason")
+    return any(getattr(stream, name, None) for name in names)
 
 
 def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN401

@@ -90,7 +90,7 @@ def to_failure(error: BaseException, resolved: ResolvedModel, environ: Mapping[s
                 return ModelFailure(reason=reason, advice=advice)
             case ReplyTooLargeError():
                 reason = f"{resolved.title} sent a reply that is too large"
-                return ModelFailure(reason=reason, advice=_ASK_AGAIN)
+                return ModelFailure(reason=reason, advice=_ASK_AGAIN, may_cost=True)
             case ssl.SSLCertVerificationError(verify_message=str(problem)):
                 reason = f"{where} has no valid certificate ({_clean(problem, environ).rstrip('.')})"
                 return ModelFailure(reason=reason, advice=_CHECK_CERTIFICATE)
@@ -187,11 +187,12 @@ def _explain_overflow(model: str, text: str, resolved: ResolvedModel) -> ModelFa
 
 def _find_words(chain: Sequence[BaseException], text: str, environ: Mapping[str, str]) -> str:
     """Return what a server says about its failure, after a colon; empty if it only repeats the status."""
-    bodies = (getattr(error, "body", None) for error in chain)
+    bodies = [getattr(error, "body", None) for error in chain]
     messages = (body.get("message") for body in bodies if isinstance(body, dict))
     message = next((str(message) for message in messages if message), "") or _find_json_message(text)
-    if not message and not _list_http_errors(chain):
-        message = str(chain[-1]) or type(chain[-1]).__name__  # sent within a reply
+    if not message and not _list_http_errors(chain):  # sent within a reply
+        texts = (body for body in bodies if isinstance(body, str))
+        message = next(texts, "") or str(chain[-1]) or type(chain[-1]).__name__
     words = _clean(_ERROR_PREFIX.sub("", message), environ).rstrip(".")
     return f": {words}" if words else ""
 

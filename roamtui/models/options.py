@@ -23,6 +23,7 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     """Seconds to wait between two pieces of a reply."""
     retries: int = 3
     connect_seconds: float = 10.0
+    """Seconds to wait for a connection, and for the token counts after a whole reply."""
     cancel_seconds: float = 0.08
     """Longest wait for a cancelled reply to end. Then the process is killed, so that cancelling takes less
     than 100 ms."""

@@ -158,7 +158,8 @@ async def test_a_reply_without_end_is_not_read_and_not_asked_for_again(worker: W
         model = LitellmModel("openai/tiny", api_base=server.origin, options=OPTIONS, worker=worker)
         await model.start()
         pid = worker.pid
-        with pytest.raises(ModelError, match=r"sent a reply that is too large\. Ask again"):
+        with pytest.raises(ModelError, match=r"sent a reply that is too large\. Ask again") as caught:
             await collect(model)
+        assert caught.value.may_cost
         assert server.paths.count("/v1/chat/completions") == 1
     assert worker.pid == pid

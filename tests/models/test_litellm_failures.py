@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, RetryPending, TextDelta
+from roamtui.models.base import ModelEvent, ReplyFinished, RetryPending, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
 from tests.case_files import read_rows
@@ -146,6 +146,45 @@ async def test_a_provider_that_sends_only_empty_pieces_is_given_up(worker: Worke
         async with asyncio.timeout(60):
             error = await fail(LitellmModel("openai/x", api_base=server.url, options=options, worker=worker))
     assert "timed out" in str(error)
+
+
+class BadEnd(FakeOpenAIServer):
+    """Says that a reply is whole, sends one more thing, and then never ends."""
+
+    last = b""
+
+    @override
+    def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
+        yield next(super().final_pieces(reply, body))
+        yield self.last
+        while not self.closing.wait(0.01):
+            yield b": still here\n\n"
+
+
+@pytest.mark.parametrize("last", [b": nothing\n\n", b'data: {"usage": {"prompt_tokens": "many"}}\n\n', b"data: {\n\n"])
+async def test_a_reply_that_its_server_called_whole_is_taken(worker: WorkerProcess, last: bytes) -> None:
+    options = replace(OPTIONS, connect_seconds=0.3)
+    with BadEnd(FakeReply(text="All of it.", chunk_size=100)) as server:
+        server.last = last
+        async with asyncio.timeout(30):
+            model = LitellmModel("openai/x", api_base=server.url, options=options, worker=worker)
+            events = await collect(model)
+    assert events == [TextDelta("All of it."), ReplyFinished("stop")]
+
+
+class ErrorWithin(FakeOpenAIServer):
+    """Reports an error in the form of Ollama within a reply."""
+
+    @override
+    def pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
+        yield b'data: {"error": "the GPU is gone"}\n\n'
+
+
+async def test_the_words_of_an_error_within_a_reply_are_passed_on(worker: WorkerProcess) -> None:
+    options = replace(OPTIONS, retries=0)
+    with ErrorWithin(FakeReply()) as server:
+        error = await fail(LitellmModel("openai/x", api_base=server.url, options=options, worker=worker))
+    assert "(500: the GPU is gone)" in str(error)
 
 
 @pytest.mark.parametrize(("name", "sentence"), read_rows("models/failures", "unaskable"))
