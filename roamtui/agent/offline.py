@@ -1,19 +1,24 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. One score of their passages decides between three outcomes: an answer, the nearest
-passages, which are not said to answer, and "Not found", without a passage.
+Search proposes sections. There are three outcomes: passages of a section that have all words of the question,
+which counts as answered, the nearest passages, and "Not found", without a passage. Only a person can tell
+whether a passage answers, so each section says which words of the question its passages lack.
 """
 
 import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
 
 from msgspec.structs import replace
 
 from roamtui.agent.first_request import list_history_texts, make_search_event
+from roamtui.agent.presentation import (
+    find_passage_statement,
+    format_words_lacked,
+    group_passages,
+    list_words_lacked,
+)
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -26,7 +31,7 @@ from roamtui.conversation.events import (
     ToolCall,
     ToolUse,
 )
-from roamtui.conversation.not_found import UNCERTAIN
+from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parallel import call_in_thread
@@ -37,7 +42,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.answers import FoundPassage, PassageChoice, choose_passages, find_statement
+from roamtui.retrieval.answers import FoundPassage, choose_passages
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.search.base import Hit
@@ -49,7 +54,7 @@ _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 10
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-_NEAREST = f"{UNCERTAIN} These passages are the nearest."
+_NEAREST = f"{UNMATCHED} These are the nearest."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -59,33 +64,39 @@ async def read_offline(
 ) -> tuple[str, tuple[Citation, ...], StopReason]:
     """Answer the current question without a model: open the sections of the best passages, and quote these.
 
-    Return the answer, a citation of each passage, and whether they answer.
+    Return the answer, a citation of each passage, and whether a section's passages have all words of the
+    question.
     """
     questions = [exchange.question for exchange in conversation.state.exchanges]
     completed = complete_follow_up(questions)
     question = questions[-1] if asks_itself(questions[-1]) else completed
     error = "" if searcher is not None else _NO_SEARCH
-    choice = PassageChoice()
+    passages: Sequence[FoundPassage] = ()
     state = conversation.state
     if searcher is not None:
         searcher.refresh(state.library)
     try:
-        hits, choice = await call_in_thread(_find_passages, state, question, searcher)
+        hits, passages = await call_in_thread(_find_passages, state, question, searcher)
     except RoamtuiError as failure:
         error = str(failure)
     else:
         if hits:  # they are no results if none of their passages is near the question
-            found = hits if choice.passages else ()
+            found = hits if passages else ()
             conversation.apply_unsaved(make_search_event(state.library, completed, found))
-        if opened := _list_openable(state.library, choice.passages):
+        if opened := _list_openable(state.library, passages):
             await _open_sections(conversation, searcher, opened)
+    state = conversation.state
+    cited = _cite_passages(passages, state.library)
+    sections = group_passages(cited)
+    has_all_words = any(not list_words_lacked(questions[-1], each, state.library) for each in sections)
+    lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
-    else:
-        lead = await asyncio.to_thread(_write_lead, conversation.state, choice)
-    answer, citations = _write_passages(question, choice.passages, conversation.state.library, lead)
+    elif not has_all_words:
+        lead = await asyncio.to_thread(_write_lead, state, has_passages=bool(cited))
+    answer, citations = _write_passages(questions[-1], cited, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
-    is_nearest = bool(choice.passages) and not choice.is_answer
+    is_nearest = bool(cited) and not has_all_words
     return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
 
 
@@ -97,15 +108,15 @@ async def add_passages(
         return outcome
     try:
         question = state.exchanges[-1].question
-        _, choice = await call_in_thread(_find_passages, state, question, searcher)
+        _, passages = await call_in_thread(_find_passages, state, question, searcher)
     except RoamtuiError:
         return outcome
-    if not choice.passages:
+    if not passages:
         return outcome
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
-    text, passages = _write_passages(question, choice.passages, state.library, lead)
-    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in passages)
+    text, cited = _write_passages(question, _cite_passages(passages, state.library), state.library, lead)
+    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in cited)
     return replace(
         outcome,
         answer=text,
@@ -129,24 +140,24 @@ async def _open_sections(
     await conversation.apply((StepRecorded(step=step),))
 
 
-def _write_lead(state: ConversationState, choice: PassageChoice) -> str:
-    """Say what the passages are worth, and which names stand nowhere. For an answer, it may be empty."""
+def _write_lead(state: ConversationState, *, has_passages: bool) -> str:
+    """Say that no passage has all words, or that nothing was found, and which names stand nowhere."""
     library = state.library
     exchange = state.exchanges[-1]
     missing = state_missing(list_missing(exchange.question, library))
-    if choice.passages:
+    if has_passages:
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
-        return absence if choice.is_answer else f"{_NEAREST} {absence}".rstrip()
+        return f"{_NEAREST} {absence}".rstrip()
     coverage = measure_coverage(library, exchange.within)
     return f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
 
 
 def _find_passages(
     state: ConversationState, question: str, searcher: Searcher | None
-) -> tuple[tuple[Hit, ...], PassageChoice]:
+) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
     """Return the hits of a search for a question, and their best passages."""
     if searcher is None or not extract_query_terms(question):
-        return (), PassageChoice()
+        return (), ()
     hits = search_question(
         searcher,
         [exchange.question for exchange in state.exchanges],
@@ -171,37 +182,46 @@ def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[
     return tuple(wanted)
 
 
-def _write_passages(
-    question: str, passages: Sequence[FoundPassage], library: Library, lead: str
-) -> tuple[str, tuple[Citation, ...]]:
-    """Write passages with their titles and ids, below a sentence if there is one, and cite each."""
-    blocks = [lead] if lead else []
+def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[Citation, ...]:
     citations: list[Citation] = []
-    for section_id, group in groupby(passages, key=attrgetter("section_id")):
-        spans = [passage.span for passage in group]
-        own = library.node(section_id).own_content_span
-        own_text = library.clean_text(own)
-        texts: list[str] = []
-        for span in spans:
-            text = library.clean_text(span).rstrip()
-            is_code = is_in_code(own_text, span.start - own.start)
-            texts.append(text.lstrip("\r\n") if is_code else text.lstrip())  # its indent makes it code
+    for passage in passages:
+        own = library.node(passage.section_id).own_content_span
+        text = library.clean_text(passage.span)
+        is_code = is_in_code(library.clean_text(own), passage.span.start - own.start)
+        quote = text.rstrip().lstrip("\r\n" if is_code else None)  # its indent makes it code
+        first = text.index(quote)
+        span = passage.span.get_part(first, first + len(quote))
+        citation = make_citation(passage.section_id, library, quote=quote, state=QuoteState.EXACT, span=span)
+        citations.append(citation)
+    return tuple(citations)
+
+
+def _write_passages(
+    question: str, passages: Sequence[Citation], library: Library, lead: str
+) -> tuple[str, tuple[Citation, ...]]:
+    """Write passages below a sentence, if there is one, and return them with their places in the text.
+
+    Those of a section have its title, and the words of the question that they lack.
+    """
+    blocks = [lead] if lead else []
+    placed: list[Citation] = []
+    for group in group_passages(passages):
+        section_id = group[0].section_id
         document, titles = split_titles(library, section_id)
-        path = filter(None, [document, *titles[-2:]])
-        all_heads = library.list_heads(spans)
-        statement = find_statement(question, [*map(str.__add__, all_heads, texts)])
-        blocks.append(f"**{PATH_STEP.join(map(escape_inline, path))}**")
-        if not read_visible_line(texts[0]).startswith(statement.shown):
+        path = PATH_STEP.join(map(escape_inline, filter(None, [document, *titles[-2:]])))
+        lacked = format_words_lacked(question, group, library)
+        blocks.append(f"**{path}**{f' · {escape_inline(lacked)}' if lacked else ''}")
+        statement = find_passage_statement(question, group, library)
+        if not read_visible_line(group[0].quote or "").startswith(statement.shown):
             blocks.append(f"> {escape_line_starts(escape_inline(statement.shown))}")
-        for text, span, heads in zip(texts, spans, all_heads, strict=True):
+        all_heads = library.list_heads([passage.span for passage in group if passage.span is not None])
+        for passage, heads in zip(group, all_heads, strict=True):
+            text = passage.quote or ""
             # a list, a table or code needs lines of its own
             is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
             quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
             start = sum(len(block) + 2 for block in blocks) + len(heads)
             end = start + len(quote)
             blocks.append(f"{heads}{quote}{gap}[{section_id}]")
-            first = library.clean_text(span).index(text)
-            cited = span.get_part(first, first + len(text))
-            citation = make_citation(section_id, library, quote=text, state=QuoteState.EXACT, span=cited)
-            citations.append(replace(citation, start=start, end=end, marks=(end + len(gap),)))
-    return "\n\n".join(blocks), tuple(citations)
+            placed.append(replace(passage, start=start, end=end, marks=(end + len(gap),)))
+    return "\n\n".join(blocks), tuple(placed)

@@ -78,7 +78,7 @@ def build_outcome(
     """Build the outcome of the current question. The `searcher` compares sentences by meaning."""
     stopped = run.stopped
     error = run.error
-    is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT)
+    is_complete = stopped in (StopReason.ANSWERED, StopReason.STEP_LIMIT, StopReason.NEAREST)
     is_written = is_complete and not run.citations  # passages are the document's own text
     answer = replace_signs(_choose_reply(state, run) if is_written else run.step.text or run.draft or "")
     own_length = len(answer)

@@ -1,6 +1,8 @@
 """What front ends and exports show with an answer: passages, proof, sources, and what was read for it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -12,7 +14,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
-from roamtui.plain import format_count
+from roamtui.plain import format_count, shorten
 from roamtui.quotes.verdicts import AnswerProof, make_proof, resolve_citation
 from roamtui.quotes.wording import (
     PASSAGE_LABEL,
@@ -22,8 +24,11 @@ from roamtui.quotes.wording import (
     format_unnamed,
     format_verification,
 )
-from roamtui.retrieval.answers import find_statement
+from roamtui.retrieval.answers import find_statement, list_missing_words
 from roamtui.search.sentences import Statement
+
+_WORDS_LENGTH_MAX = 100
+"""Maximum length of the words that a section lacks. A question may be a pasted page."""
 
 
 def replies_with_passages(exchange: Exchange) -> bool:
@@ -50,14 +55,35 @@ def format_read(model: str, reading: Reading | None) -> str:
     return "" if reading is None or model == OFFLINE else format_reading(reading)
 
 
+def group_passages(passages: Iterable[Citation]) -> list[list[Citation]]:
+    """Return the passages of each section together."""
+    return [[*group] for _, group in groupby(passages, key=attrgetter("section_id"))]
+
+
 def find_passage_statement(question: str, passages: Sequence[Citation], library: Library) -> Statement:
     """Return what of some passages is likeliest to answer, with the column heads of a row in a cut table."""
+    return find_statement(question, _list_texts(passages, library))
+
+
+def list_words_lacked(question: str, passages: Sequence[Citation], library: Library) -> tuple[str, ...]:
+    """List the words of a question that neither some passages of a section nor the titles above them have."""
+    return list_missing_words(question, [*passages[0].path, *_list_texts(passages, library)])
+
+
+def format_words_lacked(question: str, passages: Sequence[Citation], library: Library) -> str:
+    """Name the words that the passages of a section lack; empty if they have all."""
+    words = ", ".join(list_words_lacked(question, passages, library))
+    return f"missing: {shorten(words, _WORDS_LENGTH_MAX)}" if words else ""
+
+
+def _list_texts(passages: Sequence[Citation], library: Library) -> list[str]:
+    """List the texts of passages, with the column heads of a cut table."""
     texts: list[str] = []
     for passage in passages:
         span = resolve_citation(passage, library)
         heads = library.list_heads([span])[0] if span is not None else ""
         texts.append(f"{heads}{passage.quote}")
-    return find_statement(question, texts)
+    return texts
 
 
 def get_lead(exchange: Exchange) -> str:

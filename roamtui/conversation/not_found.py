@@ -1,8 +1,8 @@
-"""How a model says that the text does not answer a question."""
+"""What is said of a question that has no answer."""
 
 import re
 
-UNCERTAIN = "No sentence answers this for certain."
+UNMATCHED = "No passage has all words of the question."
 """What is said above the nearest passages, without a claim that the text has no answer."""
 NOT_FOUND_START = "Not found:"
 """How the prompt asks a model to begin if the text has no answer."""

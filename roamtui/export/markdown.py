@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import PurePath
 
 from msgspec.structs import replace
@@ -15,7 +15,9 @@ from roamtui.agent.presentation import (
     format_proof,
     format_read,
     format_sources,
+    format_words_lacked,
     get_lead,
+    group_passages,
     match_proof,
     replies_with_passages,
 )
@@ -73,13 +75,20 @@ def _number_marks(exchange: Exchange, library: Library) -> str:
 
 
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
-    """Yield the place of each passage, its likeliest row with the column heads, and the passage itself."""
-    for number, passage in enumerate(exchange.citations, start=1):
-        yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
-        if row := find_passage_statement(exchange.question, [passage], library).row:
-            yield f"   {format_sentence(row)}"
-        lines = normalise_line_ends(passage.quote or "").split("\n")
-        yield "\n".join(f"   > {line}" for line in lines)
+    """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
+
+    Below the passages of a section stand the words of the question that they lack.
+    """
+    numbers = count(1)
+    for passages in group_passages(exchange.citations):
+        for passage in passages:
+            yield format_source_line(replace(passage, quote=None), next(numbers), PASSAGE_LABEL)
+            if row := find_passage_statement(exchange.question, [passage], library).row:
+                yield f"   {format_sentence(row)}"
+            lines = normalise_line_ends(passage.quote or "").split("\n")
+            yield "\n".join(f"   > {line}" for line in lines)
+        if lacked := format_words_lacked(exchange.question, passages, library):
+            yield f"   {sanitise_line(lacked)}"
 
 
 def _format_source(source: str) -> str:

@@ -14,7 +14,9 @@ from roamtui.agent.presentation import (
     find_passage_statement,
     format_proof,
     format_read,
+    format_words_lacked,
     get_lead,
+    group_passages,
     match_proof,
     replies_with_passages,
 )
@@ -173,17 +175,21 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
 def _write_passages(exchange: Exchange, library: Library) -> None:
     """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
 
-    A row of a table comes with its column heads on a second line.
+    A row of a table comes with its column heads on a second line. The last line of a section names the words
+    of the question that its passages lack.
     """
     lines = [lead] if (lead := get_lead(exchange)) else []
-    for passage in exchange.citations:
-        statement = find_passage_statement(exchange.question, [passage], library)
-        sentence = statement.words or read_visible_line(passage.quote or "")
-        sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
-        path = format_path(library, passage.section_id)
-        lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
-        if statement.row:
-            lines.append(f"{_INDENT}{format_sentence(shorten(statement.row, _SENTENCE_MAX))}")
+    for passages in group_passages(exchange.citations):
+        for passage in passages:
+            statement = find_passage_statement(exchange.question, [passage], library)
+            sentence = statement.words or read_visible_line(passage.quote or "")
+            sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
+            path = format_path(library, passage.section_id)
+            lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
+            if statement.row:
+                lines.append(f"{_INDENT}{format_sentence(shorten(statement.row, _SENTENCE_MAX))}")
+        if lacked := format_words_lacked(exchange.question, passages, library):
+            lines.append(f"{_INDENT}{lacked}")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")

@@ -37,7 +37,6 @@ from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
 from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
-from roamtui.table.cells import CellState
 from roamtui.table.store import Table, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
@@ -242,8 +241,7 @@ def _read_table(table: Table, name: str) -> list[Claim]:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):
             if cell is not None:
                 place = f"{name}, {column.question}"
-                is_judged = cell.state is not CellState.PASSAGE
-                claims += _make_claims(cell.citations, place, row.source, is_judged=is_judged)
+                claims += _make_claims(cell.citations, place, row.source, is_judged=not cell.is_passage)
     return claims
 
 

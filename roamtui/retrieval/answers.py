@@ -1,4 +1,4 @@
-"""Choose the passages that are likeliest to answer a question, and say what they are worth, without a model.
+"""Choose the passages that are likeliest to answer a question, without a model, and list what they lack.
 
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
 question's weight: what its best sentence has, and what all of it has. A rare word weighs more.
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,7 +29,7 @@ from roamtui.search.sentences import (
     read_statement,
 )
 from roamtui.search.terms import TermMatcher, is_unspaced
-from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens
+from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_bounds
 
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
@@ -66,20 +65,25 @@ def find_statement(question: str, passages: Sequence[str]) -> Statement:
     return Statement() if is_nothing_else else statement
 
 
-class PassageChoice(NamedTuple):
-    """The passages to show for a question: none if nothing is near it."""
+def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """List the words of a question, as it writes them, that no text has, with any ending.
 
-    passages: Sequence[FoundPassage] = ()
-    is_answer: bool = False
-    """Whether they answer the question. Otherwise, they are only the nearest ones."""
+    In English, synonyms do not count. In scripts without spaces, a word is a run of characters.
+    """
+    matcher = TermMatcher.for_question(question)
+    found = set[str]().union(*map(matcher.find_terms, texts))
+    missing = TermMatcher((term for term in matcher.terms if term not in found), matcher.language)
+    spans = merge_bounds((start, end) for start, end, _ in missing.locate(question))
+    words = (" ".join(question[start:end].split()) for start, end in spans)
+    return tuple(dict.fromkeys(words)) or missing.terms
 
 
-def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> PassageChoice:
+def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first, together by section.
 
-    One score tells whether they answer: the best score of a passage, and the best similarity of what has been
-    compared by meaning. A title with all words of the question is near it, and a question without a content
-    word, such as "who is it for?", gives no reason to say that nothing is.
+    There are none if nothing is near the question. One score tells: the best score of a passage, and the best
+    similarity of what has been compared by meaning. A title with all words of the question is near it, and a
+    question without a content word, such as "who is it for?", gives no reason to say that nothing is.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
@@ -95,7 +99,7 @@ def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Pas
     passages.sort(key=lambda passage: -found_by[passage.section_id].score - passage.score / best_score)
     chosen = _take_first(library, passages, POLICY.passages_max)
     if not chosen:
-        return PassageChoice()
+        return ()
     similarities = [found_by[passage.section_id].similarity for passage in chosen]
     proofs = {False: 0.0, True: 0.0}
     for passage, similarity in zip(chosen, similarities, strict=True):
@@ -106,7 +110,7 @@ def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Pas
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
     is_near = is_titled or score >= POLICY.nearest_min or not weighing.certainty
-    return PassageChoice(chosen, score >= POLICY.answer_min) if is_near else PassageChoice()
+    return chosen if is_near else ()
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:

@@ -59,15 +59,12 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     # Passages without a model
     passages_max: int = 5
     """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
-    answer_min: float = 0.18
-    """Minimum score of an answer. Below it are 2 % of the questions about their own document, and 90 % of
-    those about another one; with similarity, 2 % and 97 %."""
     nearest_min: float = NEAR_SIMILARITY_MIN / 3.0
     """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
     of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""
     similarity_divisor: float = 3.0
     """What the sum of score and similarity is divided by. Similarity is about twice as high as a score of
-    words, so the same bounds hold for both."""
+    words, so the same bound holds for both."""
     doubt_weight: float = 4.0
     """Added to the weight of a question, because half of two words proves less than half of six."""
     synonym_weight: float = 0.5

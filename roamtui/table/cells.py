@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from roamtui.agent.presentation import list_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason, Usage
-from roamtui.conversation.not_found import UNCERTAIN
+from roamtui.conversation.not_found import UNMATCHED
 from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
@@ -35,11 +35,12 @@ class CellState(StrEnum):
 
     FOUND = "found"
     PASSAGE = "passage"
-    """The value is the likeliest sentence of the best passage. No model has read it, so it may not answer."""
+    """The value is the likeliest sentence of the best passage, and one has all words of the question. No
+    model has read it, so it may not answer."""
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
     NEAREST = "nearest"
-    """The value is from the nearest passage, if there is one, which is not said to answer."""
+    """The value is from the nearest passage, if there is one. No passage has all words of the question."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 
@@ -127,7 +128,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         value = find_statement(exchange.question, [quote]).shown or read_visible_line(quote)
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
-        reason = UNCERTAIN if is_nearest else exchange.answer.partition("\n\n")[0]
+        reason = UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]
         gaps = coverage.gaps if coverage.gaps not in reason else ""
         state = CellState.NEAREST if is_nearest else CellState.NOT_FOUND
         note = sanitise_line(f"{reason} {gaps}")

@@ -97,9 +97,8 @@ async def test_names_that_the_document_lacks_are_said_but_other_words_are_not() 
     talk = make_talk("# Miete\n\nDer Mieter zahlt Miete und Reinigungskosten.\n\n# Ende\n\nEr zieht aus.\n")
     for question in ("Wer zahlt die Miete?", "Wer zahlt die Tapeten?", "Und wer zahlt die Kosten?"):
         assert "occur" not in (await talk.ask(question)).answer
-    assert (await talk.ask("Wer zahlt 2031 die Miete?")).answer.startswith(
-        "“2031” does not occur in the document.\n\n**"
-    )
+    lead = (await talk.ask("Wer zahlt 2031 die Miete?")).answer.split("\n\n")[0]
+    assert lead.endswith("These are the nearest. “2031” does not occur in the document.")
     ferry = (await make_talk().ask("Which captains composed the anthem of Norway?")).answer
     place = "in the document. “Norway” does not occur there."
     assert ferry == f"Not found: nothing near the question was found {place}"
@@ -155,10 +154,22 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert "The last boat leaves at ten in the evening." in answer.answer
 
 
+async def test_passages_count_as_an_answer_only_if_those_of_a_section_have_all_words_of_the_question() -> None:
+    exchange, library = await _ask("How much does a bicycle cost?", text=FERRY)
+    assert exchange.stopped is StopReason.ANSWERED
+    assert exchange.answer.startswith("**Tickets › Bicycles**\n\n")
+    exchange, library = await _ask("How much does a bicycle cost on Sundays?", text=FERRY)
+    assert exchange.stopped is StopReason.NEAREST
+    assert "\n\n**Tickets › Bicycles** · missing: Sundays\n\n" in exchange.answer
+    state = replace(make_state(), library=library, exchanges=(exchange,))
+    for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md", library)):
+        assert "missing: Sundays" in exported
+
+
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
-    assert answer.answer.startswith("No sentence answers this for certain. These passages are the nearest.")
+    assert answer.answer.startswith("No passage has all words of the question. These are the nearest.")
     assert answer.citations[0].path[-1] == "Timetable"
     named = (
         await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")

@@ -17,7 +17,7 @@ from tests.real_documents import PROJECT_DIR
 
 QUESTION = "How long is the grace period?"
 _ANSWER = 'It says "Cargo bikes have 2 hours and petrol plant has none." [9b2edcbe]'
-_CONTRACT = "Either party may end this contract with a notice period of 60 days."
+_CONTRACT = "Either party may end this contract with a notice period of 60 days. The buyer pays."
 _REPLIES = [FakeReply(text=_ANSWER)] * 40
 
 

@@ -2,14 +2,20 @@
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
 from textwrap import dedent
 
 from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import find_passage_statement, format_proof, get_lead, list_passages
+from roamtui.agent.presentation import (
+    find_passage_statement,
+    format_proof,
+    format_words_lacked,
+    get_lead,
+    group_passages,
+    list_passages,
+)
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
@@ -44,6 +50,8 @@ class _Card(Struct, frozen=True, kw_only=True):
     """Titles down to the section, after the name of its document if there are several."""
     place: str
     """Page or lines."""
+    lacked: str
+    """Which words of the question it lacks."""
     target: SectionTarget
     statement: Statement = Statement()
     """The words of the passage that are likeliest to answer, if they stand out."""
@@ -54,8 +62,8 @@ class _Card(Struct, frozen=True, kw_only=True):
 class PassageCards:
     """A numbered card for each section: path, place and likeliest statement, above the passage.
 
-    The words of the question are in bold. A sentence above them says whether they answer for certain, and
-    which names the document lacks.
+    The words of the question are in bold, and those that a card lacks stand beside its title. A sentence
+    above them says if no card has all words, and which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
@@ -68,8 +76,7 @@ class PassageCards:
         passages = list_passages(exchange)
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
         self._cards = [
-            _make_card([*citations], exchange.question, library)
-            for _, citations in groupby(passages, key=lambda passage: passage.section_id)
+            _make_card(citations, exchange.question, library) for citations in group_passages(passages)
         ]
         self.targets = tuple(card.target for card in self._cards)
 
@@ -87,9 +94,12 @@ class PassageCards:
             if card.blocks or not index:
                 lines.append(Content())
             place = f" · {card.place}" if card.place else ""
+            lacked = f" · {sanitise_text(card.lacked)}" if card.lacked else ""
             *above, own = card.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
-            title = Content.assemble((path, "$muted"), (own, "bold"), (place, "$muted"))
+            title = Content.assemble(
+                (path, "$muted"), (own, "bold"), (place, "$muted"), (lacked, "$text-warning")
+            )
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             if card.statement.words and index not in self._unfolded:
@@ -125,6 +135,7 @@ def _make_card(passages: Sequence[Citation], question: str, library: Library) ->
     return _Card(
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
+        lacked=format_words_lacked(question, passages, library),
         target=SectionTarget(shown.section_id, shown, words),
         statement=statement,
         blocks=blocks,
