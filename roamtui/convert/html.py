@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 from lxml.etree import XPath, iterwalk
@@ -46,6 +46,8 @@ _OUTSIDE_XPATH = (
     " parent::tbody or parent::tfoot or parent::tr] | */tr/text()"
 )
 """What is in a table but in none of its cells. Browsers show it above the table."""
+_ROWS_XPATHS = ("thead/*", "tr | tbody/*", "tfoot/*")
+"""The rows of a table. Browsers show the head first and the foot last, wherever they stand."""
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _SPANNED_ROOM = 2_000
@@ -362,7 +364,7 @@ def _write_table(table: Any) -> list[str]:
     spans = _Spans()
     rows: list[tuple[Any, list[_Cell]]] = []
     part: Any = None
-    for row in table.xpath("tr | thead/* | tbody/* | tfoot/*"):
+    for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS)):
         if row.getparent() is not part:  # no cell spans rows of two parts of a table
             part = row.getparent()
             spans.below.clear()
@@ -373,18 +375,17 @@ def _write_table(table: Any) -> list[str]:
     used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
     width = max((len(cells) for _, cells in rows), default=0)
     columns = sorted(used) or [*range(width)]
-    lines: list[str] = []
-    for row, cells in rows:
-        # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
-        texts = [cells[column].text if column < len(cells) else "" for column in columns]
-        line = "|" + "".join(f" {text} |" for text in texts)
-        if lines:
-            lines.append(line)
-            continue
-        # Markdown needs a header row, so a table without one gets an empty header.
-        has_heads = all(cell.tag == "th" for cell in row)
-        rule = f"|{' --- |' * len(texts)}"
-        lines = [line, rule] if has_heads else [f"|{' |' * len(texts)}", rule, line]
+    # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
+    texts = [[cells[column].text if column < len(cells) else "" for column in columns] for _, cells in rows]
+    # All rows of heads at the top are one header, which Markdown needs. A later lone head is a title.
+    are_heads = [
+        all(cell.tag == "th" for cell in row) and (len(row) > 1 or not number)
+        for number, (row, _) in enumerate(rows)
+    ]
+    head_count = are_heads.index(False) if False in are_heads else min(1, len(rows))
+    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*texts[:head_count], strict=True)]
+    top = f"| {' | '.join(heads)} |" if heads else f"|{' |' * len(columns)}"
+    lines = [top, f"|{' --- |' * len(columns)}", *(f"| {' | '.join(row)} |" for row in texts[head_count:])]
     return [*_finish_blocks(outside), "\n".join(lines)]
 
 
