@@ -76,6 +76,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     """Length of these lines in bytes."""
     is_damaged: bool
     """Whether a complete line cannot be read. A torn last change is what a killed program leaves behind."""
+    is_torn: bool
     created_at: str
     updated_at: str
 
@@ -83,6 +84,11 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     def problem(self) -> str:
         """A sentence about the damage, or empty."""
         return _PARTLY_DAMAGED if self.is_damaged else ""
+
+    @property
+    def warning(self) -> str:
+        """A sentence about what is left out, or empty."""
+        return self.problem or (_TORN if self.is_torn else "")
 
     @property
     def ended_state(self) -> ConversationState:
@@ -134,6 +140,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         state=whole_state,
         size=whole_size,
         is_damaged=b"\n" in content[size:],
+        is_torn=whole_size < len(content),
         created_at=times[0],
         updated_at=times[-1],
     )
@@ -263,8 +270,7 @@ class ConversationStore:
             if file is not None and not log.is_damaged:
                 stack.pop_all()  # the log closes it
                 file.cut(log.size)
-                warning = _TORN if log.size < len(content) else ""
-                return ConversationLog(path, log.events, file), log.state, warning
+                return ConversationLog(path, log.events, file), log.state, log.warning
         copy_id = make_conversation_id()
         started, *rest = log.events
         title = log.state.title.removesuffix(_COPY).rstrip()

@@ -85,8 +85,8 @@ def print_conversation(
         raise UsageError(f"{output_path} would be {output_format}, as --format says. Change one of the two.")
     output_format = output_format or suffix
     log = open_store().read(conversation_id)
-    if log.problem:
-        warn(f"conversation {conversation_id}: {log.problem}")
+    if log.warning:
+        warn(f"conversation {conversation_id}: {log.warning}")
     state = log.ended_state
     source = moved_to or state.source
     if output_path is not None:

@@ -128,11 +128,13 @@ def run_recheck(
         claims: Iterable[Claim]
         if target in saved:
             summary = saved[target]
-            if summary.problem:
-                warn(f"conversation {target}: {summary.problem}")
             if summary.problem and not (summary.source or targets):  # nothing of it can be read
+                warn(f"conversation {target}: {summary.problem}")
                 continue
-            state = store.load(target)
+            log = store.read(target)
+            if log.warning:
+                warn(f"conversation {target}: {log.warning}")
+            state = log.ended_state
             origins = state.approved_origins
             open_source = partial(reopen, links=state.pages, approved=origins, added=state.sources)
             sources = _Sources(open_source, path.parent, source)

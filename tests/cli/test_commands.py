@@ -92,6 +92,16 @@ def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: 
         assert "No saved conversation has a quote to check." in result.err
 
 
+def test_a_conversation_whose_last_change_was_cut_off_is_not_passed_off_as_whole(
+    run: RunCommand, garden: Path
+) -> None:
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    path = conversations_path() / f"{conversation}.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+    for command in (("conversations", "export", conversation), ("recheck", conversation)):
+        assert f"conversation {conversation}: The last change of this conversation was cut off" in run(*command).err
+
+
 def test_an_exported_table_of_a_folder_is_rechecked_wherever_it_is(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
