@@ -123,7 +123,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
         table = {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"could not read {path}: {format_reason(error)}. Fix or delete it.") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}. Fix or delete it.") from None
     settings = _convert(table, str(path)) if table else Settings()
     if not overrides:

@@ -69,7 +69,7 @@ def read_theme(file: Path) -> Theme:
     """Read a theme from a file. A `ThemeError` names the file and the key that is wrong."""
     try:
         theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ThemeError(f"The theme {file} cannot be used: {error}. Fix or delete it.") from error
     colours = msgspec.structs.asdict(theme.colors)
     return Theme(

@@ -52,7 +52,12 @@ def test_every_number_has_a_range_and_others_are_refused_in_one_sentence(run: Ru
                 assert result.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("text", "word"), read_rows("cli/wrong_use", "broken_configuration"))
+NESTED_SETTING = ("model = " + "[" * 9_000, "not valid TOML")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [*read_rows("cli/wrong_use", "broken_configuration"), pytest.param(*NESTED_SETTING, id="nested")]
+)
 def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, text: str, word: str) -> None:
     write_settings(text)
     result = run("ask", garden, "Why?")
