@@ -138,9 +138,10 @@ def make_notices(event: ConversationEvent, library: Library) -> Iterator[Notice]
             text = f"{reason}; retrying in {wait:.0f} s"
             yield Notice(NoticeSlot.ACTIVITY, text, symbol="↻", severity=Severity.WARNING)
         case NodesLoaded(notes=notes, problems=problems):
-            warnings = [problem for _, problem in problems]
-            if len(warnings) > _SHOWN_MAX:
-                warnings[_SHOWN_MAX:] = [f"Could not read {len(warnings) - _SHOWN_MAX} more files."]
+            reasons = [reason for _, reason in problems]
+            warnings = [*dict.fromkeys(reasons)][:_SHOWN_MAX]
+            if hidden_count := sum(reason not in warnings for reason in reasons):
+                warnings.append(f"Could not read {format_count(hidden_count, 'more document')}.")
             yield from (Notice(NoticeSlot.CHAT, note) for note in notes[:_SHOWN_MAX])
             yield from (Notice(NoticeSlot.CHAT, text, severity=Severity.WARNING) for text in warnings)
         case LoadingStarted(count=count):

@@ -8,7 +8,6 @@ import ssl
 import time
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -206,7 +205,8 @@ def _make_status_error(url: str, status: int) -> FetchError:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
             reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
         case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            reason = f"{urlsplit(url).netloc} is overloaded or has a problem ({status}). Try again later."
+            problem = f"its site is overloaded or has a problem ({status})"
+            reason = f"{url} cannot be fetched now, because {problem}. Try again later."
         case _:
             reason = f"{url} answered with status {status} instead of a page. Check the address."
     return FetchError(reason, status=status)

@@ -93,9 +93,16 @@ def test_an_answer_has_no_words_of_a_page_twice(run: RunCommand, site: FakeSite)
 def test_a_page_that_cannot_be_fetched_is_named(run: RunCommand, site: FakeSite, command: str) -> None:
     site.pages["/gone"] = SitePage(status=500)
     result = run(command, site.origin, "What is gone?")
-    assert (
-        f"{site.origin.removeprefix('http://')} is overloaded or has a problem (500). Try again later.\n" in result.err
-    )
+    problem = "cannot be fetched now, because its site is overloaded or has a problem (500). Try again later."
+    assert f"{site.url('/gone')} {problem}\n" in result.err
+
+
+def test_a_site_whose_pages_all_fail_in_one_way_says_it_once(run: RunCommand) -> None:
+    links = "".join(f"- [Spade {number}](http://127.0.0.1:1/{number})\n" for number in range(6))
+    with FakeSite({"/llms.txt": f"# T\n\n{links}"}) as site:
+        result = run("ask", site.origin, "What is a spade?", "--allow-origin", "http://127.0.0.1:1")
+    assert result.err.count("127.0.0.1:1 ") == 1
+    assert "more" not in result.err
 
 
 def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
