@@ -24,6 +24,8 @@ class SiteFiles:
         self._count = 0
         self.is_cut = False
         """Whether something was left out because the time was over."""
+        self.list_problem = ""
+        """Why an llms.txt that the site may have could not be fetched."""
 
     def fetch(self, url: str, *, follows_public: bool = True) -> FetchedPage:
         """Fetch a file, with `follows_public` also from other public origins, or raise a `SourceError`."""
@@ -42,6 +44,10 @@ class SiteFiles:
         """Return whether the time is over, and remember it."""
         self.is_cut = self.is_cut or time.monotonic() >= self._ends_at
         return self.is_cut
+
+    def begin_note(self, url: str) -> str:
+        """Begin a sentence on what is shown of the site at `url` instead of what its llms.txt lists."""
+        return f"{self.list_problem} So" if self.list_problem else f"{url} has no llms.txt, so"
 
     def explain_cut(self, result: str) -> str:
         """Say that the time was over, and what follows."""

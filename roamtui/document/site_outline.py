@@ -115,7 +115,7 @@ def outline_site(
     if shown < found or files.is_cut:
         count = f"the first {count}"
     lister = "sitemap" if urls else "navigation"
-    reason = f"{first.url} has no llms.txt, so this" if is_home else "This"
+    reason = f"{files.begin_note(first.url)} this" if is_home else "This"
     place = f"its {lister}" if is_home else f"the navigation of {first.url}"
     is_small = shown < SMALL_SITE_PAGES_MAX
     reading = "Your first question reads them all." if is_small else "Pages are fetched when they are opened."

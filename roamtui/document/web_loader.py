@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from roamtui.plain import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import RawText, has_headings
 from roamtui.web.head import find_markdown_link
-from roamtui.web.page import FetchedPage, UnreachableError
+from roamtui.web.page import FetchedPage, FetchError, UnreachableError
 from roamtui.web.urls import covers_origin, origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
@@ -95,9 +96,11 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
                 return ConvertedText(text=page.body.decode(charset).lstrip("\ufeff"))
         text, notes = decode_text(page.body, page.url)
         return ConvertedText(text=text, notes=notes)
-    what = f"is {page.media_type or 'of no known type'}" if page.body.strip() else "is empty"
+    if not page.body.strip():
+        raise SourceError(f"The page at {page.url} is empty. Check the address.")
+    reason = f"it is {page.media_type or 'of no known type'}"
     raise SourceError(
-        f"{page.url} cannot be opened from the web, because it {what}. Download it and open the file."
+        f"{page.url} cannot be opened from the web, because {reason}. Download it and open the file."
     )
 
 
@@ -155,6 +158,9 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
     except SourceError as error:
         if isinstance(error, UnreachableError) and not files.is_cut:
             raise
+        status = error.status if isinstance(error, FetchError) else None
+        if status is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            files.list_problem = str(error)
         return None
     return page if _is_text(page) and _LINK.search(page.body) else None
 
@@ -191,7 +197,7 @@ def open_web_source(
     document = parse_page(text, conversion=conversion, on_progress=on_progress)
     if is_html and is_home:
         result = "only this page is shown"
-        missing = f"{page.url} has no llms.txt, so {result}."
+        missing = f"{files.begin_note(page.url)} {result}."
         note = files.explain_cut(result) if files.is_cut else missing
         left_out = ("the other pages of the site", *document.left_out)
         document = replace(document, notes=(note, *document.notes), left_out=left_out)

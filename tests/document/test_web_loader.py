@@ -10,7 +10,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.parse import parse_source_text
 from roamtui.document.web_loader import parse_page
-from roamtui.errors import UsageError
+from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.web.page import FetchedPage
 from tests.case_files import read_rows
@@ -182,6 +182,24 @@ def test_a_site_without_a_list_opens_its_home_page_and_says_so(answer: SitePage)
         library = open_site(site)
         assert library.root.text == "# Home\n\nWords.\n"
         assert library.notes == (f"{site.url('/')} has no llms.txt, so only this page is shown.",)
+
+
+@pytest.mark.parametrize("sitemap", ["", "/guide.html"])
+def test_a_site_whose_list_fails_is_not_said_to_have_none(sitemap: str) -> None:
+    with FakeSite({"/": HOME.format(""), "/guide.html": HTML.format("Guide")}) as site:
+        site.pages["/llms.txt"] = SitePage(status=503)
+        site.pages["/sitemap.xml"] = make_sitemap(site, sitemap) if sitemap else SitePage(status=404)
+        (note,) = open_site(site).notes
+    shown = "this outline of 1 page comes from its sitemap." if sitemap else "only this page is shown."
+    assert note.startswith(f"{site.url('/llms.txt')} cannot be fetched now, because its site is overloaded")
+    assert f"(503). Try again later. So {shown}" in note
+
+
+def test_a_page_without_a_word_is_said_to_be_empty() -> None:
+    with FakeSite({"/": SitePage(body="", media_type="text/plain")}) as site:
+        with pytest.raises(SourceError) as caught:
+            open_site(site)
+        assert str(caught.value) == f"The page at {site.url('/')} is empty. Check the address."
 
 
 def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
