@@ -24,10 +24,6 @@ _RANGE = re.compile("([-+\u2212])")
 """Arabic reads the numbers around these signs from right to left too."""
 _WORD_GAP_MIN = 0.22
 """Minimum gap between two words, in heights of the font. Within Arabic words, gaps are up to 0.19."""
-_MARKS_MAX = 8
-"""Maximum number of marks of a letter."""
-_SAME_WIDTH = 0.02
-"""Maximum difference of the widths of equal parts, as a share of a width."""
 _BRACKETS = "()[]{}<>«»‹›"
 _MIRRORED = str.maketrans(_BRACKETS, ")(][}{><»«›‹")
 _LAM = "\u0644"
@@ -87,7 +83,7 @@ class MixedLine:
         placed = _sort(letters)
         visible = "".join(letter.text for letter in placed)
         if has_right_to_left(visible):
-            turned = "".join(letter.text for letter in _order_marks(placed[::-1])).translate(_MIRRORED)
+            turned = "".join(reversed(_join_marks(placed))).translate(_MIRRORED)
             read = core_pattern.sub(lambda core: core[0][::-1].translate(_MIRRORED), turned)
             return unicodedata.normalize("NFKC", read)
         core = core_pattern.search(visible)
@@ -119,30 +115,25 @@ def _place_signs(left: str, core: str, right: str, *, is_in_arabic: bool) -> str
     return f"{left}{head}{core}{right}{tail}"
 
 
-def _sort(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
-    """Sort letters from left to right. Of a ligature, whose letters have one place, lam is read first."""
-    return sorted(letters, key=lambda letter: (letter.x0, letter.text == _LAM))
-
-
-def _order_marks(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
-    """Put marks after their letters. A mark stands over its letter, or has a part of its place."""
-    ordered: list[PlacedLetter] = []
+def _join_marks(letters: Sequence[PlacedLetter]) -> list[str]:
+    """Join each mark with the letter before it."""
+    marked: list[str] = []
     for letter in letters:
-        place = len(ordered)
-        first = max(0, place - _MARKS_MAX)
-        if not unicodedata.combining(letter.text):
-            while place > first and _is_mark_of(ordered[place - 1], letter):
-                place -= 1
-            if 0 < place < len(ordered) and _is_mark_of(ordered[place], ordered[place - 1]):
-                place = len(ordered)  # the mark belongs to the letter before it
-        ordered.insert(place, letter)
-    return ordered
+        if marked and unicodedata.combining(letter.text):
+            marked[-1] += letter.text
+        else:
+            marked.append(letter.text)
+    return marked
 
 
-def _is_mark_of(mark: PlacedLetter, letter: PlacedLetter) -> bool:
-    """Return whether a mark stands over a letter, or both are equal parts of one place."""
-    width = letter.x1 - letter.x0
-    touches = min(abs(mark.x0 - letter.x1), abs(letter.x0 - mark.x1)) < _SAME_WIDTH * width
-    is_part = touches and abs(mark.x1 - mark.x0 - width) < _SAME_WIDTH * width
-    is_over = letter.x0 <= (mark.x0 + mark.x1) / 2 <= letter.x1
-    return bool(unicodedata.combining(mark.text)) and (is_part or is_over)
+def _sort(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
+    """Sort letters from left to right, each before the marks that stand over it.
+
+    Of a ligature, whose letters have one place, lam is read first.
+    """
+
+    def get_place(letter: PlacedLetter) -> tuple[float, bool]:
+        is_mark = unicodedata.combining(letter.text)
+        return (letter.x0 + letter.x1) / 2 if is_mark else letter.x0, letter.text == _LAM
+
+    return sorted(letters, key=get_place)
