@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from roamtui.convert.pdf.contents import detect_contents
@@ -24,10 +25,6 @@ _FIRST_WORDS_LENGTH = 60
 _DIGITS = re.compile(r"\d+")
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
-_SCORE_WITHOUT_NUMBER = 90.0
-"""Score of rows that equal a title but for its number; equal rows have 100."""
-_OFFSET_PENALTY = 7.0
-"""Change of a score for each page away from the listed one."""
 
 
 def detect_outline(
@@ -81,19 +78,18 @@ class _TitleFinder:
         self._taken: set[int] = set()
 
     def find(self, entry: TocEntry) -> range:
-        """Return the rows that have the title of an entry; an empty range if none do."""
+        """Return the rows that have the title of an entry; an empty range if none do.
+
+        If none have the whole title, some may have it without its number, or with another one.
+        """
         whole = fold_letters(entry.title)
         bare = fold_letters(strip_number(entry.title))
-        starts = {whole[:2], bare[:2]}
-        best = 0.0
-        span = range(0)
-        for offset in _PAGE_OFFSETS:
-            for index, keys in self._iter_starts(entry.page + offset, starts):
-                score, count = _compare_title(whole, bare, keys)
-                score -= _OFFSET_PENALTY * abs(offset)
-                if count and score > best:
-                    best = score
-                    span = range(index, index + count)
+        pages = (self._iter_starts(entry.page + offset, {whole[:2], bare[:2]}) for offset in _PAGE_OFFSETS)
+        places = [*chain.from_iterable(pages)]
+        equal = ((index, _count_rows(whole, rows, rows[0].whole)) for index, rows in places)
+        similar = ((index, _count_rows(bare, rows, first)) for index, rows in places for first in rows[0])
+        index, count = next((place for place in chain(equal, similar) if place[1]), (0, 0))
+        span = range(index, index + count)
         self._taken.update(span)
         return span
 
@@ -124,18 +120,10 @@ def _make_keys(row: PageRow) -> _RowKeys:
     return _RowKeys(fold_letters(row.text), fold_letters(strip_number(row.text)))
 
 
-def _compare_title(whole: str, bare: str, rows: Sequence[_RowKeys]) -> tuple[float, int]:
-    """Return how well a title fits to rows, and to how many of them. `whole` and `bare` are its own keys."""
-    joined = ""
-    without_number = 0.0, 0
-    first = rows[0]
-    for count, row in enumerate(rows, start=1):
-        joined += row.whole
-        if joined == whole:
-            return 100.0, count
-        if bare in (joined, first.bare + joined[len(first.whole) :]) and not without_number[1]:
-            without_number = _SCORE_WITHOUT_NUMBER, count
-    return without_number
+def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
+    """Return how many rows have a title together if the first of them reads `first`; 0 if none do."""
+    joined = [*accumulate((row.whole for row in rows[1:]), initial=first)]
+    return joined.index(title) + 1 if title in joined else 0
 
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
