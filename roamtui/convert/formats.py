@@ -18,6 +18,8 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
+CONVERTERS_VERSION = 12
+"""Version of what is cached. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is no Markdown and is not converted."""
 
@@ -36,7 +38,6 @@ class Format:
         package: str = "",
         extra: str = "",
         left_out: str = "",
-        version: int = 1,
     ) -> None:
         self.name = name
         """Its name for people."""
@@ -54,8 +55,6 @@ class Format:
         """The extra of roamtui that brings the package; empty if roamtui always needs it."""
         self.left_out = left_out
         """Each kind of text that a file has and its Markdown lacks, in a few words."""
-        self.version = version
-        """Version of what is cached. Increment it when the output of the converter changes."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -77,7 +76,7 @@ class Format:
 
 
 FORMATS = (
-    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2", version=11),
+    Format("PDF", "pdf.convert:convert_pdf", ".pdf", start=_PDF, package="pypdfium2"),
     Format(
         "HTML",
         "html:convert_html_file",
@@ -86,7 +85,6 @@ FORMATS = (
         is_quick=True,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=9,
     ),
     Format(
         "EPUB",
@@ -95,7 +93,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_PAGE_LOSS,
-        version=7,
     ),
     Format(
         "DOCX",
@@ -104,7 +101,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=8,
     ),
     Format(
         "PPTX",
@@ -114,7 +110,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=4,
     ),
     Format(
         "ODT",
@@ -123,7 +118,6 @@ FORMATS = (
         start=_ZIP,
         package="lxml",
         left_out=_OFFICE_LOSS,
-        version=6,
     ),
     Format(
         "spreadsheet",
@@ -134,18 +128,16 @@ FORMATS = (
         package="python-calamine",
         extra="formats",
         left_out=_OFFICE_LOSS,
-        version=3,
     ),
     Format(
         "CSV or TSV",
         "separated:convert_separated",
         ".csv .tsv text/csv text/tab-separated-values",
         is_quick=True,
-        version=2,
     ),
-    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json", version=4),
+    Format("Jupyter notebook", "notebook:convert_notebook", ".ipynb application/x-ipynb+json"),
     Format("reStructuredText", "rst:convert_rst", ".rst .rest text/x-rst", is_quick=True),
-    Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt", version=2),
+    Format("subtitles", "subtitles:convert_subtitles", ".srt .vtt application/x-subrip text/vtt"),
 )
 """The formats, in the order in which people read their names."""
 FORMATS_BY_NAME = {name: each for each in FORMATS for name in (each.name, *each.names)}

@@ -1,6 +1,6 @@
 """Convert files to Markdown, and cache the slow conversions on disk.
 
-A text is cached by the digest of the file and the version of its converter. A damaged cache file is ignored.
+A text is cached by the digest of the file and the version of the converters. A damaged cache file is ignored.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from msgspec import Struct
 from roamtui import __version__
 from roamtui.convert.conversion import convert, is_quick
 from roamtui.convert.converted import ConvertedText, PageReport, has_tesseract
-from roamtui.convert.formats import PDF, Format
+from roamtui.convert.formats import CONVERTERS_VERSION, PDF, Format
 from roamtui.errors import SourceError
 from roamtui.paths import make_private_folder, replace_file, trim_folder
 
@@ -58,7 +58,7 @@ def convert_cached(
     path: Path | None = None
     if conversion.cache_dir is not None and not is_quick(source_format, data):
         digest = blake2b(data, digest_size=16, key=source_format.name.encode())
-        digest.update(f"{__version__} {source_format.version}".encode())
+        digest.update(f"{__version__} {CONVERTERS_VERSION}".encode())
         stem = digest.hexdigest()
         path = conversion.cache_dir / f"{stem}.{'+'.join(languages).replace('/', '-')}.json"
         with_ocr = sorted(conversion.cache_dir.glob(f"{stem}.*.json"), reverse=True)
