@@ -6,7 +6,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from roamtui.convert.conversion import convert_page, detect_format
 from roamtui.convert.converted import ConvertedText, PageReport
@@ -65,20 +65,15 @@ def parse_page(
         converted = convert_cached(
             page.body, name, page_format, conversion=conversion, on_progress=on_progress
         )
+    notes = (*page.notes, *(f"{page.url}: {note}" for note in converted.notes))
     raw = RawText(
-        text=converted.text,
         source=page.url,
         name=make_title_from_url(page.final_url),
         is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
-        notes=(*page.notes, *(f"{page.url}: {note}" for note in converted.notes)),
-        left_out=converted.left_out,
-        page_starts=converted.page_starts,
-        page_labels=converted.page_labels,
         is_converted=page_format not in (None, HTML),
+        **asdict(replace(converted, notes=notes)),
     )
-    document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
-    title = converted.title if converted.title and document.title == raw.name else document.title
-    return replace(document, title=title)
+    return parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
 
 
 def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
