@@ -6,9 +6,8 @@ Half a megabyte of either would take all memory or minutes.
 
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from urllib.parse import quote, urlsplit
-
-from msgspec import Struct
 
 BYTES_MAX = 512_000
 """Bytes that are read: as many as RFC 9309 asks for."""
@@ -17,31 +16,6 @@ _PRODUCT = re.compile(r"[a-z_-]+|\*")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _PATTERN_SAFE = "/%:@!$&'()*+,;=~?"
-
-
-class _WildcardRule(Struct, frozen=True, kw_only=True):
-    length: int
-    is_allowed: bool
-    parts: tuple[str, ...]
-    """Text before, between and after the wildcards. The first and the last may be empty."""
-    longest_part: str
-
-    def matches(self, path: str) -> bool:
-        """Find the parts from left to right, which takes time by the length of the path."""
-        first, *rest = self.parts
-        if not rest:
-            return path == first
-        *middle, last = rest
-        if not (path.startswith(first) and path.endswith(last)):
-            return False
-        end = len(path) - len(last)
-        position = len(first)
-        for part in middle:
-            position = path.find(part, position, end)
-            if position < 0:
-                return False
-            position += len(part)
-        return position <= end
 
 
 class Robots:
@@ -53,12 +27,13 @@ class Robots:
         self.sitemaps: list[str] = []
         self._prefixes: dict[str, bool] = {}
         """Whether pages are allowed whose paths start with this."""
-        self._wildcards: list[_WildcardRule] = []
+        self._wildcards: list[tuple[int, bool, re.Pattern[str]]] = []
+        """Length, whether pages are allowed, and pattern of each rule with wildcards."""
         read = body[:BYTES_MAX].rpartition(b"\n")[0] if self.is_cut else body
         for is_allowed, pattern in self._iter_rules(read.decode("utf-8-sig", "replace")):
             self._add_rule(pattern, is_allowed=is_allowed)
         self._prefix_lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
-        self._wildcards.sort(key=lambda rule: (rule.length, rule.is_allowed), reverse=True)
+        self._wildcards.sort(key=itemgetter(0, 1), reverse=True)
 
     def allows(self, url: str) -> bool:
         """Return whether this program may fetch a page: the longest rule decides, or else one that allows."""
@@ -68,11 +43,11 @@ class Robots:
         prefix = next((start for start in starts if start in self._prefixes), "")
         length = len(prefix)
         is_allowed = self._prefixes.get(prefix, True)
-        for rule in self._wildcards:
-            if rule.length < length:
+        for rule_length, is_allowed_by_rule, pattern in self._wildcards:
+            if rule_length < length:
                 break
-            if rule.longest_part in path and rule.matches(path):
-                return rule.is_allowed or (is_allowed and rule.length == length)
+            if pattern.match(path):
+                return is_allowed_by_rule or (is_allowed and rule_length == length)
         return is_allowed
 
     def _iter_rules(self, text: str) -> Iterator[tuple[bool, str]]:
@@ -101,18 +76,19 @@ class Robots:
 
     def _add_rule(self, pattern: str, *, is_allowed: bool) -> None:
         normalised = _normalise(pattern)
-        length = len(normalised)
-        has_end = normalised.endswith("$")
-        if not length:
-            return
-        if "*" not in normalised and not has_end:
+        if "*" in normalised or normalised.endswith("$"):
+            self._wildcards.append((len(normalised), is_allowed, _compile_pattern(normalised)))
+        elif normalised:
             self._prefixes[normalised] = is_allowed or self._prefixes.get(normalised, False)
-            return
-        whole = normalised[:-1] if has_end else f"{normalised}*"
-        parts = tuple(whole.split("*"))
-        longest = max(parts, key=len)
-        rule = _WildcardRule(length=length, is_allowed=is_allowed, parts=parts, longest_part=longest)
-        self._wildcards.append(rule)
+
+
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with wildcards. Each but the last takes as little as it can, and never more later."""
+    first, *rest = map(re.escape, pattern.removesuffix("$").split("*"))
+    middle = "".join(f"(?>.*?{part})" for part in rest[:-1])
+    last = "".join(f".*{part}" for part in rest[-1:])
+    end = r"\Z" if pattern.endswith("$") else ""
+    return re.compile(f"{first}{middle}{last}{end}")
 
 
 def _normalise(text: str) -> str:
