@@ -21,8 +21,6 @@ _PARAGRAPH = re.compile(rf"\n[ \t]*\n{_CLAUSE}")
 _HEADING = re.compile(rf"{_NUMBER}(?=[\s*_]|(?<=[.:])[A-Z]|$)")
 _STARTS = frozenset("0123456789AaSs*_")
 """What a numbered title starts with."""
-_LISTED = re.compile(r".{1,200}(?:\.{3}|\s{2}|\t)[ \t.]*(?:\d{1,3}|[ivx]{1,5})\s*")
-"""A line of a contents page: a title, a gap and a page number."""
 _CONTENTS_LINE_MAX = 400
 """Maximum length of a line of a contents page, which may list all clauses of an article, in characters."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -140,7 +138,7 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
             offset = match.start("marks")
             is_marked = bool(key) and (match["word"] or match["point"] or len(key) > 1)
             line = text[offset : offset + _CONTENTS_LINE_MAX].partition("\n")[0]
-            if not is_marked or _LISTED.fullmatch(line) or bisect_left(fences, offset) % 2:
+            if not is_marked or bisect_left(fences, offset) % 2:
                 continue
             words = line[match.end("point") - offset :]
             name = _TITLE_END.sub("", words).strip(" *_")
