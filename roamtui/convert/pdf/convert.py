@@ -12,7 +12,7 @@ from statistics import median
 
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
-from roamtui.convert.pdf.markdown import MarkdownWriter, WordRepairer
+from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
 from roamtui.convert.pdf.outline import detect_outline
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
@@ -63,17 +63,14 @@ def convert_pdf(
         raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
     if not any(rows):
         raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
-    repairer = WordRepairer(rows)
-    for page_rows in rows:
-        repairer.repair(page_rows)
+    joiner = LineJoiner(rows)
     stripped, printed = strip_running_heads(rows)
     file_rows: list[PageRow] = []
     for page_number, (page, page_rows) in enumerate(zip(pages, stripped, strict=True)):
         page.rows = page_rows
         page.start = len(file_rows)
-        for number, row in enumerate(page_rows):
+        for row in page_rows:
             row.page = page_number
-            row.number = number
         page.tables = detect_tables(page_rows)
         for table in page.tables:
             for row in page_rows[table.start : table.end]:
@@ -83,7 +80,7 @@ def convert_pdf(
     headings = detect_outline(pages, file_rows, bookmarks, printed)
     groups = groupby(headings, lambda heading: file_rows[heading.row].page)
     by_page = {number: list(group) for number, group in groups}
-    writer = MarkdownWriter(repairer)
+    writer = MarkdownWriter(joiner)
     for number, page in enumerate(pages):
         writer.write_page(page, by_page.get(number, ()))
     labels = tuple(islice(file.read_page_labels(), len(pages)))

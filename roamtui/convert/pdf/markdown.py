@@ -1,4 +1,4 @@
-"""Write rows, headings and tables as Markdown, and repair words that are split."""
+"""Write rows, headings and tables as Markdown, and join words that are divided at line ends."""
 
 import re
 from collections import Counter
@@ -32,20 +32,16 @@ _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-
 _ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
 """The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
-_PIECE_COUNT_MAX = 3
-"""A piece of a split word occurs at most this often by itself in the file. Real words occur more often."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_WORD = re.compile(rf"{_WORD.pattern}$")
 
 
-class WordRepairer:
-    """Repairs words that are split, by comparing them with all words of the file."""
+class LineJoiner:
+    """Joins lines that share a divided word, by comparing it with all words of the file."""
 
     def __init__(self, pages: Sequence[Sequence[PageRow]]) -> None:
         texts = (row.text.lower() for rows in pages for row in rows)
         self._counts = Counter(word for text in texts for word in _WORD.findall(text))
-        self._suspects = {word for word, count in self._counts.items() if count <= _PIECE_COUNT_MAX}
-        """Words that may be pieces of others."""
         line_ends = [
             self._compare_spellings(above.text[:-1], row.text)
             for rows in pages
@@ -54,44 +50,6 @@ class WordRepairer:
         ]
         self._divides_words = sum(line_ends) >= 0
         """Whether the file divides words at line ends, as books do. Filings break only compounds."""
-
-    def repair(self, rows: Sequence[PageRow]) -> None:
-        """Repair the words in the cells of rows."""
-        for row in rows:
-            for cell in row.cells:
-                if self._suspects.isdisjoint(_WORD.findall(cell.text.lower())):
-                    continue
-                repaired: list[str] = []
-                for word in cell.text.split(" "):
-                    before = repaired[-1] if repaired else ""
-                    whole = self._join_pieces(before, word) if before.isalpha() else ""
-                    if whole:
-                        repaired[-1] = whole
-                    else:
-                        repaired.append(word)
-                cell.text = " ".join(repaired)
-            row.refresh()
-
-    def _join_pieces(self, start: str, end: str) -> str:
-        """Join two pieces of a split word; return an empty text if they are two words.
-
-        Pieces are rare by themselves and frequent as one word.
-        """
-        core = end.rstrip(".,;:)")
-        is_alike = start.isupper() == core.isupper() or core.islower()
-        # an article, as in "a gain"
-        if not core.isalpha() or not is_alike or (start.lower() == "a" and len(core) > 1):
-            return ""
-        first, last = self._counts[start.lower()], self._counts[core.lower()]
-        # A single letter is always frequent, so only the other piece counts.
-        common = max(first, last)
-        if len(core) == 1:
-            common = first
-        elif len(start) == 1:
-            common = last
-        if common <= _PIECE_COUNT_MAX and self._counts[(start + core).lower()] > _PIECE_COUNT_MAX * common:
-            return start + end
-        return ""
 
     def join(self, start: str, end: str) -> str:
         """Join two lines that share a hyphenated word. Keep the hyphen of a compound such as "long-term"."""
@@ -112,8 +70,8 @@ class WordRepairer:
 class MarkdownWriter:
     """Writes pages one after the other."""
 
-    def __init__(self, repairer: WordRepairer) -> None:
-        self._repairer = repairer
+    def __init__(self, joiner: LineJoiner) -> None:
+        self._joiner = joiner
         self.pieces: list[str] = []
         """Markdown written so far."""
         self.page_starts: list[int] = []
@@ -192,7 +150,7 @@ class MarkdownWriter:
                 )
                 line += f"{' | ' if are_cells or are_figures else ' '}{cell.text}"
             if lines and lines[-1][-1] in HYPHENS and lines[-1][-2:-1].isalpha() and line[0].isalpha():
-                lines[-1] = self._repairer.join(lines[-1][:-1], line)
+                lines[-1] = self._joiner.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
 

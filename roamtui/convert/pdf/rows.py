@@ -69,8 +69,6 @@ class PageRow:
     """Font of its first and last character; `UNKNOWN_FONT` if they differ."""
     page: int = 0
     """0-based number of its page."""
-    number: int = 0
-    """0-based number of the row on its page."""
     is_in_table: bool = False
     is_listed: bool = False
     """Whether it belongs to a contents page."""

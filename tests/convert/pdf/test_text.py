@@ -1,11 +1,11 @@
-"""The text of PDFs: rows, columns, tables, rotated pages, other scripts, and split words."""
+"""The text of PDFs: rows, columns, tables, rotated pages, other scripts, and divided words."""
 
 import zlib
 
 import pytest
 
 from roamtui.convert.pdf.convert import convert_pdf
-from roamtui.convert.pdf.markdown import WordRepairer
+from roamtui.convert.pdf.markdown import LineJoiner
 from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.convert.pdf.rows import PageRow, make_row
 from roamtui.convert.pdf.words import Word
@@ -197,25 +197,11 @@ def test_a_line_from_right_to_left_is_read_so_on_a_page_of_english() -> None:
     assert text.endswith("كم كمن")
 
 
-def _mend(text: str, others: str) -> str:
-    row, other = (make_row([_place(text, x=0)]) for text in (text, others))
-    WordRepairer([[row, other]]).repair([row])
-    return row.text
-
-
-def test_split_words_and_lost_letters_are_repaired_by_the_words_of_the_file() -> None:
-    others = "sheet sheet sheet sheet operations operations operations operations"
-    assert _mend("Balance Shee t of OPERATI ONS", others) == "Balance Sheet of OPERATIONS"
-    assert _mend("as set forth", "asset asset asset asset as as as as") == "as set forth"
-    assert _mend("of no use", "off off") == "of no use"
-    assert _mend("to record a gain on sale", "again again again again") == "to record a gain on sale"
-
-
 def test_a_hyphen_at_a_line_end_stays_if_other_lines_have_it() -> None:
     row: PageRow = make_row([_place("well-known compile", x=0)])
-    mender = WordRepairer([[row]])
-    assert mender.join("a well", "known thing") == "a well-known thing"
-    assert mender.join("to com", "pile it") == "to compile it"
+    joiner = LineJoiner([[row]])
+    assert joiner.join("a well", "known thing") == "a well-known thing"
+    assert joiner.join("to com", "pile it") == "to compile it"
 
 
 def test_figures_of_two_columns_are_two_cells_even_if_they_are_close() -> None:
