@@ -75,7 +75,9 @@ class HttpClient:
                 for name, value in response.headers:
                     key = name.decode("ascii", "replace").lower()
                     headers.setdefault(key, value.decode("utf-8", "replace"))
-                body = self._read_body(response, headers, url) if response.status in PAGE_STATUSES else b""
+                body = b""
+                if response.status in PAGE_STATUSES:
+                    body = read_body(response.iter_stream(), headers, self._options.body_bytes_max, url)
             finally:
                 response.close()
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -122,13 +124,6 @@ class HttpClient:
             extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
         )
 
-    def _read_body(self, response: httpcore.Response, headers: Mapping[str, str], url: str) -> bytes:
-        bytes_max = self._options.body_bytes_max
-        length = headers.get("content-length", "")
-        if length.isdecimal() and int(length) > bytes_max:
-            raise _make_size_error(url, bytes_max)
-        return read_body(response.iter_stream(), headers.get("content-encoding", ""), bytes_max, url)
-
     def _make_error(self, url: str, error: Exception) -> FetchError:
         host = urlsplit(url).netloc
         is_unreachable = isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError)
@@ -168,13 +163,16 @@ class HttpClient:
             return self._pools[allows_local]
 
 
-def read_body(pieces: Iterable[bytes], encoding: str, bytes_max: int, url: str) -> bytes:
+def read_body(pieces: Iterable[bytes], headers: Mapping[str, str], bytes_max: int, url: str) -> bytes:
     """Join and decompress the pieces of a body, within a limit of bytes.
 
     Raises:
         FetchError: It is too large, incomplete, damaged, or compressed in another way than gzip.
     """
-    name = encoding.strip().lower()
+    length = headers.get("content-length", "")
+    if length.isdecimal() and int(length) > bytes_max:
+        raise _make_size_error(url, bytes_max)
+    name = headers.get("content-encoding", "").strip().lower()
     if name not in ("", "identity", "gzip", "x-gzip"):
         raise FetchError(
             f"{url} uses a compression that roamtui cannot read. Save it from a browser and open the file."

@@ -44,7 +44,7 @@ def test_a_bomb_takes_no_memory() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(FetchError, match="is larger than"):
-            read_body([_BOMB], "gzip", _LIMIT, "https://docs.example/")
+            read_body([_BOMB], {"content-encoding": "gzip"}, _LIMIT, "https://docs.example/")
         assert tracemalloc.get_traced_memory()[1] < 10 * _LIMIT
     finally:
         tracemalloc.stop()
