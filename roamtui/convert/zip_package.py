@@ -22,6 +22,14 @@ BYTES_MAX = 200_000_000
 _PART_BYTES_MAX = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
+_PARSING = {
+    "recover": True,
+    "resolve_entities": False,
+    "no_network": True,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+"""How XML is parsed: as far as it is sound, and without other files."""
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 """Exceptions that `zipfile` raises for a damaged, encrypted or unknown archive."""
 
@@ -107,9 +115,7 @@ class ZipPackage:
 
     def parse(self, part_name: str) -> Any:  # noqa: ANN401 - lxml has no types
         """Parse a part as XML, as far as it is sound. No entity is expanded, and no other file is read."""
-        parser = etree.XMLParser(
-            recover=True, resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-        )
+        parser = etree.XMLParser(**_PARSING)
         data = self.read(part_name)
         root = None
         if data.strip():
@@ -131,15 +137,7 @@ class ZipPackage:
         """
         try:
             with self._archive.open(self.find_name(part_name)) as stream:
-                elements = etree.iterparse(
-                    stream,
-                    tag=[f"{{*}}{each}" for each in names],
-                    recover=True,
-                    resolve_entities=False,
-                    no_network=True,
-                    remove_comments=True,
-                    remove_pis=True,
-                )
+                elements = etree.iterparse(stream, tag=[f"{{*}}{each}" for each in names], **_PARSING)
                 for _, element in elements:
                     yield element
                     element.clear()
