@@ -18,9 +18,10 @@ _PANEL_CLASS = re.compile(
     re.IGNORECASE,
 )
 """A class that programs give to a panel, or to the element around panels."""
-_CONTROLS = re.compile(
+CONTROLS = re.compile(
     "aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|sd-tab|role=.?tab"
 )
+"""What the source of a page with tabs or other controls has. Looking for them in each page takes long."""
 _TAB_LISTS_XPATH = "//*[@role='tablist' or contains(concat(' ', @class, ' '), ' tabbed-labels ')]"
 _TABS_XPATH = ".//*[@role='tab'] | label"
 _PANELS_XPATH = ".//*[@role='tabpanel' or contains(concat(' ', @class, ' '), ' tabbed-block ')]"
@@ -28,11 +29,6 @@ _LABEL_CLASS = "sd-tab-label"
 """Class of a label of sphinx-design, which is already above its panel."""
 _TAB_LISTS_MAX = 300
 _TABS_MAX = 50
-
-
-def has_controls(source: str) -> bool:
-    """Return whether a page may have tabs or other controls, because looking for them takes long."""
-    return _CONTROLS.search(source) is not None
 
 
 def list_controlled_ids(root: Any) -> frozenset[str]:

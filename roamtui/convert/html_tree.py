@@ -17,7 +17,7 @@ from roamtui.convert.html_elements import (
     MARKS_BY_NAME,
     make_absolute_href,
 )
-from roamtui.convert.html_folds import has_controls, is_panel, label_panels, list_controlled_ids
+from roamtui.convert.html_folds import CONTROLS, is_panel, label_panels, list_controlled_ids
 from roamtui.convert.html_titles import raise_titles
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import join_text
@@ -92,7 +92,7 @@ def read_page(
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
     controlled_ids: frozenset[str] = frozenset()
-    if has_controls(source):
+    if CONTROLS.search(source):
         label_panels(root)
         controlled_ids = list_controlled_ids(root)
     _clean(root, controlled_ids, base_url, image_base)
