@@ -6,7 +6,7 @@ from roamtui.conversation.events import Usage, UsageRecorded
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.document.parallel import call_in_thread
 from roamtui.models.usage import UsageMeter
-from roamtui.search.base import Coverage, Hit, Progress
+from roamtui.search.base import Hit, Progress, VectorCoverage
 from roamtui.search.searcher import Searcher
 
 _INDEXED_AHEAD_MIN = 5_000
@@ -49,9 +49,9 @@ class DocumentSearch:
             await self._conversation.apply(self.take_usage())
 
     @property
-    def coverage(self) -> Coverage:
+    def vector_coverage(self) -> VectorCoverage:
         """What of the document can be compared by meaning so far."""
-        return Coverage() if self.searcher is None else self.searcher.coverage
+        return VectorCoverage() if self.searcher is None else self.searcher.vector_coverage
 
     async def embed_ahead(self) -> bool:
         """Embed a little of the document for searches by meaning. Return whether some may be left."""

@@ -54,7 +54,7 @@ class _Clause(Struct):
     """Whether no item of a list looks like this."""
 
 
-class _Run(Struct):
+class _ClauseSequence(Struct):
     clauses: list[_Clause]
 
     @property
@@ -93,9 +93,9 @@ def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]
     return sorted([*clauses, *headings], key=lambda row: row.start)
 
 
-def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_Run]:
-    runs: list[_Run] = []
-    active: list[_Run] = []
+def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_ClauseSequence]:
+    runs: list[_ClauseSequence] = []
+    active: list[_ClauseSequence] = []
     for clause in _iter_clauses(text, start, headings):
         for index in reversed(range(len(active))):
             if active[index].follows(clause.key):
@@ -104,7 +104,7 @@ def _collect_runs(text: str, start: int, headings: Sequence[NodeRow]) -> list[_R
                 break
         else:
             if clause.level or clause.key[0] == 1 == max(clause.key):
-                run = _Run([clause])
+                run = _ClauseSequence([clause])
                 runs.append(run)
                 active.append(run)
                 if len(active) > _RUNS_MAX:
@@ -163,7 +163,7 @@ def _parse_key(number: str) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def _select_clauses(run: _Run) -> Iterator[NodeRow]:
+def _select_clauses(run: _ClauseSequence) -> Iterator[NodeRow]:
     clauses = run.clauses
     levels = {len(clause.key): clause.level for clause in clauses if clause.level}
     is_outline = len(clauses) >= _COUNT_MIN and clauses[-1].key[0] > 2

@@ -75,7 +75,7 @@ def run_index(
     write_text(f"{size}; {entries} new or changed, in {place}\n")
     if services.embedder is not None and (searcher := make_searcher(library, options, services, location)):
         searcher.prepare()
-        coverage = searcher.coverage
+        coverage = searcher.vector_coverage
         is_unknown = library.section_count and not coverage.total
         german = "The model for search by meaning does not compare German text. Its words are searched."
         write_text(f"{german if is_unknown else coverage.format()}\n")

@@ -47,7 +47,7 @@ _NESTING_MAX = 10
 """Maximum depth of nested containers. The marks of deeper ones stay as they are."""
 
 
-class _Mark(Struct, frozen=True):
+class _Edge(Struct, frozen=True):
     """A line that opens or closes a container, or is a whole one."""
 
     fence: str
@@ -126,14 +126,14 @@ def _rewrite(lines: Sequence[str], headings: set[int], code: set[int]) -> Iterat
             yield (start + mark.first_line).rstrip()
 
 
-def _read_mark(line: str) -> _Mark | None:
+def _read_mark(line: str) -> _Edge | None:
     """Read the mark that a line consists of, or None if it is no mark."""
     if match := _ADMONITION.fullmatch(line):
         kind = (match["kind"] or "tab").lower()
         title = match["title"].strip()
         title = title[1:-1] if title[:1] == title[-1:] == '"' else title
         is_known = kind == "tab" or kind in KINDS
-        return _Mark(_INDENT, f"[!{kind}] {title}".rstrip(), opens=True, closes=False) if is_known else None
+        return _Edge(_INDENT, f"[!{kind}] {title}".rstrip(), opens=True, closes=False) if is_known else None
     if match := _FENCE.fullmatch(line):
         name = match["fence"]
         kind = (match["kind"] or "").lower()
@@ -157,10 +157,10 @@ def _read_mark(line: str) -> _Mark | None:
     else:
         return None
     if not title and kind not in ALERTS:
-        return _Mark(name, "", opens=opens, closes=closes) if opens or closes else None
+        return _Edge(name, "", opens=opens, closes=closes) if opens or closes else None
     title = f"[{title}]({attributes['href']})" if title and "href" in attributes else title
     title = ": ".join(filter(None, (title if title.lower() != kind else "", text)))
-    return _Mark(name, f"[!{kind}] {title}".rstrip(), opens=opens, closes=closes)
+    return _Edge(name, f"[!{kind}] {title}".rstrip(), opens=opens, closes=closes)
 
 
 def _read_attributes(text: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from roamtui.markdown.blocks import LINE_BREAK, Emphasis, Inline, Link, Words
 from roamtui.markdown.formulas import to_script_characters
 from roamtui.markdown.inline import BLOCK_TAGS, EMPHASES, HIDDEN_TAGS, is_html_element
-from roamtui.markdown.inline_source import InlineSource, Place, locate_tokens, parse_inline
+from roamtui.markdown.inline_source import InlineSource, SourceMap, locate_tokens, parse_inline
 from roamtui.plain import strip_anchor
 from roamtui.text import Bounds
 
@@ -115,13 +115,13 @@ class InlineReader(Struct, kw_only=True):
     _hidden: str = ""
     """Name of the open element whose text is skipped."""
 
-    def read(self, content: str, place: Place, opening: str = "") -> Inline:
+    def read(self, content: str, source_map: SourceMap, opening: str = "") -> Inline:
         """Read the words of an inline text, which has a token of the kind `opening` before it."""
         if opening == "dt_open":
             self._open("dt")
-        self.source.place = place
+        self.source.source_map = source_map
         tokens = parse_inline(content, self.parser, self.env)
-        locate_tokens(tokens, content, place)
+        locate_tokens(tokens, content, source_map)
         for token in tokens:
             self._add_token(token)
         self._open_elements = []
@@ -132,13 +132,13 @@ class InlineReader(Struct, kw_only=True):
             return (*others, replace(last, text=strip_anchor(last.text)))
         return words
 
-    def read_html(self, content: str, place: Place) -> Iterator[Inline | list[HtmlRow]]:
+    def read_html(self, content: str, source_map: SourceMap) -> Iterator[Inline | list[HtmlRow]]:
         """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
 
         Lists become lines, and so do the rows of a table in a cell.
         """
         tokens = parse_inline(content, _get_html_splitter(), {})
-        locate_tokens(tokens, content, place)
+        locate_tokens(tokens, content, source_map)
         table = _HtmlTable()
         for token in tokens:
             is_tag = token.type == "html_inline"

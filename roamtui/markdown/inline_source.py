@@ -17,12 +17,12 @@ from typing_extensions import override
 
 from roamtui.text import Bounds, compute_line_starts
 
-Mark = tuple[int, int, str]
+LabelledMark = tuple[int, int, str]
 """Start and end of a mark in the source, and its label. Marks at one place are labels side by side."""
 
 
-class Place(Struct, frozen=True, gc=False):
-    """Where the lines of one inline text are in the source."""
+class SourceMap(Struct, frozen=True, gc=False):
+    """Maps the positions in one inline text to offsets in the source."""
 
     positions: tuple[int, ...]
     """Position in the inline text of each stretch that is contiguous in the source."""
@@ -34,9 +34,9 @@ class Place(Struct, frozen=True, gc=False):
         index = bisect_right(self.positions, position) - 1
         return self.offsets[index] + position - self.positions[index]
 
-    def skip(self, length: int) -> Place:
-        """Return the place of what follows so many characters of the inline text."""
-        return Place(tuple(position - length for position in self.positions), self.offsets)
+    def skip(self, length: int) -> SourceMap:
+        """Return the map of what follows so many characters of the inline text."""
+        return SourceMap(tuple(position - length for position in self.positions), self.offsets)
 
     def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the contiguous parts of a range of the inline text."""
@@ -53,9 +53,9 @@ class InlineSource(Struct, dict=True):
     """What to add to an offset in `text`."""
     groups: Sequence[Bounds] = ()
     """Bounds of words to keep apart, in order."""
-    marks: Sequence[Mark] = ()
+    marks: Sequence[LabelledMark] = ()
     """In order."""
-    place: Place = Place((0,), (0,))
+    source_map: SourceMap = SourceMap((0,), (0,))
     """Of the inline text that is being parsed."""
 
     @cached_property
@@ -63,7 +63,7 @@ class InlineSource(Struct, dict=True):
         """Offset of each line in `text`."""
         return compute_line_starts(self.text)
 
-    def find(self, content: str, line: int, *, is_heading: bool = False) -> Place:
+    def find(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
         """Find an inline text whose block starts at a line.
 
         Each line of a block ends with its content. Before that come its indent and the marks of quotes and
@@ -89,7 +89,7 @@ class InlineSource(Struct, dict=True):
                 positions.append(position + indent)
                 offsets.append(self.shift + start + column)
             position += len(content_line) + 1
-        return Place(tuple(positions), tuple(offsets))
+        return SourceMap(tuple(positions), tuple(offsets))
 
     def get_line(self, number: int) -> Bounds:
         """Return the bounds of a line in `text`."""
@@ -97,7 +97,7 @@ class InlineSource(Struct, dict=True):
         start = starts[min(number, len(starts) - 1)]
         return start, starts[number + 1] if number + 1 < len(starts) else len(self.text)
 
-    def find_cell(self, content: str, start: int, end: int) -> tuple[Place, int]:
+    def find_cell(self, content: str, start: int, end: int) -> tuple[SourceMap, int]:
         """Find a cell in a part of its row, with the offset at which the next cell starts at the earliest.
 
         In the source, each pipe of the cell has a backslash.
@@ -113,7 +113,7 @@ class InlineSource(Struct, dict=True):
             offsets.append(self.shift + offset - pipe_length)
             offset += len(part) + (1 if part else 0)
             position += len(part) + 1
-        return Place(tuple(positions), tuple(offsets)), offset
+        return SourceMap(tuple(positions), tuple(offsets)), offset
 
 
 class _LocatedState(StateInline):
@@ -181,8 +181,9 @@ def _is_contiguous(first: Token, second: Token) -> bool:
     return bool(end == second.meta["start"])
 
 
-def locate_tokens(tokens: Sequence[Token], content: str, place: Place) -> None:
+def locate_tokens(tokens: Sequence[Token], content: str, source_map: SourceMap) -> None:
     """Give each token its pieces: texts with their bounds in the source."""
+    locate = source_map.locate
     for token in tokens:
         if not token.content:
             continue
@@ -191,12 +192,12 @@ def locate_tokens(tokens: Sequence[Token], content: str, place: Place) -> None:
         end: int = token.meta.get("end", start + max(length, len(token.markup)))
         inner = _find_inner(token, content, start)
         if inner is None:
-            bounds = place.locate(start), place.locate(end - 1) + 1
+            bounds = locate(start), locate(end - 1) + 1
             token.meta["pieces"] = [(token.content, *bounds)]
         else:
             token.meta["pieces"] = [
-                (token.content[first - inner : last - inner], place.locate(first), place.locate(last - 1) + 1)
-                for first, last in place.split(inner, inner + length)
+                (token.content[first - inner : last - inner], locate(first), locate(last - 1) + 1)
+                for first, last in source_map.split(inner, inner + length)
             ]
 
 

@@ -67,7 +67,7 @@ _FIGURES_MIN = 0.8
 _Cells = Sequence[list[Run]]
 
 
-class _Place(Struct, frozen=True, kw_only=True):
+class _Nesting(Struct, frozen=True, kw_only=True):
     """What is around blocks: quotes, lists and their items."""
 
     indent: int = 0
@@ -79,7 +79,7 @@ class _Place(Struct, frozen=True, kw_only=True):
     """Whether the innermost list has no blank lines between blocks."""
 
 
-_TOP = _Place()
+_TOP = _Nesting()
 
 
 class MarkdownLayout(Struct, kw_only=True):
@@ -96,47 +96,47 @@ class MarkdownLayout(Struct, kw_only=True):
     _block: int = 0
     """Number of the last block."""
 
-    def lay_out(self, blocks: Sequence[Block], place: _Place = _TOP) -> list[Line]:
+    def lay_out(self, blocks: Sequence[Block], nesting: _Nesting = _TOP) -> list[Line]:
         """Return the lines of blocks."""
         lines: list[Line] = []
         for block in blocks:
             match block:
                 case Paragraph():
                     runs = self._to_runs(
-                        block.words, RunStyle(TextRole.QUOTE if place.is_quoted else TextRole.TEXT)
+                        block.words, RunStyle(TextRole.QUOTE if nesting.is_quoted else TextRole.TEXT)
                     )
-                    wrapped = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
+                    wrapped = wrap_runs(runs, self._compute_room(nesting, PROSE_WIDTH_MAX))
                     added = self._make_lines(wrapped, block.start, block.end)
                 case Heading():
-                    added = self._lay_out_heading(block, place)
+                    added = self._lay_out_heading(block, nesting)
                 case Code():
-                    added = self._lay_out_code(block, place)
+                    added = self._lay_out_code(block, nesting)
                 case Table():
-                    added = self._lay_out_table(block, place)
+                    added = self._lay_out_table(block, nesting)
                 case List():
-                    added = self._lay_out_list(block, place)
+                    added = self._lay_out_list(block, nesting)
                 case Quote():
-                    added = self._lay_out_quote(block, place)
+                    added = self._lay_out_quote(block, nesting)
                 case ThematicBreak(start=start, end=end):
-                    width = self._compute_room(place, _RULE_WIDTH) or _RULE_WIDTH
+                    width = self._compute_room(nesting, _RULE_WIDTH) or _RULE_WIDTH
                     added = self._make_lines([(Run("─" * width, RunStyle(TextRole.RULE)),)], start, end)
                 case _:
                     assert_never(block)
-            _append_block(lines, added, is_tight=place.is_tight)
+            _append_block(lines, added, is_tight=nesting.is_tight)
         return lines
 
-    def _lay_out_heading(self, block: Heading, place: _Place) -> list[Line]:
+    def _lay_out_heading(self, block: Heading, nesting: _Nesting) -> list[Line]:
         role = _HEADING_ROLES[block.level - 1] if block.level <= len(_HEADING_ROLES) else TextRole.H4
         runs = self._to_runs(block.words, RunStyle(role))
-        lines = wrap_runs(runs, self._compute_room(place, PROSE_WIDTH_MAX))
+        lines = wrap_runs(runs, self._compute_room(nesting, PROSE_WIDTH_MAX))
         if role in _UNDERLINES:
             stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
             lines.append([Run(stroke, RunStyle(TextRole.RULE))])
         return self._make_lines(lines, block.start, block.end)
 
-    def _lay_out_list(self, block: List, place: _Place) -> list[Line]:
+    def _lay_out_list(self, block: List, nesting: _Nesting) -> list[Line]:
         lines: list[Line] = []
-        bullets = place.bullets + any(block.number is None and item.term is None for item in block.items)
+        bullets = nesting.bullets + any(block.number is None and item.term is None for item in block.items)
         for index, item in enumerate(block.items):
             if item.term is not None:
                 bullet = _DEFINITION_INDENT
@@ -146,19 +146,19 @@ class MarkdownLayout(Struct, kw_only=True):
                 bullet = f"{block.number + index}{block.delimiter} "
             else:
                 bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
-            indent = place.indent + len(bullet)
-            inside = replace(place, indent=indent, bullets=bullets, is_tight=block.is_tight)
+            indent = nesting.indent + len(bullet)
+            inside = replace(nesting, indent=indent, bullets=bullets, is_tight=block.is_tight)
             added = self.lay_out(item.blocks, inside) or self._make_lines([()], item.start, item.end)
             added = _put_before(added, Run(bullet, RunStyle(TextRole.BULLET)), Run(" " * len(bullet)))
-            added = added if item.term is None else [*self.lay_out([item.term], place), *added]
+            added = added if item.term is None else [*self.lay_out([item.term], nesting), *added]
             _append_block(lines, added, is_tight=block.is_tight)
         return lines
 
-    def _lay_out_quote(self, block: Quote, place: _Place) -> list[Line]:
+    def _lay_out_quote(self, block: Quote, nesting: _Nesting) -> list[Line]:
         role = _ALERT_ROLES.get(block.alert, TextRole.NOTE) if block.alert else TextRole.BAR
         bar = Run("▌ ", RunStyle(role))
-        is_quoted = place.is_quoted or not block.alert
-        inside = replace(place, indent=place.indent + len(bar.text), is_quoted=is_quoted)
+        is_quoted = nesting.is_quoted or not block.alert
+        inside = replace(nesting, indent=nesting.indent + len(bar.text), is_quoted=is_quoted)
         lines: list[Line] = []
         if block.alert:
             style = RunStyle(role, Emphasis.STRONG)
@@ -171,21 +171,21 @@ class MarkdownLayout(Struct, kw_only=True):
         lines += self.lay_out(block.blocks, inside)
         return _put_before(lines, bar, bar)
 
-    def _lay_out_code(self, block: Code, place: _Place) -> list[Line]:
+    def _lay_out_code(self, block: Code, nesting: _Nesting) -> list[Line]:
         start = block.offsets[0]
         language = get_language(block.info)
         lines: list[Line] = []
         if language:
             label = make_run(language, RunStyle(TextRole.ASIDE))
             lines += self._make_lines([(label,)], start, start, is_code=True)
-        room = None if self.can_scroll or not self.can_click else self._compute_room(place)
+        room = None if self.can_scroll or not self.can_click else self._compute_room(nesting)
         spans = zip(block.offsets, block.offsets[1:], strict=False)
         for runs, (start, end) in zip(highlight_code(block.text, language), spans, strict=False):
             folded = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
             lines += self._make_lines(folded, start, end, is_code=True)
         return lines
 
-    def _lay_out_table(self, block: Table, place: _Place) -> list[Line]:
+    def _lay_out_table(self, block: Table, nesting: _Nesting) -> list[Line]:
         head_style = RunStyle(emphasis=Emphasis.STRONG)
         style = RunStyle()
         cells = [
@@ -193,7 +193,7 @@ class MarkdownLayout(Struct, kw_only=True):
             for row in block.rows
         ]
         columns = [*zip(*cells, strict=True)]
-        widths = _compute_column_widths(columns, self._compute_room(place), can_scroll=self.can_scroll)
+        widths = _compute_column_widths(columns, self._compute_room(nesting), can_scroll=self.can_scroll)
         body = zip(
             *(runs for runs, row in zip(cells, block.rows, strict=True) if not row.is_head), strict=True
         )
@@ -224,12 +224,12 @@ class MarkdownLayout(Struct, kw_only=True):
             for text in texts
         ]
 
-    def _compute_room(self, place: _Place, width_max: int | None = None) -> int | None:
-        """Return the width in cells of lines at a place, at most `width_max`."""
+    def _compute_room(self, nesting: _Nesting, width_max: int | None = None) -> int | None:
+        """Return the width in cells of nested lines, at most `width_max`."""
         if self.width is None:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
-        return max(_WIDTH_MIN, width - place.indent)
+        return max(_WIDTH_MIN, width - nesting.indent)
 
     def _to_runs(self, words: Inline, base: RunStyle) -> list[Run]:
         """Convert inline text to runs, each with the style `base` and its own emphasis, link and group."""

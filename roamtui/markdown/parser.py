@@ -28,7 +28,7 @@ from roamtui.markdown.blocks import (
 from roamtui.markdown.containers import rewrite_containers
 from roamtui.markdown.extensions import format_mark
 from roamtui.markdown.inline_reader import HtmlRow, InlineReader, split_into_groups
-from roamtui.markdown.inline_source import InlineSource, Mark, Place
+from roamtui.markdown.inline_source import InlineSource, LabelledMark, SourceMap
 from roamtui.markdown.tokens import get_parser, tokenize
 from roamtui.text import Bounds, normalise_line_ends
 
@@ -50,7 +50,7 @@ def read_markdown(
     start: int = 0,
     definitions: Definitions | None = None,
     groups: Sequence[Bounds] = (),
-    marks: Sequence[Mark] | None = None,
+    marks: Sequence[LabelledMark] | None = None,
 ) -> Markdown:
     """Parse a text, or a slice of one, into blocks.
 
@@ -207,19 +207,19 @@ class _BlockReader(Struct, kw_only=True):
         token = self.tokens[self._next]
         content = token.content
         is_heading = opening.type == "heading_open"
-        place: Place = token.meta.get("place") or self.inline.source.find(
+        source_map: SourceMap = token.meta.get("source_map") or self.inline.source.find(
             content, _get_first_line(token), is_heading=is_heading
         )
-        inner = place.locate(0), place.locate(len(content.rstrip()) - 1) + 1
-        return self.inline.read(content, place, opening.type), inner
+        inner = source_map.locate(0), source_map.locate(len(content.rstrip()) - 1) + 1
+        return self.inline.read(content, source_map, opening.type), inner
 
-    def _cut_opening(self, length: int) -> Place:
-        """Cut so many characters off the paragraph that comes next, and return its place as it was."""
+    def _cut_opening(self, length: int) -> SourceMap:
+        """Cut so many characters off the paragraph that comes next, and return its map as it was."""
         token = self.tokens[self._next + 1]
-        place = self.inline.source.find(token.content, _get_first_line(token))
+        source_map = self.inline.source.find(token.content, _get_first_line(token))
         token.content = token.content[length:]
-        token.meta["place"] = place.skip(length)
-        return place
+        token.meta["source_map"] = source_map.skip(length)
+        return source_map
 
     def _read_list(self, token: Token) -> List:
         items: list[Item] = []
@@ -292,8 +292,8 @@ class _BlockReader(Struct, kw_only=True):
                     is_head = True
                     alignments.append(str(cell.attrGet("style") or "").removeprefix("text-align:"))
                 if cell.type == "inline":
-                    place, position = self.inline.source.find_cell(cell.content, position, line_end)
-                    cells.append(self.inline.read(cell.content, place))
+                    source_map, position = self.inline.source.find_cell(cell.content, position, line_end)
+                    cells.append(self.inline.read(cell.content, source_map))
             if start >= self.start:  # otherwise, it is in the prefix
                 rows.append(TableRow(cells=tuple(cells), is_head=is_head, start=start, end=end))
         if rows:
@@ -309,10 +309,10 @@ class _BlockReader(Struct, kw_only=True):
         match = _ALERT.match(inline.content) if inline.type == "inline" else None
         if match is not None:
             alert = match["kind"].lower()
-            place = self._cut_opening(match.end())
+            source_map = self._cut_opening(match.end())
             text = match["title"] or ""
             position = match.start("title")
-            title = self.inline.read(text, place.skip(position)) if text else ()
+            title = self.inline.read(text, source_map.skip(position)) if text else ()
         blocks = self.read_blocks("blockquote_close")
         if blocks or alert:
             label_end = self.lines[_get_first_line(token) + 1]
@@ -325,8 +325,8 @@ class _BlockReader(Struct, kw_only=True):
             text = html.unescape(_ANY_TAG.sub("", match[1]))
             yield self._make_code(token, text.strip("\n"), "", first + text.startswith("\n"))
             return
-        place = self.inline.source.find(token.content, first)
-        for read in self.inline.read_html(token.content, place):
+        source_map = self.inline.source.find(token.content, first)
+        for read in self.inline.read_html(token.content, source_map):
             if isinstance(read, list):
                 yield from _make_html_table(read, start, end)
             elif read:

@@ -79,7 +79,7 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
 def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse text, like the rule of markdown-it-py, up to the next mark."""
     source: InlineSource = state.env["source"]
-    offset = source.place.locate(state.pos)
+    offset = source.source_map.locate(state.pos)
     following = bisect_left(source.marks, offset, key=itemgetter(0))
     ends = [state.posMax]
     if following < len(source.marks):
@@ -96,7 +96,7 @@ def _read_text(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
     """Parse marks that are not links."""
     source: InlineSource = state.env["source"]
-    offset = source.place.locate(state.pos)
+    offset = source.source_map.locate(state.pos)
     first = bisect_left(source.marks, offset, key=itemgetter(0))
     marks = source.marks[first : bisect_right(source.marks, offset, key=itemgetter(0))]
     end = state.pos + marks[0][1] - offset if marks else state.posMax + 1

@@ -155,14 +155,14 @@ def fill_lines(
     return list(_render(lines))
 
 
-class _Line(Struct, eq=False):
+class _OutlineLine(Struct, eq=False):
     entry: OutlineEntry
     node: Node
     tokens: int
     """Tokens of its subtree."""
     depth: int
     text: str
-    below: list[_Line] = field(default_factory=list)
+    below: list[_OutlineLine] = field(default_factory=list)
     rest: str = ""
     """Text that names the nodes below it without lines of their own."""
 
@@ -175,7 +175,7 @@ class _Outline(Struct):
 
     def list_lines(
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
-    ) -> list[_Line] | None:
+    ) -> list[_OutlineLine] | None:
         """Make a line for each node with text, and subtract their tokens. Return None if they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.tokens_left:
             return None
@@ -187,21 +187,23 @@ class _Outline(Struct):
         self.tokens_left -= cost
         return lines
 
-    def _make_line(self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
+    def _make_line(
+        self, entry: OutlineEntry, depth: int, name_length_max: int = _NAME_LENGTHS[0]
+    ) -> _OutlineLine:
         node = self.library.node(entry.section_id)
         name = shorten(entry.name, name_length_max)
         text = f"{'  ' * depth}- [{entry.section_id}] {name} ({format_size(self.library, node.id)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and _is_generic(node.title):
             opening = extract_opening_words(self.library, node.id)
             text = f"{text}: {opening}" if opening else text
-        return _Line(entry, node, self.library.count_tokens(node.id)[1], depth, text)
+        return _OutlineLine(entry, node, self.library.count_tokens(node.id)[1], depth, text)
 
-    def add_lines_below(self, roots: Sequence[_Line]) -> None:
+    def add_lines_below(self, roots: Sequence[_OutlineLine]) -> None:
         """Add lines below these while they fit: first below folders, then below large nodes near the top."""
-        queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
+        queue: list[tuple[tuple[bool, bool, float], int, _OutlineLine]] = []
         order = count()
 
-        def push(lines: Sequence[_Line]) -> None:
+        def push(lines: Sequence[_OutlineLine]) -> None:
             for line in lines:
                 if (rank := self._rank_line(line)) is not None:
                     heappush(queue, (rank, next(order), line))
@@ -212,7 +214,7 @@ class _Outline(Struct):
             previews = sum(self._rank_line(root) is not None for root in roots) * _PREVIEW_LENGTH
             reserved = min(self.tokens_left, previews // _CHARACTERS_PER_TOKEN)
         self.tokens_left -= reserved
-        partial: list[_Line] = []
+        partial: list[_OutlineLine] = []
         while queue:
             (_, is_later, _), _, line = heappop(queue)
             if is_later and reserved:
@@ -229,7 +231,7 @@ class _Outline(Struct):
         self.tokens_left += reserved
         self._add_ranges(partial)
 
-    def _rank_line(self, line: _Line) -> tuple[bool, bool, float] | None:
+    def _rank_line(self, line: _OutlineLine) -> tuple[bool, bool, float] | None:
         """Return a sort key, lowest for the most useful line to expand, or None if expanding is useless."""
         below = map(self.library.node, line.entry.below[:_RANGE_CHILDREN])
         unread = sum(not node.is_loaded for node in below)
@@ -239,7 +241,7 @@ class _Outline(Struct):
         worth = tokens / (line.depth + 1)
         return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
-    def _add_ranges(self, lines: Sequence[_Line]) -> None:
+    def _add_ranges(self, lines: Sequence[_OutlineLine]) -> None:
         """Add ranges of the nodes below each line, as long as they fit. Each range can be opened whole."""
         for line in lines:
             ranges = ChildRanges.for_section(self.library, line.entry.section_id)
@@ -253,12 +255,12 @@ class _Outline(Struct):
                     line.rest = "\n".join(f"{'  ' * (line.depth + 1)}{text}" for text in described)
                     break
 
-    def add_previews(self, roots: Sequence[_Line]) -> None:
+    def add_previews(self, roots: Sequence[_OutlineLine]) -> None:
         """Add a preview to lines without lines below, largest first: titles below, or the first words.
 
         Each gets the usual length, or its share of the remaining tokens by size if that is more.
         """
-        leaves: list[_Line] = []
+        leaves: list[_OutlineLine] = []
         pending = [*reversed(roots)]
         while pending:
             line = pending.pop()
@@ -281,7 +283,7 @@ class _Outline(Struct):
                 self.tokens_left -= cost
                 line.text = f"{line.text}: {preview}"
 
-    def _make_preview(self, line: _Line, length_max: int) -> str:
+    def _make_preview(self, line: _OutlineLine, length_max: int) -> str:
         if summary := self.library.summary(line.entry.node_id) or self.library.summary(line.entry.section_id):
             return shorten(escape(summary), length_max)
         if line.entry.below:
@@ -292,7 +294,7 @@ class _Outline(Struct):
         return ""
 
 
-def _render(lines: Sequence[_Line]) -> Iterator[str]:
+def _render(lines: Sequence[_OutlineLine]) -> Iterator[str]:
     for line in lines:
         yield line.text
         yield from _render(line.below)

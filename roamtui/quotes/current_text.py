@@ -116,7 +116,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     )
 
 
-class _Sentence(NamedTuple):
+class _SimilarSentence(NamedTuple):
     """The sentence of a section that is most similar to one that was kept."""
 
     span: Span
@@ -124,7 +124,7 @@ class _Sentence(NamedTuple):
     similarity: float
 
 
-class _Place(NamedTuple):
+class _QuoteLocation(NamedTuple):
     """Where a quote was found."""
 
     found: FoundQuote | None = None
@@ -132,7 +132,7 @@ class _Place(NamedTuple):
     """Whether it is in the claimed section."""
     is_cut: bool = False
     """Whether there are more places than were compared."""
-    sentence_now: _Sentence | None = None
+    sentence_now: _SimilarSentence | None = None
     """What the sentence that was kept with a quote has become, if the quote has left it."""
 
 
@@ -140,7 +140,7 @@ def _find_substitute(
     claim: Claim,
     library: Library,
     expected: str | None,
-    sentence_now: _Sentence | None,
+    sentence_now: _SimilarSentence | None,
     similarity_min: float,
 ) -> Finding:
     similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
@@ -163,7 +163,7 @@ def _find_substitute(
 
 def _find_kept(
     quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _Place:
+) -> _QuoteLocation:
     """Find a quote, unless it has left the sentence that was kept with it.
 
     The same words in another sentence do not stand for it, as long as the section has that sentence.
@@ -176,27 +176,27 @@ def _find_kept(
     if now is None:
         return place
     if found is None:
-        return _Place(sentence_now=now)
+        return _QuoteLocation(sentence_now=now)
     around = find_surroundings(library, found.parts, is_exact=False)
     if around is not None and measure_similarity(sentence, around.text) >= now.similarity:
         return place
-    return _Place(find_in_span(quote, library, now.span), is_in_section=True, sentence_now=now)
+    return _QuoteLocation(find_in_span(quote, library, now.span), is_in_section=True, sentence_now=now)
 
 
-def _find_sentence(sentence: str, library: Library, section_id: str) -> _Sentence | None:
+def _find_sentence(sentence: str, library: Library, section_id: str) -> _SimilarSentence | None:
     """Find the sentence of a section that is most similar to one that was kept."""
     section = library.node(section_id).content_span
-    nearest: _Sentence | None = None
+    nearest: _SimilarSentence | None = None
     for part in split_sentences(library.clean_text(section)):
         span = section.get_part(part.start, part.end)
         around = find_surroundings(library, (span,), is_exact=False)
         similarity = 0.0 if around is None else measure_similarity(sentence, around.text)
         if around is not None and similarity > (SIMILARITY_MIN if nearest is None else nearest.similarity):
-            nearest = _Sentence(span, around.text, similarity)
+            nearest = _SimilarSentence(span, around.text, similarity)
     return nearest
 
 
-def _find_replacing_words(quote: str, sentence: str, library: Library, now: _Sentence) -> Span | None:
+def _find_replacing_words(quote: str, sentence: str, library: Library, now: _SimilarSentence) -> Span | None:
     """Find what stands in the place of a quote in the sentence that was kept with it, as that is now."""
     words = find_replacing_words(quote, sentence, now.shown)
     found = find_in_span(words, library, now.span) if words else None
@@ -205,7 +205,7 @@ def _find_replacing_words(quote: str, sentence: str, library: Library, now: _Sen
 
 def _find_anywhere(
     quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _Place:
+) -> _QuoteLocation:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
     Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
@@ -222,8 +222,8 @@ def _find_anywhere(
             kept = (place for place in places if sentence and _has_sentence(quote, sentence, place, library))
             found = next(kept, None) or choose_place(places, library, sentence or "", context)
             if found is not None:
-                return _Place(found, is_in_section=span is section, is_cut=len(places) == PLACES_MAX)
-    return _Place()
+                return _QuoteLocation(found, is_in_section=span is section, is_cut=len(places) == PLACES_MAX)
+    return _QuoteLocation()
 
 
 def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:

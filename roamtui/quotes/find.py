@@ -141,14 +141,14 @@ def _is_long(quote: str) -> bool:
     return sum(map(str.isalnum, quote)) >= _LENGTH_MIN
 
 
-class _Run(NamedTuple):
+class _Rows(NamedTuple):
     """Rows of the first and the last word that match."""
 
     first: int
     last: int
 
 
-class _Reading(Struct, frozen=True):
+class _QuoteReading(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
     swapped_first: int | None = None
@@ -159,20 +159,20 @@ class _Reading(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _read_quote(quote: str) -> tuple[_Reading, ...]:
+def _read_quote(quote: str) -> tuple[_QuoteReading, ...]:
     """Return the ways to read a quote, the likeliest first. One that is too short has none."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = [part.strip() for part in _ELLIPSIS.split(whole)]
     parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
     if len(parts) > _PARTS_MAX or not any(map(str.isalnum, quote)):
         return ()
-    different: dict[tuple[bytes, ...], _Reading] = {}
+    different: dict[tuple[bytes, ...], _QuoteReading] = {}
     for reading in (*_iter_prose_readings(whole, parts), *_iter_code_readings(parts)):
         different.setdefault(tuple(part.exact for part in reading.parts), reading)
     return tuple(different.values())
 
 
-def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_Reading]:
+def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_QuoteReading]:
     """Yield the ways to read a quote as Markdown or plain text: in parts, or whole with its ellipses."""
     ways = [(parts, read_words)]
     if len(parts) > 1:
@@ -190,10 +190,10 @@ def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_Reading]
         )
         if read_parts and not is_lost:
             ellipses = 0 if len(spelling) == len(parts) else len(_ELLIPSIS.findall(whole))
-            yield _Reading(read_parts, _swap_first_case(whole), ellipses)
+            yield _QuoteReading(read_parts, _swap_first_case(whole), ellipses)
 
 
-def _iter_code_readings(parts: Sequence[str]) -> Iterator[_Reading]:
+def _iter_code_readings(parts: Sequence[str]) -> Iterator[_QuoteReading]:
     """Yield the ways to read a quote as code: without the marks at its ends, then with them."""
     # The marks may be the answer's, but a hyphen before a word belongs to it.
     before = _PUNCTUATION.replace("-", "")
@@ -201,7 +201,7 @@ def _iter_code_readings(parts: Sequence[str]) -> Iterator[_Reading]:
     for spelling in (bare, parts):
         words = (read_plain_words(part, is_code=True) for part in spelling)
         if read_parts := tuple(filter(len, words)):
-            yield _Reading(read_parts, is_code=True)
+            yield _QuoteReading(read_parts, is_code=True)
 
 
 def _swap_first_case(quote: str) -> int | None:
@@ -215,14 +215,14 @@ def _swap_first_case(quote: str) -> int | None:
 
 
 def _find_parts(
-    reading: _Reading, words: TextWords, text: str, *, is_exact: bool
-) -> Iterator[tuple[_Run, ...]]:
+    reading: _QuoteReading, words: TextWords, text: str, *, is_exact: bool
+) -> Iterator[tuple[_Rows, ...]]:
     """Yield the runs of the parts of a quote, each in the same sentence or row as the one before."""
     if reading.is_code and not words.has_code:
         return
     first, *others = reading.parts
     if is_exact:
-        firsts: Iterable[_Run] = _find_exact_runs(first, words, reading.swapped_first)
+        firsts: Iterable[_Rows] = _find_exact_runs(first, words, reading.swapped_first)
         following = [sorted(_find_exact_runs(part, words)) for part in others]
     else:
         firsts = _find_loose_runs(first, words)
@@ -232,7 +232,7 @@ def _find_parts(
     for run in firsts:
         chosen = [run]
         for runs in following:
-            index = bisect_left(runs, _Run(chosen[-1].last + 1, 0))
+            index = bisect_left(runs, _Rows(chosen[-1].last + 1, 0))
             if index == len(runs) or not _may_omit(words, text, chosen[-1].last, runs[index].first):
                 break
             chosen.append(runs[index])
@@ -240,19 +240,19 @@ def _find_parts(
             yield tuple(chosen)
 
 
-def _find_exact_runs(part: TextWords, words: TextWords, swapped_first: int | None = None) -> Iterator[_Run]:
+def _find_exact_runs(part: TextWords, words: TextWords, swapped_first: int | None = None) -> Iterator[_Rows]:
     """Yield the places of a run of exact keys. The first key may also be `swapped_first`."""
     spellings = [part.exact]
     if swapped_first is not None:
         spellings.append(array("q", [swapped_first]).tobytes() + part.exact[_KEY_SIZE:])
     for spelling in spellings:
         for first in _find_keys(spelling, words.exact):
-            run = _Run(first, first + len(part) - 1)
+            run = _Rows(first, first + len(part) - 1)
             if _is_whole(run, words):
                 yield run
 
 
-def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
+def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Rows]:
     """Yield the places of a run of loose keys: with all note marks and list numbers, then without any."""
     pairs = [(part.loose, words.loose)]
     if part.plain is not part.loose or words.plain is not words.loose:
@@ -266,7 +266,7 @@ def _find_loose_runs(part: TextWords, words: TextWords) -> Iterator[_Run]:
         firsts, lasts = joined.first_rows, joined.last_rows
         for start in _find_keys(quoted.keys, joined.keys):
             end = start + len(sought) - 1
-            run = _Run(firsts[start], lasts[end])
+            run = _Rows(firsts[start], lasts[end])
             begins_word = not start or lasts[start - 1] != run.first
             ends_word = end + 1 == len(lasts) or firsts[end + 1] != run.last
             is_whole = begins_word and ends_word and _is_whole(run, words)
@@ -279,13 +279,13 @@ def _list_notes(words: TextWords, rows: Iterable[int]) -> frozenset[int]:
     return frozenset(words.exact_keys[row] for row in rows if words.flags[row] & NOTE)
 
 
-def _has_notes(notes: frozenset[int], run: _Run, words: TextWords) -> bool:
+def _has_notes(notes: frozenset[int], run: _Rows, words: TextWords) -> bool:
     """Return whether a run, or what stands directly beside it, has the note marks that the quote has."""
     beside = range(max(0, run.first - 1), min(run.last + 2, len(words)))
     return not notes or notes <= _list_notes(words, beside)
 
 
-def _is_whole(run: _Run, words: TextWords) -> bool:
+def _is_whole(run: _Rows, words: TextWords) -> bool:
     """Return whether a run neither begins nor ends inside a word."""
     after = run.last + 1
     continues = after < len(words) and words.flags[after] & INSIDE
@@ -329,7 +329,7 @@ def _has_sentence_end(text: str, start: int, end: int) -> bool:
 
 
 def _make_match(
-    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_Run], *, is_exact: bool
+    quote: str, text: str, shift: int, words: TextWords, runs: Sequence[_Rows], *, is_exact: bool
 ) -> QuoteMatch:
     """Make a match of runs of words, which are those of the text from `shift` on."""
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]

@@ -58,7 +58,7 @@ class Support(Struct, frozen=True, kw_only=True):
     """The bounds of the answer's sentences that have neither a quote nor such a sentence."""
 
 
-class _Sentence(Struct, frozen=True, eq=False, dict=True):
+class _SourceSentence(Struct, frozen=True, eq=False, dict=True):
     library: Library
     span: Span
     section_id: str
@@ -193,7 +193,7 @@ class _Text:
         if self._sentences:
             self.first_id = self._sentences[0].section_id
 
-    def _read(self, spans: Sequence[Span]) -> Iterator[_Sentence]:
+    def _read(self, spans: Sequence[Span]) -> Iterator[_SourceSentence]:
         library = self._library
         seen: set[Span] = set()
         for delivered in spans:
@@ -202,11 +202,11 @@ class _Text:
                 span = around.get_part(sentence.start, sentence.end)
                 if sentence.kind not in _NOT_STATED and delivered.overlaps(span) and span not in seen:
                     seen.add(span)
-                    yield _Sentence(
+                    yield _SourceSentence(
                         library, span, library.section_at(span.doc, span.start) or library.root_id
                     )
 
-    def find_carriers(self, words: str, question: str, compare: Comparison | None) -> list[_Sentence]:
+    def find_carriers(self, words: str, question: str, compare: Comparison | None) -> list[_SourceSentence]:
         """Find the few sentences that carry some words, best first; none if no sentences do."""
         matcher = TermMatcher(extract_query_terms(words), TermMatcher.for_question(words).language)
         weights, likely = self._find_likely(matcher)
@@ -215,11 +215,11 @@ class _Text:
         numbers = _list_numbers(words) & self.numbers
         new_words_min = min(_NEW_WORDS_MIN, len(matcher.terms))
         left = likely.copy()
-        chosen: list[_Sentence] = []
+        chosen: list[_SourceSentence] = []
         found: set[str] = set()
         proven: frozenset[str] = frozenset()
 
-        def rank(sentence: _Sentence) -> tuple[int, float, int]:
+        def rank(sentence: _SourceSentence) -> tuple[int, float, int]:
             gained = sum(weights[term] for term in terms_of[sentence] - found)
             in_question = len(asked.find_terms(sentence.text))
             return len(numbers & sentence.numbers - proven), gained, in_question
@@ -241,7 +241,7 @@ class _Text:
         alike = [each for each in likely if numbers <= each.numbers]
         return [] if compare is None else self._find_nearest(words, alike, compare)
 
-    def _find_likely(self, matcher: TermMatcher) -> tuple[dict[str, float], list[_Sentence]]:
+    def _find_likely(self, matcher: TermMatcher) -> tuple[dict[str, float], list[_SourceSentence]]:
         """Return the weight of each term, more if it is rare, and the sentences with most of the terms."""
         terms_of = {each: matcher.find_terms(each.bare) for each in self._sentences}
         counts = Counter(term for terms in terms_of.values() for term in terms)
@@ -250,8 +250,8 @@ class _Text:
         return weights, likely[:_COMPARED_MAX]
 
     def _find_nearest(
-        self, words: str, sentences: Sequence[_Sentence], compare: Comparison
-    ) -> list[_Sentence]:
+        self, words: str, sentences: Sequence[_SourceSentence], compare: Comparison
+    ) -> list[_SourceSentence]:
         """Find the sentence that says nearly the same as some words; none if no sentence does."""
         texts = [self._library.clean_text(sentence.span) for sentence in sentences]
         cosines = dict(zip(sentences, compare(words, texts), strict=False))

@@ -48,7 +48,7 @@ _SPACE = re.compile(r"\s+")
 _START = attrgetter("start")
 
 
-class _Place(NamedTuple):
+class _UnitPosition(NamedTuple):
     """Where a unit is: the bounds of its section, and its index in it."""
 
     section: Bounds
@@ -68,7 +68,7 @@ def find_surroundings(
 ) -> Surroundings | None:
     """Find what stands around the parts of a quote, or None if that adds nothing to an exact quote."""
     segments = _Finder(library, parts).list_segments()
-    line = _Line()
+    line = _SentenceWriter()
     length = sum(segment.end - segment.start for segment in segments)
     edges = sum(len(_list_edges(segment)) for segment in segments)
     reach = length if length <= _LENGTH_MAX else max(_REACH_MIN, _LENGTH_MAX // max(1, edges))
@@ -119,18 +119,18 @@ class _Finder:
         questions = self._list_questions(leads[0] if leads else first, start)
         return [*questions, *map(self._make_lead, leads[-_LEADS_MAX:]), *sentence]
 
-    def _list_touched(self) -> list[_Place]:
-        touched: list[_Place] = []
+    def _list_touched(self) -> list[_UnitPosition]:
+        touched: list[_UnitPosition] = []
         section = self._find_section(self._parts[0].start)
         while section is not None and section[0] < self._parts[-1].end:
             units = self._read(section)
             for start, end in self._get_quoted(section):
                 index = bisect_left(units, end, key=_START)
-                found: list[_Place] = []
+                found: list[_UnitPosition] = []
                 while index and units[index - 1].end > start:
                     index -= 1
                     if units[index].whole.locate(start, end) is not None:
-                        found.append(_Place(section, index))
+                        found.append(_UnitPosition(section, index))
                 touched += [place for place in reversed(found) if place not in touched[-1:]]
             section = self._find_section(section[1])
         return touched
@@ -171,31 +171,31 @@ class _Finder:
     def _read(self, section: Bounds) -> tuple[Unit, ...]:
         return _read_section(self._document.text, *section)
 
-    def _get(self, place: _Place) -> Unit:
+    def _get(self, place: _UnitPosition) -> Unit:
         return self._read(place.section)[place.number]
 
-    def _step(self, place: _Place, step: int) -> _Place | None:
+    def _step(self, place: _UnitPosition, step: int) -> _UnitPosition | None:
         """Return the place of the unit before or after one, perhaps in another section."""
         section: Bounds | None = place.section
         number = place.number + step
         while section is not None:
             units = self._read(section)
             if 0 <= number < len(units):
-                return _Place(section, number)
+                return _UnitPosition(section, number)
             section = self._find_section(section[0] - 1 if step < 0 else section[1])
             number = 0 if step > 0 or section is None else len(self._read(section)) - 1
         return None
 
-    def _make_segment(self, place: _Place) -> _Segment:
+    def _make_segment(self, place: _UnitPosition) -> _Segment:
         text = self._show(place)
         return _Segment(text, 0, len(text.text), self._get_quoted(place.section))
 
-    def _show(self, place: _Place) -> VisibleText:
+    def _show(self, place: _UnitPosition) -> VisibleText:
         """Return the text of a unit as it is shown. A row has its column heads."""
         unit = self._get(place)
         return unit.as_row if unit.kind.is_row else unit.whole
 
-    def _find_start(self, place: _Place, position: int) -> int:
+    def _find_start(self, place: _UnitPosition, position: int) -> int:
         unit = self._get(place)
         if not unit.kind.has_sentences:
             return 0
@@ -204,13 +204,13 @@ class _Finder:
         number_length = len(unit.whole.pieces[0].text) if unit.kind is UnitKind.ITEM else 0
         return number_length if start == 0 and position >= number_length else start
 
-    def _find_end(self, place: _Place, position: int) -> int:
+    def _find_end(self, place: _UnitPosition, position: int) -> int:
         unit = self._get(place)
         number = bisect_left(unit.whole.sentence_ends, position)
         is_inner = unit.kind.has_sentences and number < len(unit.whole.sentence_ends)
         return unit.whole.sentence_ends[number] if is_inner else len(self._show(place).text)
 
-    def _find_continued(self, place: _Place, step: int) -> _Place | None:
+    def _find_continued(self, place: _UnitPosition, step: int) -> _UnitPosition | None:
         """Find the paragraph before or after one that has more of its sentence."""
         neighbour = self._step(place, step)
         for _ in range(_SKIPPED_MAX):
@@ -224,11 +224,11 @@ class _Finder:
         goes_on = is_prose and continues_sentence(upper.whole.text[-_LOOK:], lower.whole.text[:_LOOK])
         return neighbour if goes_on else None
 
-    def _list_leads(self, place: _Place) -> list[_Place]:
+    def _list_leads(self, place: _UnitPosition) -> list[_UnitPosition]:
         unit = self._get(place)
         if unit.kind in (UnitKind.HEADING, UnitKind.CODE):
             return []
-        leads = [_Place(place.section, index) for index in unit.leads]
+        leads = [_UnitPosition(place.section, index) for index in unit.leads]
         while len(leads) < _LEADS_MAX:
             lead = self._find_written_lead(leads[0] if leads else place)
             if lead is None:
@@ -236,7 +236,7 @@ class _Finder:
             leads.insert(0, lead)
         return leads
 
-    def _find_written_lead(self, place: _Place) -> _Place | None:
+    def _find_written_lead(self, place: _UnitPosition) -> _UnitPosition | None:
         """Find the line that leads in a list whose items are paragraphs, as in a PDF: "(a) the fee"."""
         label = _read_label(self._get(place))
         if label is None:
@@ -257,7 +257,7 @@ class _Finder:
             above = self._step(above, -1)
         return None
 
-    def _list_questions(self, place: _Place, start: int) -> list[_Segment]:
+    def _list_questions(self, place: _UnitPosition, start: int) -> list[_Segment]:
         """List the question of an FAQ: in bold at the start of a paragraph, or the line or heading above."""
         units = self._read(place.section)
         unit = units[place.number]
@@ -271,7 +271,7 @@ class _Finder:
                 return _ask(above, len(above.whole.text))
         return []
 
-    def _make_lead(self, place: _Place) -> _Segment:
+    def _make_lead(self, place: _UnitPosition) -> _Segment:
         """Make the segment of the last sentence of a line that leads in."""
         text = self._show(place)
         return _Segment(text, self._find_start(place, len(text.text)), len(text.text))
@@ -308,8 +308,8 @@ def _list_labels_before(label: str) -> tuple[str, ...]:
     return (*before, *([chr(ord(label) - 1)] if len(label) == 1 else []))
 
 
-class _Line:
-    """The line that is written: the sentence, and which of its words are quoted and struck out."""
+class _SentenceWriter:
+    """Writes the sentence, and says which of its words are quoted and struck out."""
 
     def __init__(self) -> None:
         self._text = ""

@@ -142,7 +142,7 @@ EmbeddingConsent = Callable[[EmbeddingPlan], bool]
 """Asks the person before a server embeds, and returns whether it may."""
 
 
-class Coverage(NamedTuple):
+class VectorCoverage(NamedTuple):
     """How many of a library's sections can be compared by meaning."""
 
     compared: int = 0

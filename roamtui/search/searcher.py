@@ -13,7 +13,6 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.plain import format_count
 from roamtui.search.base import (
     NEAR_SIMILARITY_MIN,
-    Coverage,
     EmbeddingPlan,
     Hit,
     IndexLostError,
@@ -22,6 +21,7 @@ from roamtui.search.base import (
     RetrievalOptions,
     SearchMode,
     SearchServices,
+    VectorCoverage,
 )
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import CANDIDATES, KeywordRanker, add_snippets
@@ -117,10 +117,10 @@ class Searcher:
         """What words found last, to be embedded first."""
 
     @property
-    def coverage(self) -> Coverage:
+    def vector_coverage(self) -> VectorCoverage:
         """What of the library can be compared by meaning so far."""
         vectors = self._vectors
-        return Coverage() if vectors is None else Coverage(vectors.count_compared(), len(vectors))
+        return VectorCoverage() if vectors is None else VectorCoverage(vectors.count_compared(), len(vectors))
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, for example after a page was loaded. It never waits for an index."""
@@ -303,7 +303,7 @@ class Searcher:
             return {}
         if vectors.missing and not embedder.is_local:  # a local one continues by itself
             self._services.warn_once(
-                f"{self.coverage.format()}. `roamtui index` with the same source compares all."
+                f"{self.vector_coverage.format()}. `roamtui index` with the same source compares all."
             )
         return similarities
 

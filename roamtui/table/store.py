@@ -59,7 +59,7 @@ class _Definition(Struct):
     columns: tuple[Column, ...]
 
 
-class _Line(Struct, omit_defaults=True):
+class _LogEntry(Struct, omit_defaults=True):
     definition: _Definition | None = None
     cell: Cell | None = None
 
@@ -78,7 +78,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         file = LineFile(table.folder / _LOG)
 
     def record(cell: Cell) -> None:
-        _append(file, table.folder, _Line(cell=cell))
+        _append(file, table.folder, _LogEntry(cell=cell))
         table.cells[cell.row, cell.column] = cell
 
     with closing(file):
@@ -86,7 +86,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         table.cells.update(known.cells)
         columns = drop_repeated_columns((*known.columns, *table.columns))
         if (known.rows, known.columns) != (table.rows, columns):
-            _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=columns)))
+            _append(file, table.folder, _LogEntry(definition=_Definition(rows=table.rows, columns=columns)))
         yield record
 
 
@@ -98,11 +98,11 @@ def delete_column(table: Table, column: Column) -> None:
     """
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
         known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
-        _append(file, table.folder, _Line(definition=_Definition(rows=table.rows, columns=known)))
+        _append(file, table.folder, _LogEntry(definition=_Definition(rows=table.rows, columns=known)))
     table.columns = tuple(other for other in table.columns if other.key != column.key)
 
 
-def _append(file: LineFile, folder: Path, line: _Line) -> None:
+def _append(file: LineFile, folder: Path, line: _LogEntry) -> None:
     with map_store_errors("save the table", folder):
         # ASCII, because msgspec cannot encode lone surrogates.
         file.append(json.dumps(msgspec.to_builtins(line)).encode("ascii") + b"\n")
@@ -127,7 +127,7 @@ def read_table(folder: Path) -> Table:
         data = path.read_bytes() if path.exists() else b""
     for text in data.split(b"\n"):
         with suppress(ValueError, RecursionError):
-            line = msgspec.convert(json.loads(text), _Line)
+            line = msgspec.convert(json.loads(text), _LogEntry)
             if line.definition is not None:
                 table.rows = line.definition.rows
                 table.columns = line.definition.columns

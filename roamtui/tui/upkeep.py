@@ -114,7 +114,7 @@ class Upkeep:
             if is_idle and self._screen.is_active and not self._questions.is_asking:
                 pause = _AHEAD_PAUSE_SECONDS
                 is_left = await self._agent.search.embed_ahead()
-                coverage = self._agent.search.coverage
+                coverage = self._agent.search.vector_coverage
                 is_whole = coverage.compared == coverage.total
                 self._status.compared = "" if is_whole else coverage.format()
 

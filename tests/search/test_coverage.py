@@ -8,7 +8,14 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.search import searcher as searching
-from roamtui.search.base import Coverage, EmbeddingPlan, IndexLostError, RetrievalOptions, SearchMode, SearchServices
+from roamtui.search.base import (
+    EmbeddingPlan,
+    IndexLostError,
+    RetrievalOptions,
+    SearchMode,
+    SearchServices,
+    VectorCoverage,
+)
 from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import SectionStore
@@ -64,7 +71,7 @@ def is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: Place) -> None:
     first = place.open(HashedEmbedder())
     assert _list_titles(first, "bicycle")[:2] == ["Fees", "Bicyclists"]
-    assert first.coverage == Coverage(TOTAL, TOTAL)
+    assert first.vector_coverage == VectorCoverage(TOTAL, TOTAL)
     assert place.warnings == ["Compared all 16 sections by meaning for the first time."]
     embedder = HashedEmbedder()
     second = place.open(embedder)
@@ -78,12 +85,12 @@ def test_of_a_large_library_the_best_hits_are_embedded_and_the_rest_waits(place:
     embedder = HashedEmbedder()
     searcher = place.open(embedder)
     assert _list_titles(searcher, "rule 3")[0] == "Rule 3"
-    assert searcher.coverage == Coverage(4, TOTAL)
+    assert searcher.vector_coverage == VectorCoverage(4, TOTAL)
     assert "Club > Rule 3\nRule 3 of the club is long." in embedder.asked[1:5]
     assert place.warnings == [], "the next search compares more by itself"
     again = place.open(HashedEmbedder())
     again.prepare()
-    assert again.coverage == Coverage(4, TOTAL)
+    assert again.vector_coverage == VectorCoverage(4, TOTAL)
 
 
 @pytest.mark.usefixtures("is_slow")
@@ -98,14 +105,14 @@ def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
     assert all(title.startswith("Rule ") for title in ahead[:8])
     assert set(ahead[8:]) == {"Club", "Fees", "Bicyclists", "Tea"}
     assert len(embedder.asked) - 1 == len(set(embedder.asked) - {"rule"}) == TOTAL
-    assert searcher.coverage == Coverage(TOTAL, TOTAL)
+    assert searcher.vector_coverage == VectorCoverage(TOTAL, TOTAL)
 
 
 def test_a_document_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(place: Place) -> None:
     searcher = place.open(HashedEmbedder(), needs_all_vectors=True)
     changed = make_library(LIBRARY.root.text + "## Roses\n\nWater them.\n")
     searcher.prepare(lambda *_: searcher.refresh(changed))
-    assert searcher.coverage == Coverage(TOTAL + 1, TOTAL + 1)
+    assert searcher.vector_coverage == VectorCoverage(TOTAL + 1, TOTAL + 1)
 
 
 def test_a_server_embeds_nothing_unasked(place: Place) -> None:
@@ -154,7 +161,7 @@ def test_a_full_disk_costs_only_what_would_be_kept(place: Place, monkeypatch: py
     assert _list_titles(searcher, "bicycle")[:2] == ["Fees", "Bicyclists"]
     reason = "their index cannot be written: database or disk is full"
     assert place.warnings[0] == f"What was compared by meaning is not kept, because {reason}"
-    assert searcher.coverage == Coverage(TOTAL, TOTAL)
+    assert searcher.vector_coverage == VectorCoverage(TOTAL, TOTAL)
     with pytest.raises(IndexLostError):
         place.open(HashedEmbedder(), needs_all_vectors=True).prepare()
 
@@ -167,7 +174,7 @@ def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> Non
     )
     german.search("What is blue?")
     assert not german.embed_ahead()
-    assert german.coverage == Coverage()
+    assert german.vector_coverage == VectorCoverage()
     assert embedder.asked == []
 
 

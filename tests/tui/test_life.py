@@ -29,7 +29,7 @@ from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE
 from roamtui.paths import conversations_path
-from roamtui.search.base import Coverage, RetrievalOptions, SearchServices
+from roamtui.search.base import RetrievalOptions, SearchServices, VectorCoverage
 from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -91,7 +91,7 @@ async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compare
         assert embedder.asked == []
         await ui.press(key)
         if is_whole:
-            await ui.wait_until(lambda: ui.main.agent.search.coverage == Coverage(8, 8))
+            await ui.wait_until(lambda: ui.main.agent.search.vector_coverage == VectorCoverage(8, 8))
         else:
             await ui.wait_until("0 of 8 sections compared by meaning")
             assert embedder.asked == []
