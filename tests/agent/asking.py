@@ -32,6 +32,7 @@ class FakeSearcher(Searcher):
     """Returns the same hits for every query, and records the searches."""
 
     def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
+        super().__init__(make_library(MANUAL))
         self._hits = hits
         self._error = error
         self.searches: list[tuple[str, int, str | None]] = []
