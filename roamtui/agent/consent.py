@@ -72,11 +72,11 @@ class Consent:
         """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees."""
         state = self._conversation.state
         is_new = not (state.model or state.exchanges)
-        has_same_server = model.server is not None and model.server == state.server
+        has_same_server = model.facts.server is not None and model.facts.server == state.server
         is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
         if not is_new and not is_same and self._agreed != (self._conversation.switch_count, model):
             before = format_model(state.model, state.server)
-            now = format_model(model.name, model.server)
+            now = format_model(model.name, model.facts.server)
             if self._conversation.approver is deny:
                 raise UsageError(
                     f"this conversation was with {before}, and its next question would go to {now}."
@@ -103,7 +103,7 @@ class Consent:
         Without known prices, they count as free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
-        if self.may_spend(add_cost(request, model.prices)):
+        if self.may_spend(add_cost(request, model.facts.prices)):
             return True
         state = self._conversation.state
         self._spending.settle(state.id, state.spent)

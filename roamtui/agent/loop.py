@@ -152,7 +152,7 @@ class Agent:
         try:
             options = await self._prepare(question, options)
             library = conversation.state.library
-            has_room = (self.model.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+            has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
             has_search = self.search.searcher is not None
             run.tools = make_tools(library, has_search=has_search, has_room=has_room)
             requests = RequestBuilder(
@@ -265,10 +265,10 @@ class Agent:
             tokens = estimate_message_tokens(request.messages)
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
-                raise refusal or ModelError(_NO_ROOM.format(window=model.window_tokens or limit))
+                raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens or limit))
             sent = estimate_request(model, request)
             conversation.fold(self.search.take_usage())
-            reply_tokens = get_answer_tokens(model.window_tokens or _WINDOW_TOKENS_DEFAULT)
+            reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)
             if not await self._consent.confirm_spending(model, sent, reply_tokens):
                 return False
             run.step = NO_STEP
@@ -292,7 +292,7 @@ class Agent:
     def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
         """Make what the calls of a reply work on: a part of what the request and its reply leave."""
         room = max(0, int(_STEP_SHARE * requests.run.room_tokens))
-        if requests.model.window_tokens is not None:  # one page always fits: older text makes room for it
+        if requests.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
         return ToolContext(
             conversation=self.conversation,

@@ -74,7 +74,7 @@ class RequestBuilder(Struct, kw_only=True):
         asked = QuestionAsked(
             question=question,
             within=within,
-            server=self.model.server,
+            server=self.model.facts.server,
             asked_at=get_time(),
             is_one_shot=self.conversation.is_one_shot,
         )
@@ -124,7 +124,7 @@ class RequestBuilder(Struct, kw_only=True):
         """How the context window of the model is shared, as far as it is known by now."""
         model = self.model
         return share_window(
-            model.window_tokens,
+            model.facts.window_tokens,
             tools_tokens=0 if self.is_brief else model.estimate_tool_tokens(len(self.run.tools)),
             has_tools=not model.refuses_tools,
             token_ratio=model.token_ratio,

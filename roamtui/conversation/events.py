@@ -273,7 +273,7 @@ class QuestionAsked(Struct, frozen=True, kw_only=True):
     """The section that the question is about, or None for the whole document."""
     model: str = ""
     server: str | None = None
-    """What `Model.server` was."""
+    """What `ModelFacts.server` was."""
     asked_at: str = ""
     """ISO 8601, UTC."""
     preface: str = ""

@@ -100,7 +100,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """What the answer rests on."""
     model: str = ""
     server: str | None = None
-    """Where that model was; see `Model.server`."""
+    """Where that model was; see `ModelFacts.server`."""
     asked_at: str = ""
     """ISO 8601, UTC."""
     digest: str = ""
@@ -187,7 +187,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     model: str = ""
     """Name of the model that was asked last."""
     server: str | None = None
-    """Where that model was; see `Model.server`."""
+    """Where that model was; see `ModelFacts.server`."""
     chosen_title: str = ""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed, in addition to the origins of typed URLs."""

@@ -172,4 +172,4 @@ async def _write_summaries(
 def _estimate(model: Model, task: SummaryTask) -> Usage:
     sent = estimate_tokens(SUMMARY_PROMPT) + estimate_tokens(task.text)
     usage = Usage(input_tokens=sent, output_tokens=_SUMMARY_TOKENS, cost_usd=None)
-    return add_cost(usage, model.prices)
+    return add_cost(usage, model.facts.prices)

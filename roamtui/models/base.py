@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.events import Message, ToolCall, Usage
 from roamtui.models.tool_spec import ToolSpec
@@ -96,32 +97,40 @@ ModelEvent = (
 )
 
 
+class ModelFacts(Struct, frozen=True, kw_only=True):
+    """What is known about a model. What is unknown is None."""
+
+    server: str | None = None
+    """URL of the server that gets the requests, without keys; empty for the one of the model's provider, or
+    if nothing is sent."""
+    window_tokens: int | None = None
+    """Size of the context window."""
+    window_note: str = ""
+    """Where this size is from, in a few words; empty if it is from litellm's table."""
+    is_window_assumed: bool = False
+    """Whether nothing and nobody says how large the window is."""
+    can_call_tools: bool | None = None
+    parameters: int | None = None
+    """Number of parameters, if the server says it."""
+    prices: tuple[float, float] | None = None
+    """Prices in USD of a token that is sent and of one of the reply."""
+
+
 class Model:
     """A language model."""
 
     name: str
     """The name by which a person selects it."""
-    server: str | None = None
-    """URL of the server that gets the requests, without keys; empty for the one of the model's provider, or
-    if nothing is sent. None if it is unknown, as before the start."""
-    window_tokens: int | None = None
-    """Size of the context window, or None if unknown."""
-    window_note: str = ""
-    """Where this size is from, in a few words; empty for most models."""
-    is_window_assumed: bool = False
-    """Whether nothing says how large the window is."""
+    facts: ModelFacts = ModelFacts()
+    """What is known about it: before the start, little."""
     window_limit: int | None = None
     """Size of the window that the server named when it refused a request."""
-    parameters: int | None = None
-    """Number of parameters, or None if the server does not say it."""
     is_set_small: bool | None = None
     """Whether the person says that the model is small, or None if they say nothing."""
     refuses_tools: bool = False
     """Whether the model has no tool calls, according to litellm or its server."""
     token_ratio: float = 1.0
     """How many tokens the model counts for each token that is estimated, at least 1."""
-    prices: tuple[float, float] | None = None
-    """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
     note: str = ""
     """Sentences for the person, once the model has started; empty for most models."""
     answer_tokens_max: int | None = None
@@ -133,21 +142,22 @@ class Model:
         return True
 
     async def start(self) -> None:
-        """Load early, and learn what the attributes say. Only the first request reports failures."""
+        """Load early, and learn the facts. Only the first request reports failures."""
 
     @property
     def small_reason(self) -> str:
         """Why the model gets each question in one short request without tools; empty if it does not."""
-        window = self.window_tokens
+        facts = self.facts
+        window = facts.window_tokens
         if window is not None and window < _TOOLS_WINDOW_MIN:
             return f"{format_window(window)} has no room for tools"
         if self.is_set_small is not None:
             return "set by small_model" if self.is_set_small else ""
-        if self.parameters is not None:
-            billions = round(self.parameters / 1e9, 1)
+        if facts.parameters is not None:
+            billions = round(facts.parameters / 1e9, 1)
             return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""
         # Else the window is from litellm's table, which knows the model, or only assumed.
-        is_unknown = bool(self.window_note) and not self.is_window_assumed
+        is_unknown = bool(facts.window_note) and not facts.is_window_assumed
         if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
             return f"{format_window(window)}, and its size is not known"
         return ""
@@ -163,9 +173,9 @@ class Model:
 
     def limit_window(self, window_tokens: int) -> None:
         """Learn from a refused request that the window has only this size."""
-        self.window_tokens = min(window_tokens, self.window_tokens or window_tokens)
+        window = min(window_tokens, self.facts.window_tokens or window_tokens)
+        self.facts = replace(self.facts, window_tokens=window, window_note="the server refused more")
         self.window_limit = min(window_tokens, self.window_limit or window_tokens)
-        self.window_note = "the server refused more"
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield the events of one reply. `ReplyFinished` is the last.

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from roamtui.conversation.budget import get_answer_tokens
 from roamtui.errors import ModelError
-from roamtui.models.base import Model, ModelEvent, ModelRequest, RetryPending
+from roamtui.models.base import Model, ModelEvent, ModelFacts, ModelRequest, RetryPending
 from roamtui.models.local_servers import ASSUMED_WINDOW_TOKENS, is_loopback
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
@@ -43,8 +43,8 @@ class LitellmModel(Model):
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._is_described = False
-        """Whether the attributes say what is known about the model."""
-        self.window_tokens = self._options.window_tokens
+        """Whether `facts` is complete."""
+        self.facts = ModelFacts(window_tokens=self._options.window_tokens)
         self.is_set_small = self._options.small_model
 
     @property
@@ -75,26 +75,21 @@ class LitellmModel(Model):
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         resolved = await self._worker.run_to_result(job, ResolvedModel)
         self._is_described = not resolved.problem
-        self.server = resolved.server
-        self.window_tokens = resolved.window_tokens
-        self.window_note = resolved.window_note
-        self.is_window_assumed = resolved.is_window_assumed
+        self.facts = resolved
         if self.window_limit is not None:
             self.limit_window(self.window_limit)
-        self.parameters = resolved.parameters
         self.refuses_tools = self.refuses_tools or resolved.can_call_tools is False
         notes = [self._no_tools_note] if resolved.can_call_tools is False and not self.small_reason else []
         is_local = resolved.api_base is not None and is_loopback(resolved.api_base)
         if is_local and self._options.output_tokens is None:
             window = resolved.window_tokens or ASSUMED_WINDOW_TOKENS
             self.answer_tokens_max = get_answer_tokens(window)  # a model that does not stop takes minutes
-        self.prices = resolved.prices
         if resolved.prices is None and self._options.has_spending_cap:
             notes.append(f"The price of {self.name} is not known, so your spending limit does not apply.")
         if resolved.is_window_assumed and not resolved.problem:
             notes.append(
                 "The server does not say how large its context window is, so roamtui assumes"
-                f" {self.window_tokens:,} tokens. If it is larger, set window_tokens in config.toml."
+                f" {self.facts.window_tokens:,} tokens. If it is larger, set window_tokens in config.toml."
             )
         self.note = " ".join(notes)
         return resolved
@@ -135,7 +130,7 @@ class LitellmModel(Model):
         )
 
     async def _send_request(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        options = replace(self._options, window_tokens=self.window_tokens)
+        options = replace(self._options, window_tokens=self.facts.window_tokens)
         async with aclosing(self._worker.run(replace(self._job, request=request, options=options))) as events:
             async for event in events:
                 assert not isinstance(event, ResolvedModel | EmbeddingBatch)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from roamtui.models.base import ModelFacts
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 OLLAMA_WINDOW_TOKENS = 32_768
@@ -51,16 +51,11 @@ LOCAL_SERVERS = (
 )
 
 
-class ServerFacts(Struct, frozen=True, kw_only=True):
+class ServerFacts(ModelFacts, frozen=True, kw_only=True):
     """What a server says about a model. Values without sense are None."""
 
-    window_tokens: int | None = None
-    """Size of the context window that it has now."""
     window_tokens_max: int | None = None
     """Size that the window can have at most."""
-    can_call_tools: bool | None = None
-    parameters: int | None = None
-    """Number of the model's parameters."""
 
 
 def find_server(provider: str) -> LocalServer | None:

@@ -10,7 +10,15 @@ from typing_extensions import override
 from roamtui.conversation.events import Role, ToolCall
 from roamtui.conversation.state import RECORDED
 from roamtui.errors import ModelError
-from roamtui.models.base import Model, ModelEvent, ModelRequest, ReplyFinished, TextDelta, ToolCallReceived
+from roamtui.models.base import (
+    Model,
+    ModelEvent,
+    ModelFacts,
+    ModelRequest,
+    ReplyFinished,
+    TextDelta,
+    ToolCallReceived,
+)
 from roamtui.models.tool_spec import READ_TOOL
 from roamtui.paths import get_resource_dir
 
@@ -19,7 +27,7 @@ class RecordedModel(Model):
     """Answers one question about the example handbook, at a speed that people can follow."""
 
     name = RECORDED
-    server = ""
+    facts = ModelFacts(server="")
 
     def __init__(self, seconds_per_word: float = 0.1) -> None:
         recording = json.loads((get_resource_dir("examples") / "answer.json").read_text("utf-8"))

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.base import Model, ModelEvent, ModelRequest
+from roamtui.models.base import Model, ModelEvent, ModelFacts, ModelRequest
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RecordedModel
@@ -20,9 +20,8 @@ class NoModel(Model):
     """Stands for a model where the agent answers without one, and so is never asked."""
 
     name = OFFLINE
-    server = ""
-    window_tokens = 128_000
-    """A limit, so that budgets apply as for other models."""
+    facts = ModelFacts(server="", window_tokens=128_000)
+    """The window is a limit, so that budgets apply as for other models."""
 
     @override
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:

@@ -56,7 +56,7 @@ async def read_reply(
                         meter.add(sent)
                     case UsageReported(usage):
                         is_counted = True
-                        meter.add(add_cost(usage, model.prices))
+                        meter.add(add_cost(usage, model.facts.prices))
                         if usage.source == "provider":
                             model.learn_size(sent.input_tokens, usage.input_tokens)
                     case _:
@@ -68,7 +68,7 @@ async def read_reply(
     finally:
         if not is_counted:
             written = replace(sent, output_tokens=written_length // _BYTES_PER_TOKEN, cost_usd=None)
-            meter.add(add_cost(written, model.prices))
+            meter.add(add_cost(written, model.facts.prices))
 
 
 async def _read_uncounted(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -130,7 +130,7 @@ def _count_bytes(text: str) -> int:
 
 def _is_too_long(model: Model, answer_length: int, reply_length: int) -> bool:
     """Check the length of a reply. Thoughts may be longer, but some servers let them fill the window."""
-    window_tokens = model.window_tokens or _WINDOW_TOKENS_MAX
+    window_tokens = model.facts.window_tokens or _WINDOW_TOKENS_MAX
     answer_tokens = model.answer_tokens_max or window_tokens
     fills_window = reply_length > window_tokens * _BYTES_PER_TOKEN
     exceeds_limit = answer_length > answer_tokens * _BYTES_PER_TOKEN
@@ -149,7 +149,7 @@ async def complete_once(model: Model, system: str, question: str, meter: UsageMe
     await model.start()  # it may learn its prices
     sent = estimate_request(model, request)
     expected = replace(sent, output_tokens=_SHORT_REPLY_TOKENS, cost_usd=None)
-    meter.check_limit(add_cost(expected, model.prices))
+    meter.check_limit(add_cost(expected, model.facts.prices))
     async with aclosing(read_reply(model, request, meter)) as events:
         async for event in events:
             if isinstance(event, ThinkingDelta) and event.replaces_text:

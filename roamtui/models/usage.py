@@ -20,7 +20,7 @@ def estimate_request(model: Model, request: ModelRequest) -> Usage:
     tokens = estimate_message_tokens(request.messages)
     if request.tools:
         tokens += model.estimate_tool_tokens(len(request.tools))
-    return add_cost(Usage(input_tokens=tokens, cost_usd=None), model.prices)
+    return add_cost(Usage(input_tokens=tokens, cost_usd=None), model.facts.prices)
 
 
 def add_cost(usage: Usage, prices: Prices | None) -> Usage:

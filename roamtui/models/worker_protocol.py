@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from roamtui.conversation.events import Usage
-from roamtui.models.base import ModelEvent, ModelRequest
+from roamtui.models.base import ModelEvent, ModelFacts, ModelRequest
 from roamtui.models.options import ModelOptions
 from roamtui.models.providers import PROVIDERS
 
@@ -55,8 +55,8 @@ class ModelFailure(Struct, frozen=True, kw_only=True, tag=True):
     """Whether the provider may charge for the request: it was reached, and did not refuse."""
 
 
-class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
-    """What is known about a model, by its name and from a server of the person's own."""
+class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):
+    """What is known about a model, by its name and from a server of the person's own, to send it requests."""
 
     model: str
     """litellm's name of the model."""
@@ -64,24 +64,11 @@ class ResolvedModel(Struct, frozen=True, kw_only=True, tag=True):
     """litellm's name of the provider."""
     api_base: str | None = None
     """URL of the server; None for the provider's default."""
-    server: str = ""
-    """The same without keys; empty for the provider's default."""
     missing_keys: tuple[str, ...] = ()
     """Environment variables. The provider's own server needs one of them. Empty if a key is set."""
     key_variable: str | None = None
-    window_tokens: int | None = None
-    window_note: str = ""
-    """Where the size of the window is from, in a few words; empty if it is from litellm's table."""
-    is_window_assumed: bool = False
-    """Whether nothing and nobody says the size of the window."""
     problem: str = ""
     """Why its server could not be reached, if it has one of its own, and what to do, in sentences."""
-    can_call_tools: bool | None = None
-    """None if unknown."""
-    parameters: int | None = None
-    """Number of parameters, if the server says it."""
-    prices: tuple[float, float] | None = None
-    """Prices in USD of a token that is sent and of one of the reply, or None if unknown."""
 
     @property
     def is_usable(self) -> bool:

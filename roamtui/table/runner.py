@@ -283,7 +283,7 @@ def _estimate_usage(cells: Iterable[Cell], model: Model, count: int) -> Usage:
         output_tokens=count * sum(each.output_tokens for each in used) // len(used),
         cost_usd=None,
     )
-    return add_cost(usage, model.prices)
+    return add_cost(usage, model.facts.prices)
 
 
 def format_estimate(run: TableRun) -> str:

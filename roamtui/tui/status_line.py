@@ -74,7 +74,7 @@ class StatusLine(ClickableLine):
     def show_model(self, model: Model) -> None:
         """Show a model, and the size of its window unless it is one of a provider, where it is large."""
         self.model = model.name
-        window = model.window_tokens if model.window_note else None
+        window = model.facts.window_tokens if model.facts.window_note else None
         words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
         self.window = ", ".join(filter(None, words))
 

@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.brief import choose_brief_context
 from roamtui.agent.loop import Agent
@@ -56,7 +57,7 @@ def ask_small(
     agent = make_agent(
         replies, text=text, searcher=searcher, options=AgentOptions(sends_hits=True), window_tokens=window_tokens
     )
-    agent.model.parameters = 500_000_000
+    agent.model.facts = replace(agent.model.facts, parameters=500_000_000)
     return agent
 
 

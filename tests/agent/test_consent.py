@@ -1,6 +1,7 @@
 """Whether a person agrees that a conversation goes on with another model or server."""
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
@@ -16,7 +17,7 @@ from tests.fakes.scripted_model import ScriptedModel
 
 def _make_model(name: str, server: str | None) -> ScriptedModel:
     model = ScriptedModel(["Not found: no."] * 3, name=name)
-    model.server = server
+    model.facts = replace(model.facts, server=server)
     return model
 
 

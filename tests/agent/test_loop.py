@@ -3,6 +3,7 @@
 from itertools import cycle, islice, pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.requests import AgentOptions
@@ -116,7 +117,7 @@ EXPENSIVE = ScriptedReply(
 
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
     agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1))
-    model_of(agent).prices = (0.001, 0.0)
+    model_of(agent).facts = replace(model_of(agent).facts, prices=(0.001, 0.0))
     assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.COST
     assert not model_of(agent).requests
 

@@ -68,7 +68,7 @@ async def test_the_limit_counts_answers_that_were_replaced() -> None:
 
 async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> None:
     agent = make_agent()
-    model_of(agent).prices = (1e-6, 1e-5)
+    model_of(agent).facts = replace(model_of(agent).facts, prices=(1e-6, 1e-5))
     gate = asyncio.Event()
     model_of(agent).add_replies(ScriptedReply(text="It costs two euros a day.", gate=gate, gate_after=1))
     asking = asyncio.create_task(agent.ask("Why?"))
@@ -92,7 +92,7 @@ async def test_a_request_that_was_stopped_or_broke_off_counts_by_estimate() -> N
 
 async def test_a_request_that_the_program_did_not_survive_counts(store: ConversationStore) -> None:
     agent = make_agent([expanding("Fees")], store=store)
-    model_of(agent).prices = (1e-6, 1e-6)
+    model_of(agent).facts = replace(model_of(agent).facts, prices=(1e-6, 1e-6))
     await answer(agent, "Why?", saying('It is "2 euros a day" [{Fees}].'))
     path = next(store._folder.glob("*.jsonl"))
     lines = path.read_bytes().splitlines(keepends=True)
@@ -150,7 +150,7 @@ async def test_what_two_conversations_search_at_once_counts_in_each() -> None:
 async def test_a_search_sends_no_request_that_could_exceed_the_limit() -> None:
     background = BackgroundLoop()
     ranking = ScriptedModel([ScriptedReply(text="[1]", usage=replace(PAID, cost_usd=0.002))] * 9)
-    ranking.prices = (0.0, 2e-5)
+    ranking.facts = replace(ranking.facts, prices=(0.0, 2e-5))
     warnings: list[str] = []
     services = SearchServices(reranker=ModelReranker(ranking, background), on_warning=warnings.append)
     library = make_library(MANUAL)

@@ -38,7 +38,7 @@ def _ask(store: ConversationStore | None = None) -> tuple[ConversationState, Exc
     found = ids(agent, *(f"Pump {n}" for n in range(10)))
     first = found[0]
     agent.search.searcher = FakeSearcher(*(Hit(section_id=each, score=1.0, why="") for each in found))
-    model_of(agent).server = SERVER
+    model_of(agent).facts = replace(model_of(agent).facts, server=SERVER)
     usage = Usage(input_tokens=900, output_tokens=20, cost_usd=0.0123, source="provider")
     search = ScriptedReply(calls=(("search_sections", {"queries": ["litres"]}),))
     answer = f'It needs "0 litres" [{first}], "no water" [{first}], "x" [ffffffff].'

@@ -15,6 +15,7 @@ from roamtui.models.base import (
     FinishReason,
     Model,
     ModelEvent,
+    ModelFacts,
     ModelRequest,
     ReplyFinished,
     TextDelta,
@@ -63,9 +64,7 @@ class ScriptedModel(Model):
     ) -> None:
         self._replies = list(replies)
         self.name = name
-        self.server = ""
-        self.window_tokens = window_tokens
-        self.prices = (0.0, 0.0)
+        self.facts = ModelFacts(server="", window_tokens=window_tokens, prices=(0.0, 0.0))
         self.requests: list[ModelRequest] = []
         """Every request so far, oldest first."""
         self.is_closed = False

@@ -114,7 +114,7 @@ async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_se
     assert [body["options"]["num_ctx"] for body in ollama_server.bodies] == [32_768, 32_768]
     results = [m["content"] for m in ollama_server.bodies[1]["messages"] if m["role"] == "tool"]
     assert results == [f"result of {call.id}" for call in calls]
-    assert llama.window_tokens == 32_768
+    assert llama.facts.window_tokens == 32_768
 
 
 @pytest.mark.parametrize("chunk_size", [7, 100])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.models.base import Model
+from roamtui.models.base import Model, ModelFacts
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.local_servers import ServerFacts, complete_url, read_ollama, read_openai
@@ -111,7 +111,8 @@ async def test_whether_a_model_is_small(
     *, parameters: int | None, window: int | None, note: str, choice: bool | None, is_small: bool
 ) -> None:
     model = Model()
-    model.parameters, model.window_tokens, model.window_note, model.is_set_small = parameters, window, note, choice
+    model.facts = ModelFacts(parameters=parameters, window_tokens=window, window_note=note)
+    model.is_set_small = choice
     assert bool(model.small_reason) is is_small
 
 
@@ -121,7 +122,7 @@ async def test_a_server_that_does_not_say_its_window_has_an_assumed_one(worker: 
         server.facts["/v1/models"] = reply
         model = LitellmModel("openai/tiny", api_base=server.url, options=OPTIONS, worker=worker)
         await model.start()
-    assert (model.window_tokens, model.small_reason) == (4_096, ""), "it may be a large one"
+    assert (model.facts.window_tokens, model.small_reason) == (4_096, ""), "it may be a large one"
     assert "assumes 4,096 tokens" in model.note
 
 
@@ -137,7 +138,7 @@ async def test_ollama_gets_as_its_window_what_the_model_can_have(worker: WorkerP
         server.facts |= read_facts("ollama_chat") | {"/api/ps": {"models": []}}
         model = LitellmModel("ollama/tiny", api_base=server.url, options=OPTIONS, worker=worker)
         assert join_text(await collect(model)) == "Yes."
-        assert model.window_tokens == 16_384
+        assert model.facts.window_tokens == 16_384
         assert server.bodies[0]["options"]["num_ctx"] == 16_384
 
 
@@ -153,7 +154,7 @@ async def test_a_window_that_was_named_in_a_refusal_stays(worker: WorkerProcess)
         assert (caught.value.window_tokens, caught.value.request_tokens) == (4_096, 9_000)
         model.limit_window(4_096)
         await model.learn()
-        assert model.window_tokens == 4_096
+        assert model.facts.window_tokens == 4_096
 
 
 @pytest.mark.parametrize("end", ["", "/", "/v1"])

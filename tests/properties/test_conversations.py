@@ -139,7 +139,7 @@ class Conversations(RuleBasedStateMachine):
         before = self.sent = self.sent if is_plain else ()
         options = AgentOptions(instructions=self.instructions)
         model = ScriptedModel(window_tokens=self.window, name=self.model_name)
-        model.prices = (1e-6, 1e-6)
+        model.facts = replace(model.facts, prices=(1e-6, 1e-6))
         agent = Agent(self.conversation, model, options=options)
         agent.use_model(model)
         model.add_replies(*self._write_replies(script))

@@ -166,7 +166,7 @@ async def test_a_spending_limit_stops_before_it_is_passed(leases: Path, folder: 
     usage = Usage(input_tokens=100, cost_usd=0.3)
     replies = [ScriptedReply(text="Not found: x.", usage=usage, gate=gate) for _ in range(12)]
     model = ScriptedModel(replies)
-    model.prices = (0.0, 0.0001)  # 4,000 tokens are reserved for the reply
+    model.facts = replace(model.facts, prices=(0.0, 0.0001))  # 4,000 tokens are reserved for the reply
     task = asyncio.create_task(fill(define(folder, leases, *_NUMBERED), model, jobs=4, limit_usd=1.1))
     await wait_until(lambda: len(model.requests) == 2)
     gate.set()
@@ -189,7 +189,7 @@ async def test_a_run_estimates_what_it_will_use_before_it_asks_and_by_what_was_u
 
     usage = Usage(input_tokens=2_000, output_tokens=100, cost_usd=0.001, source="provider")
     model = ScriptedModel([ScriptedReply(text="Not found: x.", usage=usage)] * 12)
-    model.prices = (1e-6, 1e-5)
+    model.facts = replace(model.facts, prices=(1e-6, 1e-5))
     for questions, requests in (([PERIOD], 0), ([PERIOD], 2), ([PERIOD, *_NUMBERED[:2]], 6)):
         await fill_table(define(folder, leases, *questions), make_plan(model), lambda *_: None, hear)
         assert len(model.requests) == requests

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.geometry import Region
 from textual.keys import _character_to_key
 from textual.widget import Widget
@@ -101,8 +102,7 @@ async def test_the_window_of_a_server_of_ones_own_stands_beside_the_model_and_in
     tokens: int, parameters: int | None, window: str, size: str
 ) -> None:
     model = ScriptedModel(window_tokens=tokens)
-    model.window_note = "the server reports this size"
-    model.parameters = parameters
+    model.facts = replace(model.facts, window_note="the server reports this size", parameters=parameters)
     async with running(make_app(model=model), (160, 20)) as ui:
         await ui.wait_until(f"{model.name} · {window}{size}")
         small = "small model: 0.5 billion parameters"

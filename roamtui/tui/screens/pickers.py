@@ -135,8 +135,8 @@ class ModelPicker(PickerDialog):
         note = "in use"
         if model.small_reason:
             note = f"in use, small model: {model.small_reason}"
-        elif model.window_tokens is not None and model.window_note:
-            note = f"in use, {format_window(model.window_tokens)} ({model.window_note})"
+        elif model.facts.window_tokens is not None and model.facts.window_note:
+            note = f"in use, {format_window(model.facts.window_tokens)} ({model.facts.window_note})"
         choices = [_make_choice(current, note, _READY_GROUP, "●")]
         offers = [offer for offer in self._offers.values() if offer.name != current]
         for offer in sorted(offers, key=lambda offer: not offer.is_known_to_work):
