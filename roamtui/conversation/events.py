@@ -410,30 +410,37 @@ class RetryScheduled(Struct, frozen=True, kw_only=True):
     wait_seconds: float
 
 
-class QuestionAnswered(Struct, frozen=True, kw_only=True):
-    """The question has ended and is on disk. Always the last event of a question."""
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How a question ended."""
 
-    number: int = 0
-    """It is 0 until `finish_question` sets it."""
-    answer: str
+    answer: str = ""
     own_length: int | None = None
     """Number of characters of the answer that the model wrote; None for all."""
     unsourced: tuple[Bounds, ...] = ()
     """The bounds of its sentences that neither have a quote nor are carried by the text."""
     unnamed: tuple[Bounds, ...] = ()
     """The bounds of its quotes that name no section, so that they were not looked up."""
-    stopped: StopReason
+    stopped: StopReason | None = None
+    """None until the question ends."""
     citations: tuple[Citation, ...] = ()
+    error: str = ""
+    """One plain sentence if `stopped` is `error`."""
+    reading: Reading | None = None
+    """What the answer rests on, or None if it is not complete."""
+
+
+class QuestionAnswered(Outcome, frozen=True, kw_only=True):
+    """The question has ended and is on disk. Always the last event of a question."""
+
+    number: int = 0
+    """It is 0 until `finish_question` sets it."""
+    stopped: StopReason
     usage: Usage = Usage()
     """What the question has used. `finish_question` sets it."""
     steps: int = 0
     """Number of requests to the model."""
-    error: str = ""
-    """One plain sentence if `stopped` is `error`."""
     cited_ids: tuple[str, ...] = ()
     """Open sections that were cited or contain a cited section."""
-    reading: Reading | None = None
-    """What the answer rests on, or None if it is not complete."""
 
 
 class CitationsChecked(Struct, frozen=True, kw_only=True):

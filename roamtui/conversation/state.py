@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import (
     AnswerChosen,
     CitationsChecked,
@@ -29,6 +29,7 @@ from roamtui.conversation.events import (
     NodesLoaded,
     OpenSection,
     Origin,
+    Outcome,
     QuestionAnswered,
     QuestionAsked,
     QuestionsRewound,
@@ -50,7 +51,6 @@ from roamtui.conversation.events import (
     Usage,
     UsageRecorded,
 )
-from roamtui.conversation.reading import Reading
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, LibrarySource
 from roamtui.plain import sanitise_line, shorten
@@ -70,8 +70,8 @@ A wrong quote is looked up in all of them while the screen waits (0.15 s).
 """
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
-    """A question with its steps and its answer."""
+class Exchange(Outcome, frozen=True, kw_only=True):
+    """A question with its steps and its answer, which grows until the question ends."""
 
     number: int
     """1-based."""
@@ -85,19 +85,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...] = ()
     closed: tuple[Span, ...] = ()
     """Section text that was closed after the question. The model has read it, so it can be quoted."""
-    answer: str = ""
-    own_length: int | None = None
-    """Number of characters of the answer that the model wrote; None for all."""
-    unsourced: tuple[Bounds, ...] = ()
-    """The bounds of its sentences that neither have a quote nor are carried by the text."""
-    unnamed: tuple[Bounds, ...] = ()
-    """The bounds of its quotes that name no section, so that they were not looked up."""
-    stopped: StopReason | None = None
-    """None until the question ends."""
-    citations: tuple[Citation, ...] = ()
     usage: Usage = Usage()
-    reading: Reading | None = None
-    """What the answer rests on."""
     model: str = ""
     server: str | None = None
     """Where that model was; see `ModelFacts.server`."""
@@ -105,7 +93,6 @@ class Exchange(Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
     digest: str = ""
     """`ConversationState.content_hash` when the question ended."""
-    error: str = ""
     events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
     is_stale: bool = False
@@ -180,8 +167,6 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     unfolded_by_answer: frozenset[str] = frozenset()
     """Unfolded nodes that answers unfolded, not the person."""
     reading_id: str | None = None
-    is_asking: bool = False
-    """Whether the last question has no answer yet."""
     needs_rebuild: bool = True
     """Whether the next question starts with a rebuild of the transcript."""
     model: str = ""
@@ -205,6 +190,11 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """Estimate of the request that is being answered. It counts if the program is killed meanwhile."""
     replaced: tuple[Exchange, ...] = ()
     """The answers to a question that was removed, until another question takes its place."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the last question has no answer yet."""
+        return bool(self.exchanges) and self.exchanges[-1].stopped is None
 
     @property
     def nonce(self) -> str:
@@ -421,26 +411,15 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
         replaced=(),
         exchanges=(*state.exchanges, exchange),
         open_sections={**state.open_sections, **_by_id(event.sections)},
-        is_asking=True,
         model=event.model,
         server=event.server,
     )
 
 
 def _end_exchange(state: ConversationState, event: QuestionAnswered) -> ConversationState:
-    state = replace(_spend(state, state.in_flight), in_flight=Usage(), is_asking=False)
-    ended = replace(
-        state.exchanges[-1],
-        answer=event.answer,
-        own_length=event.own_length,
-        unsourced=event.unsourced,
-        unnamed=event.unnamed,
-        stopped=event.stopped,
-        citations=event.citations,
-        error=event.error,
-        reading=event.reading,
-        digest=state.content_hash,
-    )
+    state = replace(_spend(state, state.in_flight), in_flight=Usage())
+    outcome = {name: getattr(event, name) for name in Outcome.__struct_fields__}
+    ended = replace(state.exchanges[-1], **outcome, digest=state.content_hash)
     opened = state.open_sections
     named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
     cited = _by_id(replace(each, last_cited=event.number) for each in named)
@@ -524,6 +503,5 @@ def _rewind(state: ConversationState, kept_count: int) -> ConversationState:
         exchanges=state.exchanges[:kept_count],
         replaced=removed.answers,
         open_sections=_by_id(sections),
-        is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
     )
