@@ -1,4 +1,4 @@
-"""How much a model had read when it answered: measured once, kept with the answer, said in one sentence."""
+"""How much a model had read when it answered: measured once, and kept with the answer."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -9,15 +9,9 @@ from roamtui.conversation.reading import Reading, SearchHit
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage
-from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
-from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.retrieval.choose import complete_follow_up
 from roamtui.retrieval.excerpt import is_delivered_text
 from roamtui.text import Delivered, add_delivered, merge_bounds
-
-_UNREAD_NAMED_MAX = 3
-"""Maximum number of sections without text that are named beside an answer."""
-_QUERY_LENGTH_MAX = 60
 
 
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
@@ -82,26 +76,3 @@ def _count_read(library: Library, delivered: Delivered, unread: dict[str, Search
             elif section_id not in unread:
                 partly += 1
     return whole, partly
-
-
-def format_reading(reading: Reading) -> str:
-    """Say in a few sentences what was read, what was searched for, and what was found but not read."""
-    sections = format_count(reading.sections, "section")
-    if reading.whole >= reading.sections and not reading.pages:
-        sentences = ["Read the whole document"]
-    else:
-        of_all = f"{reading.whole:,} of {sections}"
-        partly = f", {reading.partly:,} in part" if reading.partly else ""
-        sentences = [f"Read {of_all}{partly}"]
-    if reading.pages:
-        sentences[0] += f" ({reading.pages.removeprefix('the ')})"
-    if reading.queries:
-        queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
-        sentences.append(f"Searched for: {'; '.join(queries)}")
-    unread = reading.unread
-    if unread:
-        named = ("".join(hit.path[-1:]) for hit in unread[:_UNREAD_NAMED_MAX])
-        titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
-        rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
-        sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")
-    return ". ".join(sentences)

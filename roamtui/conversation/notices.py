@@ -6,7 +6,6 @@ from enum import StrEnum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import UNPROVEN_LABEL
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
@@ -20,7 +19,6 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
     SectionsSearched,
-    StopReason,
     ThoughtsRecorded,
     ToolFinished,
     Usage,
@@ -34,13 +32,6 @@ from roamtui.text import format_token_count, format_tokens
 
 _SHOWN_MAX = 3
 """Maximum number of search results, notes or problems of one event that are shown."""
-_STOP_TEXTS = {
-    StopReason.NEAREST: "nearest passages",
-    StopReason.NOT_FOUND: "not found",
-    StopReason.STEP_LIMIT: "stopped at the step limit",
-    StopReason.CANCELLED: "stopped",
-    StopReason.COST: "stopped at the spending limit",
-}
 
 
 class NoticeSlot(StrEnum):
@@ -179,24 +170,6 @@ def format_steps(exchange: Exchange) -> str:
     times = "once" if searches == 1 else f"{searches} times"
     searched = f"searched {times}, " if searches else ""
     return f"{searched}opened {format_count(len(opened), 'section') if opened else 'nothing new'}"
-
-
-def list_endings(exchange: Exchange) -> tuple[tuple[str, Severity], ...]:
-    """Say how an exchange ended, or nothing if it ended with an ordinary answer."""
-    endings = (
-        (exchange.error, Severity.ERROR),
-        ("" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, ""), Severity.WARNING),
-        (format_unproven(exchange), Severity.WARNING if exchange.is_unproven else Severity.INFO),
-    )
-    return tuple((text, severity) for text, severity in endings if text)
-
-
-def format_unproven(exchange: Exchange) -> str:
-    """Say that an answer has nothing to check, or how many of its sentences the text does not carry."""
-    if exchange.is_unproven:
-        return UNPROVEN_LABEL
-    count = len(exchange.unsourced)
-    return f"no source for {format_count(count, 'sentence')}" if count else ""
 
 
 def format_usage(usage: Usage) -> str:

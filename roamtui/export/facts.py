@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from roamtui.agent.consent import format_model
-from roamtui.agent.presentation import format_read
+from roamtui.agent.presentation import format_reading
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.table.cells import Cell
@@ -33,5 +33,5 @@ def format_origin(answer: Exchange | Cell) -> str:
 
 def format_facts(answer: Exchange | Cell) -> str:
     """Format the origin of an answer, and what the model read and did not read, as one line."""
-    read = format_read(answer.model, answer.reading)
+    read = format_reading(answer.model, answer.reading)
     return ". ".join(filter(None, [format_origin(answer), read]))

@@ -13,14 +13,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import format_proof, format_read, match_proof, replies_with_passages
+from roamtui.agent.presentation import (
+    format_proof,
+    format_reading,
+    list_endings,
+    match_proof,
+    replies_with_passages,
+)
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationEvent,
     SectionsExpanded,
     SectionsSearched,
 )
-from roamtui.conversation.notices import format_usage, list_endings, make_notices
+from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.export.facts import format_origin
@@ -103,7 +109,7 @@ class _ReplayPage:
         label = PASSAGE_LABEL if replies_with_passages(exchange) else QuoteState.NO_QUOTE.label
         answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
         ending_texts = [text for text, _ in list_endings(exchange)]
-        read = format_read(exchange.model, exchange.reading)
+        read = format_reading(exchange.model, exchange.reading)
         endings = filter(None, [*ending_texts, format_proof(exchange), read, format_origin(exchange)])
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'

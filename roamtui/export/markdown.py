@@ -13,16 +13,17 @@ from msgspec.structs import replace
 from roamtui.agent.presentation import (
     find_passage_statement,
     format_proof,
-    format_read,
+    format_reading,
     format_sources,
     format_words_lacked,
     get_lead,
     group_passages,
+    list_endings,
     match_proof,
     replies_with_passages,
 )
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.notices import format_usage, list_endings
+from roamtui.conversation.notices import format_usage
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.export.facts import format_origin
@@ -57,7 +58,7 @@ def render_markdown(state: ConversationState, source: str) -> str:
         else:
             answer = _number_marks(exchange, state.library)
             parts += [answer, *endings, "\n".join(format_sources(exchange))]
-        read = format_read(exchange.model, exchange.reading)
+        read = format_reading(exchange.model, exchange.reading)
         notes = format_proof(exchange), read, format_origin(exchange)
         parts += [f"*{sanitise_line(text)}*" for text in notes if text]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"

@@ -13,7 +13,8 @@ from itertools import groupby
 from roamtui.agent.presentation import (
     find_passage_statement,
     format_proof,
-    format_read,
+    format_reading,
+    format_unproven,
     format_words_lacked,
     get_lead,
     group_passages,
@@ -21,7 +22,7 @@ from roamtui.agent.presentation import (
     replies_with_passages,
 )
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.notices import format_cost, format_unproven
+from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Emphasis
@@ -129,7 +130,7 @@ def _list_sources(
         if citation.surroundings is not None:
             lines.append(citation.surroundings)
     lines += filter(None, [format_proof(exchange), format_unproven(exchange)])
-    if read := format_read(exchange.model, exchange.reading):
+    if read := format_reading(exchange.model, exchange.reading):
         lines.append(read)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
     ending = "" if has_verdicts else "; choose a model with --model"

@@ -1,16 +1,14 @@
 """Say where the quotes of an answer are, in the words that all front ends and exports use."""
 
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
 from roamtui.conversation.citations import CHANGED_LABEL, UNREAD_LABEL, Citation, QuoteState
-from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
-from roamtui.plain import format_count, format_json, sanitise_line, shorten
+from roamtui.plain import format_json, sanitise_line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.text import format_page, normalise_line_ends
@@ -19,11 +17,9 @@ SENTENCE_LABEL = "In full:"
 """Stands before what a document says around a quote."""
 _NEAREST_LABEL = "nearest,"
 _SAME_LABEL = "these words are"
-_UNNAMED_LABEL = "not looked up, because"
-_UNNAMED_LENGTH_MAX = 80
-"""Number of characters by which a person knows a quote again."""
+UNNAMED_LABEL = "not looked up, because"
 _LABELS = f"{SENTENCE_LABEL}|{_NEAREST_LABEL}|{_SAME_LABEL}"
-_DOCUMENT_LINE = re.compile(rf"^(?:[ \t]+(?:{_LABELS})|.*\d quotes? {_UNNAMED_LABEL}) .*$", re.MULTILINE)
+_DOCUMENT_LINE = re.compile(rf"^(?:[ \t]+(?:{_LABELS})|.*\d quotes? {UNNAMED_LABEL}) .*$", re.MULTILINE)
 NO_SECTION = "no such section"
 """Stands in place of the path of a section that the document does not have."""
 PASSAGE_LABEL = "passage"
@@ -125,33 +121,6 @@ def list_path_titles(citation: Citation, title: str) -> list[str]:
         del names[0]
     is_of_file = citation.doc and "://" not in citation.doc and names != [sanitise_line(citation.doc)]
     return [sanitise_line(citation.doc), *names] if is_of_file else names
-
-
-def format_verification(citations: Sequence[Citation]) -> str:
-    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
-    states = [citation.state for citation in citations if citation.quote is not None]
-    verified = sum(citation.is_verified for citation in citations)
-    if not states:
-        return ""
-    if verified == len(states):
-        return f"{verified}/{format_count(verified, 'quote')} found in the text"
-    elsewhere = states.count(QuoteState.ELSEWHERE)
-    changed = sum(citation.is_changed for citation in citations)
-    unread = states.count(QuoteState.NOT_FOUND) - changed
-    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, UNREAD_LABEL: unread}
-    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
-    return f"{format_count(len(states), 'quote')}: {places}"
-
-
-def format_unnamed(exchange: Exchange) -> str:
-    """Say which quotes of an answer name no section, so that nothing has looked them up; empty for none."""
-    quotes = [sanitise_line(exchange.answer[start:end]) for start, end in exchange.unnamed]
-    if not quotes:
-        return ""
-    count = format_count(len(quotes), "quote")
-    reason = "it names no section" if len(quotes) == 1 else "they name no section"
-    listed = ", ".join(shorten(quote, _UNNAMED_LENGTH_MAX) for quote in quotes)
-    return f"{count} {_UNNAMED_LABEL} {reason}: {listed}"
 
 
 def format_source_line(citation: Citation, number: int, label: str = "") -> str:

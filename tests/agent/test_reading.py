@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamtui.agent.presentation import format_read, list_unread
+from roamtui.agent.presentation import format_reading, list_unread
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.library import Library
@@ -38,7 +38,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
     exchange = state.exchanges[-1]
-    words = format_read(exchange.model, exchange.reading)
+    words = format_reading(exchange.model, exchange.reading)
     assert words.startswith("Read 1 of 11 sections, ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
@@ -53,7 +53,7 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
     assert last.reading is not None
     exchange = agent.conversation.state.exchanges[-1]
-    assert format_read(exchange.model, exchange.reading) == "Read the whole document"
+    assert format_reading(exchange.model, exchange.reading) == "Read the whole document"
 
 
 async def test_a_section_that_the_document_lost_is_not_offered() -> None:

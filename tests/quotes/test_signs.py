@@ -2,9 +2,9 @@
 
 import pytest
 
+from roamtui.agent.presentation import format_verification
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.wording import format_verification
 from tests.case_files import read_rows
 
 

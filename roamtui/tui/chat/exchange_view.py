@@ -7,8 +7,14 @@ from textual.content import Content
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.agent.presentation import format_proof, list_passages, list_unread, replies_with_passages
-from roamtui.agent.reading import format_reading
+from roamtui.agent.presentation import (
+    format_proof,
+    format_reading,
+    list_endings,
+    list_passages,
+    list_unread,
+    replies_with_passages,
+)
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -23,7 +29,6 @@ from roamtui.conversation.notices import (
     Severity,
     format_steps,
     format_usage,
-    list_endings,
     make_notices,
 )
 from roamtui.conversation.state import ConversationState, Exchange
@@ -344,8 +349,8 @@ class ExchangeView(ContentView):
         for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
-        if exchange.reading is not None and self.passages is None:
-            parts.append(Content(format_reading(exchange.reading)))
+        if read := format_reading(exchange.model, exchange.reading):
+            parts.append(Content(read))
         if self.unread and self.passages is None:
             words = f"asks again with {'them' if self.unread[1:] else 'it'}"
             parts.append(format_key_hint(self._again_key, words, "screen.run('chat.retry')"))
