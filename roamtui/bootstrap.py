@@ -252,7 +252,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Args:
             library: What the conversation is about.
             loader: Reads more of it, or None.
-            conversation_id: The conversation to resume; empty for the latest answered one, None for a new
+            conversation_id: The conversation to resume; empty for the latest one, None for a new
                 one. For the conversation of a table's cell, it is the path of its log.
             model: The model to use. Without it, a conversation keeps its own, unless another was typed. The
                 log of a cell may come from somebody else, so it chooses no model.

@@ -28,7 +28,7 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
     candidates = [each for each in summaries if not (each.is_one_shot or is_standard_input(each.source))]
     saved = [summary for summary in candidates if not is_source_missing(summary.source)]
-    resumable_ids = {summary.id for summary in saved if summary.is_answered}
+    resumable_ids = {summary.id for summary in saved}
     shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
     offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
     for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:

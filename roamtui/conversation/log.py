@@ -208,19 +208,12 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     questions: int = 0
     usage: Usage = Usage()
     """What all its requests have used."""
-    is_answered: bool = True
-    """Whether any question has an answer, or the last one is unfinished, as after the program was killed."""
     is_one_shot: bool = False
     """Whether `roamtui ask` asked all questions."""
     text: str = ""
     """All questions and answers."""
     problem: str = ""
     """A sentence that says why not all of the log can be read. Empty if all of it can."""
-
-    @property
-    def is_continuable(self) -> bool:
-        """Whether `--continue` may choose it."""
-        return self.is_answered and not self.problem
 
 
 class ConversationStore:
@@ -326,9 +319,9 @@ class ConversationStore:
             is_meant = not (summary.is_one_shot or is_standard_input(summary.source))
             if source is not None:
                 is_meant = summary.source == source
-            if is_meant and summary.is_continuable:
+            if is_meant and not summary.problem:
                 return summary, _LATER_DAMAGED.format(damaged_id) if damaged_id else ""
-            if is_meant and summary.problem:
+            if is_meant:
                 damaged_id = damaged_id or summary.id
         about = "" if source is None else " about this document"
         damaged = sum(bool(summary.problem) for summary in summaries)
@@ -405,7 +398,6 @@ def _summarise(path: Path) -> ConversationSummary:
             id=path.stem,
             created_at=changed_at,
             updated_at=changed_at,
-            is_answered=False,
             problem=str(error),
         )
     state = log.ended_state
@@ -420,8 +412,6 @@ def _summarise(path: Path) -> ConversationSummary:
         updated_at=log.updated_at,
         questions=len(exchanges),
         usage=state.spent,
-        is_answered=log.state.is_asking
-        or any(exchange.answer or exchange.citations for exchange in exchanges),
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),
         problem=log.problem,

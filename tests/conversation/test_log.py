@@ -17,6 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, WarningRaised
 from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
+from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.errors import StoreError, UsageError
@@ -117,7 +118,7 @@ def test_a_log_of_another_version_is_refused_in_one_sentence_and_stays(
             read("c0ffee")
     assert _path(folder).read_bytes() == content
     (summary,) = store.list()
-    assert (summary.id, summary.is_continuable) == ("c0ffee", False)
+    assert summary.id == "c0ffee"
     assert reason in summary.problem
 
 
@@ -254,6 +255,14 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     store.delete("bbb")
     assert [summary.id for summary in store.list()] == ["aaa"]
     assert [path.name for path in folder.rglob("*") if path.stem == "bbb"] == [], "its lock is gone too"
+
+
+def test_a_conversation_whose_only_question_was_stopped_is_continued(store: ConversationStore) -> None:
+    _save(store, Recorder("aaa").ask("First?"))
+    stopped = Recorder("bbb").begin("Second?")
+    stopped.apply(finish_question(stopped.state, stopped.state.exchanges[-1].cancellation))
+    _save(store, stopped)
+    assert store.find_latest()[0].id == "bbb"
 
 
 def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: ConversationStore) -> None:

@@ -158,13 +158,12 @@ _SUMMARY = ConversationSummary(
 )
 
 
-def test_answered_conversations_and_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
+def test_conversations_and_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
     handbook, script = tmp_path / "handbook.md", tmp_path / "script.md"
     handbook.write_text("# Handbook\n")
     script.write_text("# Script\n")
     summaries = (
         replace(_SUMMARY, id="one", source=str(handbook)),
-        replace(_SUMMARY, id="failed", source=str(handbook), is_answered=False),
         replace(_SUMMARY, id="asked", source=str(script), is_one_shot=True),
         replace(_SUMMARY, id="two", source=str(tmp_path / "gone.md")),
         replace(_SUMMARY, id="three", source="-0123"),
@@ -185,7 +184,7 @@ async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(op
     script = tmp_path / "script.md"
     script.write_text("# Script\n")
     summaries = (
-        replace(_SUMMARY, id="c2", source="", title="", is_answered=False, problem="It is damaged and cannot be read."),
+        replace(_SUMMARY, id="c2", source="", title="", problem="It is damaged and cannot be read."),
         replace(
             _SUMMARY, id="c3", source=str(script), title="Torn?", problem="It is damaged: the rest cannot be read."
         ),
