@@ -1,22 +1,25 @@
 """`DraftFile`: what a person has typed and not sent, on disk, so that it outlives the program."""
 
-from collections.abc import Callable
-from contextlib import suppress
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from pathlib import Path
+
+import msgspec
 
 from roamtui.conversation.line_file import acquire_lock, get_lock_path
 from roamtui.conversation.log import ConversationStore
 from roamtui.paths import replace_file
 
-_SUFFIX = ".txt"
+_SUFFIX = ".json"
 
 
 class DraftFile:
-    """The draft of one conversation or note, in a small file beside the logs. Any method may raise `OSError`.
+    """The draft of one conversation or note: a list of texts, in a small file beside the logs.
 
-    The program that has written or taken it holds its lock, so that two windows on one document never
-    share one.
+    The program that has written or found it holds its lock, so that two windows on one document never
+    share one. Any method may raise `OSError`.
     """
 
     def __init__(self, store: ConversationStore, source: str, conversation_id: str) -> None:
@@ -25,31 +28,34 @@ class DraftFile:
         self._path = store.drafts_folder / f"{self._prefix}{conversation_id}{_SUFFIX}"
         self._release: Callable[[], None] | None = None
 
-    def find(self, *, is_new: bool) -> str:
-        """Return the draft, or "". A new conversation takes over the newest one that no program uses."""
-        if not is_new:
-            self._release = acquire_lock(self._path) if self._path.exists() else None
-            return self._path.read_text("utf-8", "surrogatepass") if self._release is not None else ""
+    def find(self) -> list[str]:
+        """Return the texts of the draft, if there are any."""
+        if not self._path.exists():
+            return []
+        self._release = acquire_lock(self._path)
+        with suppress(ValueError):  # a power cut may leave an empty file
+            return msgspec.convert(json.loads(self._path.read_bytes()), list[str])
+        return []
+
+    def take_over(self) -> None:
+        """Make the newest draft of the document that no program uses that of a new conversation."""
         drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
         times = {path: path.stat().st_mtime_ns for path in drafts}
         for path in sorted(times, key=times.__getitem__, reverse=True):
-            with suppress(OSError):  # another window uses it
-                release = acquire_lock(path)
-                text = path.read_text("utf-8", "surrogatepass")
-                self.write(text)
+            with suppress(OSError), ExitStack() as stack:  # another window uses it
+                stack.callback(acquire_lock(path))
+                path.rename(self._path)
                 _remove(path)
-                release()
-                return text
-        return ""
+                return
 
-    def write(self, text: str) -> None:
-        """Keep a text, or no file if it is blank."""
-        if not text.strip():
+    def write(self, texts: Sequence[str]) -> None:
+        """Keep some texts, or no file if there are none."""
+        if not texts:
             self.close(is_kept=False)
             return
         self._release = self._release or acquire_lock(self._path)
         # a flush to disk would delay keys, and only a power cut loses what is not flushed
-        replace_file(self._path, text.encode("utf-8", "surrogatepass"), is_flushed=False)
+        replace_file(self._path, json.dumps(texts).encode("ascii"), is_flushed=False)
 
     def close(self, *, is_kept: bool = True) -> None:
         """Let other programs find the draft, or remove it."""

@@ -31,7 +31,7 @@ def test_a_deleted_conversation_is_in_no_file(tmp_path: Path) -> None:
         log.save()
         log.close()
         draft = DraftFile(store, "handbook.md", name)
-        draft.write(f"words-of-{name} not sent")
+        draft.write([f"words-of-{name} not sent"])
         draft.close()
     for name in "abc":
         assert len(_find(tmp_path, f"words-of-{name} ")) == 2

@@ -1,5 +1,6 @@
 """What is typed and not sent outlives the program, whatever ends it, and two windows never share it."""
 
+import json
 import os
 import stat
 import sys
@@ -30,7 +31,9 @@ def opened(home: Path) -> Iterator[PseudoTerminal]:
 
 
 def list_drafts() -> dict[str, Path]:
-    return {path.read_text(): path for path in open_store().drafts_folder.glob("*.txt")}
+    """Return the files of drafts, each by its last text."""
+    paths = open_store().drafts_folder.glob("*.json")
+    return {json.loads(path.read_bytes())[-1]: path for path in paths}
 
 
 def wait_until(condition: Callable[[], object]) -> None:

@@ -9,6 +9,7 @@ from textual import events
 
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions
+from roamtui.models.recorded import RecordedModel
 from roamtui.tui.chat.question_area import _SentQuestion
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import make_options
@@ -32,11 +33,11 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
 async def test_a_changed_question_replaces_no_draft(store: ConversationStore) -> None:
     async with running(make_app(["Forty."], store=store, options=make_options(examples=("second", "first")))) as ui:
         await ui.press(*"draft", "up", "x")
-        assert ui.box.draft == "draft\nsecondx"
+        assert ui.box.drafts == ["secondx", "draft"]
         for key, text in (("up", "first"), ("down", "secondx"), ("down", "draft")):
             await ui.press(key)
             assert ui.box.text == text
-        assert ui.box.draft == "draft"
+        assert ui.box.drafts == ["secondx", "draft"]
         await ui.press_until(lambda: len(ui.exchanges) == 1, "up", "enter")
         assert ui.box.text == "draft"
 
@@ -137,16 +138,67 @@ async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since
         assert questions(ui) == [FIRST, "And one?"]
 
 
-async def test_waiting_questions_are_in_the_box_after_a_restart(store: ConversationStore) -> None:
+@asynccontextmanager
+async def queueing_before_a_restart(store: ConversationStore) -> AsyncIterator[RunningApp]:
+    """Send a question and two more while it is answered, and quit once the caller has done more."""
     gate = asyncio.Event()
     async with running(make_app([ScriptedReply(text="Forty.", gate=gate)], store=store)) as ui:
         for text in (FIRST, SECOND, "And a third?"):
             await ui.send(text, lambda: ui.main.is_asking and not ui.box.text)
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
-        await ui.press(*"draft")
+        yield ui
         await ui.press_until(lambda: ui.app._exit, "ctrl+q")
+
+
+async def test_questions_that_wait_when_the_app_ends_come_back_one_by_one_above_the_draft(
+    store: ConversationStore,
+) -> None:
+    async with queueing_before_a_restart(store) as ui:
+        await ui.press(*"draft")
     async with running(make_app(store=store)) as ui:
-        await ui.wait_until(lambda: ui.box.text == f"{SECOND}\nAnd a third?\ndraft")
+        await ui.wait_until("Kept from last time · ↑ shows 2 more")
+        for text in ("draft", "And a third?", SECOND):
+            assert ui.box.text == text
+            await ui.press("up")
+        await ui.press("down", "down")
+        assert "Kept from" not in ui.text
+
+
+async def test_questions_that_were_taken_back_come_back_after_a_restart_until_they_are_cleared(
+    store: ConversationStore,
+) -> None:
+    async with queueing_before_a_restart(store) as ui:
+        await ui.press_until(lambda: ui.box.text == "And a third?", "escape")
+        await ui.press_until(lambda: ui.box.text == SECOND, "escape")
+    async with running(make_app(store=store)) as ui:
+        await ui.wait_until("Kept from last time · ↑ shows 1 more")
+        assert ui.box.text == "And a third?"
+        await ui.press("ctrl+c", "up")
+        assert ui.box.text == SECOND
+    async with running(make_app(store=store)) as ui:
+        await ui.wait_until("Kept from last time ")
+        assert ui.box.drafts == [SECOND]
+
+
+async def test_the_demo_has_a_draft_of_its_own(store: ConversationStore) -> None:
+    models = {"own": None, "recorded": RecordedModel()}
+    for _ in range(2):
+        for words, model in models.items():
+            async with running(make_app(store=store, model=model)) as ui:
+                await ui.press(*words.removeprefix(ui.box.text))
+                assert ui.box.text == words
+
+
+async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: ConversationStore) -> None:
+    async with running(make_app(store=store)) as ui:
+        await ui.press(*"old")
+    app = make_app(store=store)
+    app.main_screen.question_box.fill("new")
+    async with running(app) as ui:
+        await ui.wait_until("↑ shows what is kept from last time")
+        assert ui.box.text == "new"
+        await ui.press("up")
+        assert ui.box.text == "old"
 
 
 async def test_a_question_that_is_taken_back_and_sent_again_is_asked_once() -> None:

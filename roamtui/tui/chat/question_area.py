@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -62,9 +62,12 @@ class QuestionBox(TextArea):
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
-        self._history = list(history)
-        self._history_index = len(self._history)
-        self._draft = ""
+        self._texts = [*history, ""]
+        """The history, oldest first, and then what is typed."""
+        self._index = len(self._texts) - 1
+        """Which of them the box shows. A change stays in its place."""
+        self._settled = set(self._texts)
+        """What is no draft, because it was asked, suggested or cleared."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -72,32 +75,47 @@ class QuestionBox(TextArea):
         return action not in ("select_line", "select_all")
 
     @property
-    def draft(self) -> str:
-        """What is typed and not sent: what an earlier question hides, and that question if it was changed."""
-        recalled = self._history[self._history_index : self._history_index + 1]
-        parts = [self._draft if recalled else "", "" if self.text in recalled else self.text]
-        return "\n".join(filter(None, parts))
+    def drafts(self) -> list[str]:
+        """What was typed and not asked, oldest first, with the questions that wait."""
+        texts = dict.fromkeys((*self._texts[: self._index], self.text, *self._texts[self._index + 1 :]))
+        return [text for text in texts if text.strip() and text not in self._settled]
+
+    def replace_drafts(self, drafts: Sequence[str]) -> None:
+        """Show the last of some drafts, with those before it in the history, in place of what is typed."""
+        *earlier, last = drafts or ("",)
+        asked = [text for text in self._texts[:-1] if text in self._settled]
+        self._texts = [*asked, *earlier, last]
+        self._index = len(self._texts) - 1
+        self._settled.difference_update(drafts)
+        self.fill(last)
 
     def remember(self, question: str) -> None:
-        """Add a question to the history."""
-        if question not in self._history[-1:]:
-            self._history.append(question)
-        self._history_index = len(self._history)
+        """Add a question that is sent to the history."""
+        is_last = self._index == len(self._texts) - 1
+        if question not in self._texts[-2:-1]:
+            self._texts.insert(-1, question)
+        self._settled.discard(question)
+        if is_last:
+            self._index = len(self._texts) - 1
+
+    def note_asked(self, question: str) -> None:
+        """Note that a question is part of a conversation, so that it is no draft."""
+        self._settled.add(question)
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. What is typed is one step further down."""
         self._keep_typed()
-        if question not in self._history:
-            self._history.append(question)
-        self._history_index = len(self._history) - 1 - self._history[::-1].index(question)
+        if question not in self._texts[:-1]:
+            self._texts.insert(-1, question)
+        self._index = len(self._texts) - 2 - self._texts[-2::-1].index(question)
         self.fill(question)
 
     def _keep_typed(self) -> None:
-        """Keep what is typed as the draft. If there is one, a changed question stays in its own place."""
-        if self._history_index == len(self._history) or not self._draft:
-            self._draft = self.draft
-        elif self.text:
-            self._history[self._history_index] = self.text
+        """Keep what is typed in its place, unless a question of the history was cleared there."""
+        if self.text.strip() or self._index == len(self._texts) - 1:
+            self._texts[self._index] = self.text
+        else:
+            self._settled.add(self._texts[self._index])
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -128,28 +146,28 @@ class QuestionBox(TextArea):
     @override
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up, or from the first line to an earlier question."""
-        if not self.cursor_at_first_line or self._history_index == 0:
+        if not self.cursor_at_first_line or self._index == 0:
             super().action_cursor_up(select)
         else:
-            self._recall(self._history_index - 1)
+            self._recall(self._index - 1)
 
     @override
     def action_cursor_down(self, select: bool = False) -> None:
         """Move down, or from the last line to a later question."""
-        if not self.cursor_at_last_line or self._history_index >= len(self._history):
+        if not self.cursor_at_last_line or self._index == len(self._texts) - 1:
             super().action_cursor_down(select)
         else:
-            self._recall(self._history_index + 1)
+            self._recall(self._index + 1)
 
     def return_draft(self) -> None:
-        """If an earlier question is shown, show what was typed before instead."""
-        if self._history_index < len(self._history):
-            self._recall(len(self._history))
+        """Show what was typed instead of an earlier question, unless that was changed."""
+        if self.text in ("", self._texts[self._index]):
+            self._recall(len(self._texts) - 1)
 
     def _recall(self, index: int) -> None:
         self._keep_typed()
-        self._history_index = index
-        self.fill(self._draft if index == len(self._history) else self._history[index])
+        self._index = index
+        self.fill(self._texts[index])
 
     async def on_key(self, event: events.Key) -> None:
         """List the commands for a slash in an empty box."""
@@ -222,41 +240,57 @@ class QuestionArea(Container):
         """The questions that are not part of the conversation yet, oldest first."""
         return self._waiting if self._begun is None else [self._begun, *self._waiting]
 
-    def find_draft(self) -> None:
-        """Put what was typed in an earlier run into the box, above what is typed already."""
-        found = ""
-        self._draft_file = self._make_draft_file()
-        if self._draft_file is not None:
-            with suppress(OSError):
-                found = self._draft_file.find(is_new=not self._conversation.state.exchanges)
-        if found:  # else what is typed already can be undone
-            self.box.fill("\n".join(filter(None, (found, self.box.text))))
+    def open_draft(self, along: Sequence[str] | None = None, *, is_demo: bool = False) -> None:
+        """Put the conversation's draft into the box, below what comes along from the one before.
 
-    def _make_draft_file(self) -> DraftFile | None:
+        At the start, nothing does, and a new conversation takes over the draft of an earlier run, or of an
+        earlier demo if this one `is_demo`.
+        """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 
         state = self._conversation.state
         store = self._conversation.store
-        return None if store is None else DraftFile(store, get_source_key(state.library), state.id)
+        found: list[str] = []
+        if store is not None:
+            source = get_source_key(state.library)
+            self._draft_file = DraftFile(store, f"demo of {source}" if is_demo else source, state.id)
+            with suppress(OSError):
+                if along is None and not state.exchanges:
+                    self._draft_file.take_over()
+                found = self._draft_file.find()
+        if along is None and not found:  # what is typed ahead can be undone
+            return
+        drafts = [*found, *self.box.drafts] if along is None else [*along, *found]
+        with self.box.prevent(TextArea.Changed):
+            self.box.replace_drafts(drafts)
+        self.keep_draft()
+        hint = "↑ shows what is kept from last time"
+        if found[-1:] == drafts[-1:]:
+            more = len(drafts) - 1
+            hint = f"Kept from last time · ↑ shows {more} more" if more else "Kept from last time"
+        self._frame.border_subtitle = hint if found else ""
 
     @on(TextArea.Changed)
+    def _follow_typing(self) -> None:
+        self._frame.border_subtitle = ""
+        self._keep_draft_soon()
+
     def _keep_draft_soon(self) -> None:
         if self._draft_timer is not None:
             self._draft_timer.stop()
         self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
 
     def keep_draft(self) -> None:
-        """Write the draft, after the questions that wait. If that fails, both are only on the screen."""
+        """Write what is typed, and the questions that wait. If that fails, they are only on the screen."""
         if self._draft_file is not None:
-            questions = [sent.question for sent in self._sent]
             with suppress(OSError):
-                self._draft_file.write("\n".join(filter(None, (*questions, self.box.draft))))
+                self._draft_file.write(self.box.drafts)
 
-    def release_draft(self) -> None:
-        """Leave the draft to the next program."""
+    def release_draft(self, *, is_kept: bool = True) -> None:
+        """Leave the draft to the next program, or remove it."""
         self.keep_draft()
         if self._draft_file is not None:
-            self._draft_file.close()
+            self._draft_file.close(is_kept=is_kept)
             self._draft_file = None
 
     def _set_options(self, options: AskOptions) -> AskOptions:
@@ -319,6 +353,8 @@ class QuestionArea(Container):
 
     def note_asked(self) -> None:
         """Note that the question whose turn it is has become part of the conversation."""
+        if self._begun is not None:
+            self.box.note_asked(self._begun.question)
         self._begun = None
         self._is_unasked = False
         self._keep_draft_soon()
@@ -326,28 +362,18 @@ class QuestionArea(Container):
     def start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
-        What is typed goes along to a new one, and from one without a question to one without a draft.
+        What is typed goes along to a new one, and from one without a question, which no list shows.
         """
         self.cancel_options()
         exchanges = self._conversation.state.exchanges
-        left = self._draft_file
-        goes_along = True
-        if exchanges:
-            typed = self.box.draft
-            self.keep_draft()
-            self.box.fill("")
-            self.find_draft()
-            goes_along = self._is_unasked and not self.box.text
-            if goes_along:
-                self.box.fill(typed)
-        elif left is not None:
-            self._draft_file = self._make_draft_file()
-        if left is not None:
-            left.close(is_kept=not goes_along)
-        self.keep_draft()
-        self._is_unasked = not exchanges
+        goes_along = self._is_unasked or not exchanges
+        typed = self.box.drafts if goes_along else []
+        self.release_draft(is_kept=not goes_along)
         for exchange in exchanges:
             self.box.remember(exchange.question)
+            self.box.note_asked(exchange.question)
+        self.open_draft(typed)
+        self._is_unasked = not exchanges
 
     @on(QuestionBox.Submitted)
     def _submit(self, event: QuestionBox.Submitted) -> None:

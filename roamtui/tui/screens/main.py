@@ -135,7 +135,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.upkeep.start()
             if self.reader_pane.section_id is None:  # the person may have opened a section already
                 self.reader_pane.ensure_reader().show_last_read()
-            self.questions.find_draft()
+            self.questions.open_draft(is_demo=self.agent.model.name == RECORDED)
             self.started.set()
             if self.app_context.first_question:
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))

@@ -158,7 +158,7 @@ async def _edit(
     draft = DraftFile(conversation.store, key, "note")
     comment = ""
     with suppress(OSError):
-        comment = draft.find(is_new=False)
+        comment = "".join(draft.find())
     problem = "Your draft, not saved yet" if comment else ""
     comment = comment or note.comment
     quote = shorten(sanitise_line(simplify_quote(citation.quote or "")), _QUOTE_LENGTH_MAX)
@@ -167,7 +167,7 @@ async def _edit(
 
     def keep(typed: str) -> None:
         with suppress(OSError):  # the draft is only on the screen
-            draft.write("" if typed == note.comment else typed)
+            draft.write([] if typed.strip() in ("", note.comment) else [typed])
 
     with closing(draft):
         while True:

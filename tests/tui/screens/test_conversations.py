@@ -1,5 +1,6 @@
 """The list of saved conversations: going on, beginning anew, branching off, renaming, deleting, exporting."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -85,7 +86,7 @@ async def test_what_is_typed_before_a_first_question_goes_along_to_another_conve
         await ui.press(*"of rye")
         await ui.conversation.open(steam)
         await ui.wait_until(lambda: ui.exchanges and ui.box.text == "of rye")
-    assert [path.read_text() for path in store.drafts_folder.glob("*.txt")] == ["of rye"]
+    assert [json.loads(path.read_bytes()) for path in store.drafts_folder.glob("*.json")] == [["of rye"]]
 
 
 async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(

@@ -134,7 +134,7 @@ async def test_what_is_typed_in_a_note_is_found_again_after_escape_and_a_kill_un
         await ui.press_until(PromptDialog, "b")
         assert "draft" not in ui.text.split("enter to save")[0], "it is saved"
     assert [note.comment for note in on_disk(store)] == ["one and two", "three"]
-    assert not [*store.drafts_folder.glob("*.txt")]
+    assert not [*store.drafts_folder.glob("*.json")]
 
 
 async def test_a_changed_document_says_what_became_of_the_places(store: ConversationStore) -> None:
