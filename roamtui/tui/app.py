@@ -53,8 +53,8 @@ _START_MODE = "start"
 class _Page(Struct):
     """An open document or table, which has a mode of its own."""
 
-    folder: Path | None = None
-    """The folder of a table, or None for a document."""
+    table: Table | None = None
+    """None for a document."""
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed by now."""
 
@@ -181,11 +181,11 @@ class RoamApp(App[None], inherit_bindings=False):
         dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
         return await self.push_screen_wait(dialog)
 
-    def _add_page(self, screen: Screen[None], folder: Path | None = None) -> str:
-        """Give a document, or the table in a folder, a mode, and return its name."""
+    def _add_page(self, screen: Screen[None], table: Table | None = None) -> str:
+        """Give the screen of a document or of a table a mode, and return its name."""
         mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
-        self._pages[mode] = _Page(folder)
+        self._pages[mode] = _Page(table)
         return mode
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
@@ -199,8 +199,11 @@ class RoamApp(App[None], inherit_bindings=False):
             if (screen := self.documents.get(page_mode)) is not None:
                 screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
-    def action_next_document(self) -> None:
-        """Show the other document or table. If there are more than two, let the person choose one."""
+    async def action_next_document(self) -> None:
+        """Show the other document or table. If there are more, list them or, in the list, go to the next."""
+        if self.screen.is_modal:
+            await self.run_action("screen.move(1)")
+            return
         modes = list(self._pages)
         following = modes[(modes.index(self.current_mode) + 1) % len(modes)]
         if following == self.current_mode:
@@ -218,9 +221,10 @@ class RoamApp(App[None], inherit_bindings=False):
             if (screen := self.documents.get(mode)) is not None:
                 library = screen.conversation.state.library
                 pages[mode] = (library.title, library.source)
-            else:
-                pages[mode] = ("Table", str(page.folder))
-        picker = PagePicker(pages, following, self._options.services)
+            elif page.table is not None:
+                pages[mode] = ("Table", ", ".join(row.title for row in page.table.rows))
+        key = self._keys.first_keys["global.next_document"]
+        picker = PagePicker(pages, following, self._options.services, key)
         self.push_screen(picker, lambda mode: self._switch_to(mode) if mode else None)
 
     @on(ReturnRequested)
@@ -262,9 +266,10 @@ class RoamApp(App[None], inherit_bindings=False):
     def _show_table(self, table: Table, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
-        mode = next((mode for mode, page in self._pages.items() if page.folder == table.folder), "")
+        tables = {page.table.folder: mode for mode, page in self._pages.items() if page.table is not None}
+        mode = tables.get(table.folder)
         if not mode:
-            mode = self._add_page(TableScreen(table, plan, self._keys, self._ask_for_approval), table.folder)
+            mode = self._add_page(TableScreen(table, plan, self._keys, self._ask_for_approval), table)
         self._switch_to(mode, can_return=True)
 
     @on(DocumentRequested)

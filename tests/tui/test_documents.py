@@ -68,6 +68,7 @@ async def test_of_more_than_two_documents_a_key_lists_all_and_a_number_or_name_c
             await ui.press_until("2 Of /d/handbook.md", "ctrl+t")
             await ui.press_until(f"{title} (", *keys)
         await ui.press_until("Of https://d.example (", "ctrl+t", *"example", "enter")
+        await ui.press_until("Of /d/handbook.md (", "ctrl+t", "ctrl+t", "enter")
 
 
 async def test_closing_the_last_document_shows_the_start_screen_and_esc_there_leaves(opener: Opener) -> None:

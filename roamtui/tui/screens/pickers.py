@@ -12,6 +12,7 @@ from roamtui.errors import RoamtuiError
 from roamtui.models.base import format_window
 from roamtui.models.discovery import ModelOffer, inspect_providers, request_one_token
 from roamtui.paths import display_path
+from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.context import AppContext, Services
 from roamtui.tui.messages import ModelReleased
 from roamtui.tui.screens.dialogs import ConfirmDialog, KeyHints, make_foot
@@ -67,13 +68,17 @@ class PickerDialog(ListDialog[str, str | None]):
 class PagePicker(PickerDialog):
     """Lists open documents and tables. The result is the mode of one. A typed number chooses it at once."""
 
-    def __init__(self, pages: Mapping[str, tuple[str, str]], current: str, services: Services) -> None:
-        """List `pages`, which has a title and a source for each mode."""
+    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.next_document"})
+
+    def __init__(
+        self, pages: Mapping[str, tuple[str, str]], current: str, services: Services, next_key: str
+    ) -> None:
+        """List `pages`, which has a title and a source for each mode. `next_key` goes to the next one."""
         choices = []
         for number, (mode, (title, source)) in enumerate(pages.items(), 1):
             sign = str(number) if number <= _NUMBERED_MAX else ""
             choices.append(PickerItem(value=mode, label=title, note=display_path(source), sign=sign))
-        foot = make_foot("number or enter to go there", "esc to cancel")
+        foot = make_foot("enter to go there", "esc to cancel", before=f"{next_key} for the next, number or ")
         super().__init__("Open documents", choices, current, services, foot)
 
     @override
