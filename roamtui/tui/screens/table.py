@@ -290,8 +290,9 @@ class TableScreen(Screen[None]):
         async with self._filling:
             self._show_message("")
             run = await fill_table(self._table, self._plan, self._on_progress, self._confirm, columns or None)
-        if run.problems:
-            self._show_message(run.problems[0])
+        self._show_message(run.problems[0] if run.problems else "")
+        if run.asked and not self.is_current:
+            self.notify(f"Table: {format_progress(run)}", markup=False)
 
     async def _confirm(self, run: TableRun) -> bool:
         question = f"Ask {self._plan.model.name}?"

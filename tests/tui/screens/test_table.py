@@ -116,6 +116,31 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
         assert len(read_table(tables.folder).cells) == 2
 
 
+async def test_quitting_while_a_table_is_filled_is_asked_and_a_second_press_quits(tables: Tables) -> None:
+    gate = asyncio.Event()
+    held = ScriptedReply(text="Not found: x.", gate=gate)
+    tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
+    async with showing(tables) as ui:
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("2 of 6 cells", "y")
+        await ui.press_until("Quit while a table is being filled?", "ctrl+q")
+        await ui.press_until(TableScreen, "n")
+        await ui.press_until("What is filled is kept. Later, r in the table", "ctrl+q")
+        await ui.press_until(lambda: ui.app._exit, "ctrl+q")
+    assert len(read_table(tables.folder).cells) == 2
+
+
+async def test_a_table_that_is_filled_while_a_document_is_shown_says_so(tables: Tables) -> None:
+    gate = asyncio.Event()
+    tables.model = ScriptedModel([lambda asked: ScriptedReply(text=answer(asked).text, gate=gate)] * 20)
+    async with showing(tables) as ui:
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("asking:", "y")
+        await ui.press_until(MainScreen, "enter")
+        gate.set()
+        await ui.wait_until("Table: 6 of 6 cells")
+
+
 async def test_a_typed_question_becomes_a_column_and_is_asked(filled: Tables) -> None:
     filled.questions = [PERIOD]
     async with showing(filled) as ui:
