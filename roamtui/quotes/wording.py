@@ -44,6 +44,9 @@ def describe_source(citation: Citation, library: Library) -> Source:
     section_id = citation.section_id
     state = citation.state
     span = citation.span
+    is_known = section_id in library or state is QuoteState.ELSEWHERE
+    if not is_known and span is not None and span.doc in library.documents_by_key:  # its file was moved
+        section_id = library.section_at(span.doc, span.start) or section_id
     title = _format_section(section_id, library)
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:

@@ -125,8 +125,8 @@ class PassageCards:
 
 def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
     citation = passages[0]
-    section_id = citation.section_id
     source = describe_source(citation, library)
+    section_id = source.section_id
     statement = find_passage_statement(question, passages, library)
     words = statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from roamtui.bootstrap import open_library
 from roamtui.conversation.events import Origin
 from roamtui.document.loader import build_library, open_sources
 from roamtui.models.discovery import ModelOffer
@@ -77,6 +78,11 @@ async def test_a_card_of_a_folder_begins_with_its_file(tmp_path: Path) -> None:
         await show_cards(ui, "How many people does the harbour employ?")
         heads = [line[2:].partition(" › ")[0] for line in list_lines(ui) if re.match(r"\d .* › ", line)]
         assert sorted(heads) == ["north.md", "south.md"]
+        (tmp_path / "old").mkdir()
+        (tmp_path / "north.md").rename(tmp_path / "old" / "north.md")
+        await ui.conversation.reload(open_library([str(tmp_path)]))
+        await ui.wait_until("old › north.md › Annual report of the year")
+        assert "not in this document" not in ui.text
 
 
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
