@@ -21,18 +21,8 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.parser import parse_link_definitions, read_markdown
-from roamtui.markdown.tokens import get_parser
 from roamtui.text import compute_line_starts
 from tests.document.block_texts import markdown_texts
-
-
-def test_each_parser_is_made_once() -> None:
-    forms: list[dict[str, bool]] = [
-        {},
-        *({"has_marks": a, "is_answer": b} for a in (False, True) for b in (False, True)),
-    ]
-    parsers = [get_parser(**form) for form in forms]
-    assert all(get_parser(**form) is parser for form, parser in zip(forms, parsers, strict=True))
 
 
 def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import PATH_STEP, escape, fit_path, has_own_text
+from roamtui.outline.labels import PATH_STEP, escape, fit_path
 from roamtui.outline.render import render_outline
 from tests.case_files import read_rows
 from tests.outline.documents import write_words
@@ -31,24 +31,6 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
 @pytest.mark.parametrize(("text", "shown"), read_rows("outline/labels", "escaped"))
 def test_only_imitations_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "is_empty"),
-    [
-        ("# A\n", True),
-        ("A\n===\n\n", True),
-        ("A\nof two lines\n---\n", True),
-        (f"# {'A' * 5_000}\n", True),
-        (f"# A\n{' ' * 5_000}\n", True),
-        ("# A\rx\n", False),
-        ("A\n===\nx\n", False),
-    ],
-)
-def test_a_section_with_only_a_heading_is_empty(text: str, is_empty: bool) -> None:  # noqa: FBT001 - a case
-    library = make_library(text)
-    first = next(library.walk())
-    assert has_own_text(library, first) is not is_empty
 
 
 _LAW = ("Book 2 - Law of obligations", "Title 5 - Lease and usufructuary lease", "Section 573c Periods of notice")

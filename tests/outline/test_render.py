@@ -63,12 +63,5 @@ def test_a_small_document_and_a_small_window_have_small_outlines() -> None:
     assert compute_outline_budget(book, None) <= sum(book.root.own_tokens) // 4
 
 
-def test_the_outlines_that_questions_alternate_between_are_rendered_once() -> None:
-    library = make_shape("10,000 flat headings")
-    outlines = [render_outline(library, budget_tokens=budget) for budget in (700, 300, 700, 300)]
-    assert outlines[0] is outlines[2]
-    assert outlines[1] is outlines[3]
-
-
 def test_an_empty_document_says_so() -> None:
     assert render_outline(make_library("")) == "(The document is empty.)\n"

@@ -23,15 +23,6 @@ def test_claims_with_links_are_read() -> None:
     assert tuple(replace(claim, context="") for claim in read_claims(text, "faq.md")) == claims
 
 
-def test_a_quote_with_a_long_link_is_read_in_single_quotation_marks_too() -> None:
-    quote = f"See [the desk](https://example.com/{'a' * 600}) first"
-    text = f"Read [this page](a.md).\n\n'{quote}' ([Rooms](rooms.md)).\n\n\"Ask nobody\" ([Desk](desk.md)).\n"
-    assert [(claim.quote, claim.source) for claim in read_claims(text, "faq.md")] == [
-        (quote, "rooms.md"),
-        ("Ask nobody", "desk.md"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "quotes"),
     [

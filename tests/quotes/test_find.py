@@ -74,14 +74,3 @@ _RULES = read_case("club_rules.md")
 @pytest.mark.parametrize(("quote", "is_whole"), read_rows("quotes/find", "ellipses"))
 def test_an_ellipsis_omits_words_of_one_sentence_item_or_row(quote: str, is_whole: bool) -> None:  # noqa: FBT001
     assert (find_quote(quote, _RULES) is not None) is is_whole
-
-
-def test_what_follows_an_ellipsis_may_be_the_last_character() -> None:
-    assert locate("我们付 … 五", "我们付你五") == (0, 5)
-
-
-def test_the_name_of_a_sign_is_found_in_a_long_text_as_in_a_short_one() -> None:
-    text = "Write `&nbsp;` for a space that stays.\n"
-    before = "Other words.\n\n" * 5000
-    assert locate("&nbsp;", text) == (7, 13)
-    assert locate("&nbsp;", before + text) == (len(before) + 7, len(before) + 13)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from roamtui.markdown.lines import measure
 from roamtui.markdown.surroundings import Part, Surroundings
-from roamtui.plain import sanitise_line
 from roamtui.quotes.find import find_in_span
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.text import Span
@@ -94,30 +93,6 @@ def test_of_an_endless_sentence_what_is_near_is_kept() -> None:
     assert surroundings.sentence.startswith("[… 199,802 words] word")
     assert surroundings.sentence.endswith("more [… 199,801 words]")
     assert len(surroundings.sentence) < 2_200
-
-
-def test_a_wide_table_shows_the_cells_beside_the_quote() -> None:
-    heads, cells = (" | ".join(f"{name}{number}" for number in range(500)) for name in "hc")
-    surroundings = _look_up(f"| {heads} |\n|{'---|' * 500}\n| {cells} |\n", "c250")
-    assert surroundings is not None
-    assert "h249 c249 | h250 c250 | h251 c251" in surroundings.sentence
-    assert len(surroundings.sentence) < 2_200
-
-
-def test_every_block_of_unicode_is_shown_without_characters_that_act() -> None:
-    blocks = [block for block in range(0, 0x30000, 0x100) if not 0xD800 <= block < 0xE000]
-    texts = [f"Not {''.join(map(chr, range(block, block + 0x100)))} here." for block in blocks]
-    library = make_library("\n\n".join(texts))
-    shown = 0
-    end = -2
-    for text in texts:
-        end += len(text) + 2
-        surroundings = find_surroundings(library, [Span(doc="", start=end - 5, end=end - 1)])
-        if surroundings is not None:  # otherwise one of the characters ends the sentence
-            shown += 1
-            assert surroundings.sentence.endswith("here.")
-            assert sanitise_line(surroundings.sentence) == surroundings.sentence
-    assert shown > 0.9 * len(texts)
 
 
 @given(st.text(alphabet="ab1. |-*#>\n`~[]()<>/td", max_size=120), st.integers(0, 120), st.integers(1, 120))

@@ -89,11 +89,6 @@ def test_a_block_quote_with_an_id_is_judged_unless_it_is_a_note(
     assert _list_found(answer, state) == [tuple(row) for row in expected]
 
 
-def test_words_are_judged_as_a_quote_although_they_were_code_before(state: ConversationState) -> None:
-    answer = 'It is `all free` [{Fees}]. It is "all free" [{Fees}].'
-    assert [found for found in _list_found(answer, state) if found[1]] == [("Fees", "all free", _NOT_FOUND)]
-
-
 def test_words_of_another_delivered_section_are_elsewhere(state: ConversationState) -> None:
     (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
     assert citation.state is _ELSEWHERE
@@ -198,12 +193,6 @@ def test_words_are_shown_where_they_are_whole_and_then_where_the_answer_speaks_o
     state = _open("Charges", text=_CHARGES)
     for citation in QuoteChecker(state).cite(_fill(answer, state)):
         assert (citation.state, citation.sentence) == (_EXACT, sentence)
-
-
-def test_a_row_above_a_list_does_not_lead_it_in() -> None:
-    state = _open("Charges", text=_CHARGES)
-    (citation,) = QuoteChecker(state).cite(_fill('It says "see £60" [{Charges}].', state))
-    assert citation.sentence == "Trailers: see £60"
 
 
 def test_equal_quotes_of_one_sentence_have_their_own_rows() -> None:
@@ -345,11 +334,6 @@ def test_a_recorded_answer_keeps_its_verdicts(case: dict[str, Any]) -> None:
         for citation in QuoteChecker(state).cite(case["answer"])
     ]
     assert found == case["quotes"]
-
-
-def test_a_quote_may_span_a_page_footer() -> None:
-    state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
-    assert _list_found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _EXACT)]
 
 
 def test_the_heads_above_a_page_are_found_at_their_own_place() -> None:

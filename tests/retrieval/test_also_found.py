@@ -36,13 +36,6 @@ def test_the_words_in_the_lines_can_be_quoted() -> None:
         assert any(f"herons of part {part} eat" in words for words in quotable)
 
 
-def test_a_section_whose_words_the_model_has_is_not_listed() -> None:
-    known = LIBRARY.node(HITS[-1].section_id).content_span
-    view = ModelView(library=LIBRARY, delivered={known.doc: [(known.start, known.end)]})
-    listed = render_hits(view, [*HITS[:6], HITS[-1]], "herons fish")
-    assert HITS[-1].section_id not in listed.also_found
-
-
 def test_the_words_are_those_with_the_most_terms_and_not_the_heading() -> None:
     filler = "Nothing of note is said here. " * 30
     text = "".join(f"## Herons {part}\n\n{filler}\n\n{filler}\n\n" for part in _PARTS)

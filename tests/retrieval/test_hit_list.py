@@ -1,11 +1,9 @@
 """Search hits as the model reads them: with answers, exceptions and no noise."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from roamtui.bootstrap import open_library
 from roamtui.document.library import Library
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.hit_list import HitList, render_hits
@@ -66,18 +64,6 @@ def test_an_excerpt_of_a_table_has_its_heads_once(read: int) -> None:
     assert any("| City | Births |" in library.text_at(span) for span in found.excerpts) is not bool(read)
 
 
-def test_a_file_is_named_with_its_folder(tmp_path: Path) -> None:
-    for folder in ("birds", "boats"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "index.md").write_text(f"# Care\n\n## Food\n\nWhat {folder} need.\n")
-    library = open_library((str(tmp_path),))
-    found = [one for one in library.walk() if library.node(one).title == "Food"]
-    hits = [Hit(section_id=one, score=1.0, why="") for one in found]
-    text = render_hits(ModelView(library=library), hits, "need").text
-    assert "birds/index.md > Food (complete)" in text
-    assert "boats/index.md > Food (complete)" in text
-
-
 def test_only_what_opens_stands_above() -> None:
     library = make_library(f"# A\n\nIntroduction.\n\n## Birds\n\n{_FILLER}\n\n### Owls\n\nOwls eat mice.\n")
     birds = id_of(library, "Birds")
@@ -106,9 +92,3 @@ def test_no_excerpt_line_can_be_mistaken_for_a_line_of_the_list() -> None:
     assert head == f"- [{id_of(library, 'B')}] B"
     assert excerpt
     assert all(line.startswith(" ") for line in excerpt)
-
-
-def test_missing_names_are_stated_even_if_nothing_was_found() -> None:
-    library = make_library("# A\n\n## B\n\nRed.\n")
-    listed = render_hits(ModelView(library=library), [], "Contoso in 2.5.1")
-    assert (listed.text, listed.missing) == ("", ("“2.5.1” does not occur",))

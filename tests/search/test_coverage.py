@@ -20,7 +20,7 @@ from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import SectionStore
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import id_of, make_library
+from tests.search.libraries import make_library
 
 LIBRARY = make_library(
     "# Club\n\nFor all.\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n"
@@ -108,13 +108,6 @@ def test_idle_moments_embed_what_was_found_first(place: Place) -> None:
     assert searcher.vector_coverage == VectorCoverage(TOTAL, TOTAL)
 
 
-def test_a_document_that_changes_while_it_is_embedded_is_embedded_as_it_is_then(place: Place) -> None:
-    searcher = place.open(HashedEmbedder(), needs_all_vectors=True)
-    changed = make_library(LIBRARY.root.text + "## Roses\n\nWater them.\n")
-    searcher.prepare(lambda *_: searcher.refresh(changed))
-    assert searcher.vector_coverage == VectorCoverage(TOTAL + 1, TOTAL + 1)
-
-
 def test_a_server_embeds_nothing_unasked(place: Place) -> None:
     embedder = HashedEmbedder(is_local=False)
     searcher = place.open(embedder)
@@ -176,9 +169,3 @@ def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> Non
     assert not german.embed_ahead()
     assert german.vector_coverage == VectorCoverage()
     assert embedder.asked == []
-
-
-def test_words_in_quotation_marks_must_be_in_a_hit(place: Place) -> None:
-    searcher = place.open(HashedEmbedder())
-    assert _list_titles(searcher, '"bicycle costs"') == ["Fees"]
-    assert _list_titles(searcher, "bicycle", within=id_of(LIBRARY, "Fees")) == ["Fees"]

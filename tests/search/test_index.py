@@ -6,7 +6,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.index import IndexLocation, SectionIndex
@@ -160,14 +159,6 @@ def test_two_programs_with_different_texts_of_a_source_both_find_theirs(folder: 
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
     assert ["another program" in text for text in folder.warnings] == [True]
-
-
-def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
-    location = IndexLocation(folder=tmp_path)
-    assert KeywordRanker(location).get_index(_FRUIT_LIBRARY).store.path is None
-    piped = replace(make_library("# One\n"), source="-")
-    assert location.get_path(piped) is None
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_large_library_is_stored_on_disk(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Keyword search finds the section that a person means, and each ranking rule has its effect."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from roamtui.search.searcher import Searcher
 from roamtui.search.sentences import SNIPPET_LENGTH
 from tests.case_files import read_case, read_rows
-from tests.search.libraries import find_titles, id_of, make_library
+from tests.search.libraries import find_titles, make_library
 
 HANDBOOK = make_library(read_case("handbook_to_search.md"))
 
@@ -25,23 +23,6 @@ def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
         "# Together\n\nThe white ferry is in our small harbour on that very cold winter night.\n"
     )
     assert find_titles(library, "ferry in the harbour at night") == ["Together", "Apart"]
-
-
-def test_must_is_not_what_a_question_is_about() -> None:
-    crew = "".join(f"# Watch {number}\n\nThe captain keeps watch {number}.\n\n" for number in range(4))
-    library = make_library(
-        f"{crew}# First\n\nNobody is captain before the age of thirty years.\n\n# Second\n\nNo bail is required.\n"
-    )
-    assert find_titles(library, "How old must the captain be?")[0] == "First"
-
-
-def test_a_hit_describes_itself() -> None:
-    hits = Searcher(HANDBOOK).search("What is a late fee?")
-    assert hits[0].section_id == id_of(HANDBOOK, "Late fees")
-    assert hits[0].snippet == "A late fee is 2 % a month."
-    assert hits[0].why == "text rank 1"
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert all(hit.score > 0 for hit in hits)
 
 
 @pytest.mark.parametrize(
@@ -62,14 +43,6 @@ def test_scripts_without_spaces_are_found(query: str, title: str) -> None:
         "# Thai\n\nภาษาไทยง่าย\n\n# Chars\n\n据说库存很多，数不清。\n"
     )
     assert find_titles(library, query)[0] == title
-
-
-def test_many_threads_find_the_same() -> None:
-    searcher = Searcher(HANDBOOK)
-    queries = ["late fees", "parentel leave", "C++", "work"] * 8
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(searcher.search, queries))
-    assert found == [Searcher(HANDBOOK).search(query) for query in queries]
 
 
 def test_a_snippet_has_no_markup_and_a_row_has_its_column_heads() -> None:

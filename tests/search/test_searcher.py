@@ -14,7 +14,7 @@ from roamtui.search.base import RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.searcher import Searcher, make_searcher
 from tests.case_files import read_case
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import id_of, make_library
+from tests.search.libraries import make_library
 
 HANDBOOK = make_library(read_case("handbook_for_meaning.md"))
 
@@ -45,15 +45,6 @@ def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: 
 @pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
 def test_a_query_that_shares_no_word_and_is_near_nothing_finds_nothing(mode: SearchMode) -> None:
     assert _find(_make({"mode": mode}), "zxqv blorp") == []
-
-
-def test_a_neighbour_names_its_origin() -> None:
-    searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
-    hits = {HANDBOOK.node(hit.section_id).title: hit.why for hit in searcher.search("2 % a month after ten days")}
-    late = id_of(HANDBOOK, "Late fees")
-    assert hits["Late fees"] == "text rank 1"
-    assert hits["Paying"] == f"parent of {late}"
-    assert len(hits) == 3
 
 
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,13 +92,6 @@ def test_hybrid_search_falls_back_to_keywords_if_the_embedder_fails(fails_after:
     _find(searcher, "late fees")
     assert warnings[0] == "Searched by words only, because search by meaning failed: The embedder is away; ask again."
     assert len(warnings) == len(set(warnings)) <= 2
-
-
-def test_a_failing_embedder_is_an_error_if_vectors_are_needed() -> None:
-    for mode, is_needed in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
-        searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), needs_all_vectors=is_needed)
-        with pytest.raises(ModelError, match="away"):
-            searcher.search("late fees")
 
 
 def test_refreshing_does_not_wait_for_the_embedder() -> None:

@@ -46,13 +46,6 @@ def test_an_unusable_database_is_one_sentence(uri: str, monkeypatch: pytest.Monk
         LanceStore(uri).load("e5")
 
 
-def test_the_words_of_an_object_store_are_told_whatever_stands_before_them(tmp_path: Path) -> None:
-    refused = f"{'Generic { source: ' * 30}<Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>"
-    store = LanceStore(str(tmp_path))
-    with pytest.raises(RoamtuiError, match=r"cannot be used: No such bucket\."), store._convert_errors():
-        raise OSError(refused)
-
-
 def test_without_lancedb_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
