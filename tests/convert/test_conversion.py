@@ -107,12 +107,6 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
             os.killpg(groups[0], 0)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names of files are Unicode")
-def test_a_problem_with_a_file_whose_name_is_no_text_is_told() -> None:
-    with pytest.raises(SourceError, match=r"^a\ufffd\.pdf is a damaged PDF"):
-        convert(b"%PDF-1.7 broken", "a\udce4.pdf", PDF)
-
-
 def test_a_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)

@@ -182,17 +182,6 @@ def test_headings_and_lists_have_the_numbers_that_word_writes() -> None:
     )
 
 
-def test_a_list_restarts_where_word_restarts_it() -> None:
-    again = '<w:num w:numId="3"><w:abstractNumId w:val="2"/>{}</w:num>'.format(
-        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
-    )
-    text = _convert(
-        *(_numbered(text, number) for text, number in (("a", 2), ("b", 2), ("c", 3), ("d", 3))),
-        numbering=_list(2, ("lowerLetter", "%1)")) + again,
-    )
-    assert text == "a) a\n\nb) b\n\ne) c\n\nf) d\n"
-
-
 @pytest.mark.parametrize(("restart", "numbers"), read_rows("convert/docx", "restarts"))
 def test_a_level_restarts_after_the_levels_that_it_names(restart: str, numbers: str) -> None:
     shapes = _list(2, ("decimal", "%1."), ("decimal", "%1.%2."), ("decimal", "%3)"), more=restart)
@@ -380,7 +369,3 @@ def test_merged_cells_and_deleted_rows() -> None:
     )
     text = _convert(f"<w:tbl>{table}</w:tbl>")
     assert text == "| Port | Fees | Fees |\n| --- | --- | --- |\n| Oslo | 1 | 2 |\n| Oslo | 3 | 4 |\n"
-
-
-def test_a_field_without_an_end_hides_no_other_paragraph() -> None:
-    assert _convert(f"<w:p>{_FIELD.format('begin')}</w:p>", write("Still here.")) == "Still here.\n"

@@ -180,13 +180,6 @@ def test_a_template_or_show_is_read_like_its_siblings(name: str, sample: str) ->
     assert _convert(data, name).text == _convert(_SAMPLES[sample], sample).text
 
 
-def test_a_formula_of_libreoffice_is_code() -> None:
-    text = _convert(read_sample("formulas.odt"), "formulas.odt").text
-    assert text == "# Speed\n\nHull speed is `v = 2.43 sqrt { L over 1 } < 9` knots.\n"
-    unsound = replace_part(read_sample("formulas.odt"), "Object 1/content.xml", "</semantics>", "<mo>")
-    assert _convert(unsound, "formulas.odt").text == text
-
-
 def test_a_citation_names_the_slide() -> None:
     library = build_library(read_source(str(FILES / "talk.pptx")))
     assert [library.get_place(library.node(section_id).span).page for section_id in library.walk()] == [1, 2, 3, 4]

@@ -88,13 +88,6 @@ def test_the_main_part_holds_the_title_and_most_of_the_text(source: str, expecte
     assert text.replace(_LONG, "LONG").replace(_SHORT, "SHORT").replace("\n\n", "|") == expected
 
 
-@pytest.mark.parametrize(
-    ("title", "words"), [("Ethics", "Mistakes are human."), ("Just a moment...", "Please enable JavaScript.")]
-)
-def test_a_short_page_keeps_its_text(title: str, words: str) -> None:
-    assert convert(f"<title>{title}</title><h1>{title}</h1><p>{words}") == f"# {title}\n\n{words}"
-
-
 @given(st.lists(_MARKS, min_size=6, max_size=6))
 def test_no_text_becomes_a_heading_and_no_word_is_lost(texts: list[str]) -> None:
     a, b, c, d, e, f = (html.escape(text) for text in texts)

@@ -59,12 +59,6 @@ def test_a_repeated_cell_stands_in_each_of_its_columns() -> None:
     assert text.endswith("\n| A | B | C |\n|  |  | 7 |\n| 5 | 5 | 6 |\n")
 
 
-def test_a_note_without_text_has_no_mark() -> None:
-    note = "<text:note><text:note-body><text:p>{}</text:p></text:note-body></text:note>"
-    text = f"<text:p>one{note.format('')} two{note.format('really')}</text:p>"
-    assert _convert(text) == "one two[^2]\n\n[^2]: really\n"
-
-
 def test_what_is_struck_out_is_marked() -> None:
     style = _style("T1", 'style:text-line-through-style="solid"')
     body = '<text:p>It costs <text:span text:style-name="T1">9</text:span> 7 euros</text:p>'

@@ -9,7 +9,6 @@ from roamtui.document import document as module
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.errors import UnknownSectionError
 
 _LISTING = "# Site\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
 _PAGES = {
@@ -56,14 +55,6 @@ def test_of_colliding_files_the_later_by_key_is_salted(order: tuple[str, ...], m
     found = {library.node(node_id).title: node_id for node_id in library.walk()}
     assert (found["Alpha"], found["Beta"], found["Gamma"]) == ("0badc0de", "00000001", "00000002")
     assert len(set(library.walk())) == len(library)
-
-
-def test_an_unknown_id_raises_an_error_with_a_sentence() -> None:
-    library = _list_links()
-    assert "ffffffff" not in library
-    for ask in (library.node, library.count_tokens, library.children):
-        with pytest.raises(UnknownSectionError, match='There is no section "ffffffff"'):
-            ask("ffffffff")
 
 
 @pytest.mark.parametrize(

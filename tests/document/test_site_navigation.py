@@ -1,14 +1,11 @@
 """A site without a list of its pages is outlined by its navigation, in the order and nesting of the links."""
 
 import pytest
-from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.document.added_sources import restore_sources
 from roamtui.document.document import NodeKind
-from roamtui.document.library import Library, LibrarySource
+from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
-from roamtui.document.parse import parse_document
 from tests.fakes.site import FakeSite, SitePage
 
 PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
@@ -172,17 +169,3 @@ async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, i
         assert {path for path in site.counts.paths if path in paths} == (set(paths) if is_read else set())
         assert site.counts.paths.count(paths[0]) == is_read
         assert any("/p0.html" in note for note in library.notes) is is_read
-
-
-def test_a_small_site_is_still_read_whole_when_a_source_was_added_or_taken_out() -> None:
-    with FakeSite(make_pages(f"<nav>{TREE.format('ul')}</nav>")) as site:
-        library, loader = open_sources([site.origin])
-    alone = replace(library, summaries={"digest": "Of a page."})
-    note = Library(source="note.md", root=parse_document("# Note\n"))
-    sources = (alone.first_source, LibrarySource(name="note.md", key="note.md"))
-    both, _ = restore_sources(alone, loader, sources, lambda _: (note, None))
-    again, _ = restore_sources(both, loader, (), lambda _: (note, None))
-    assert len(alone.unloaded_files) == len(PATHS)
-    for changed in (both, again):
-        assert set(alone.unloaded_files) <= set(changed.unloaded_files)
-        assert changed.summaries == alone.summaries

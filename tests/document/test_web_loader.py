@@ -9,10 +9,8 @@ from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import parse_page
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import SourceError
 from roamtui.sources.read import RawText
-from roamtui.web.page import FetchedPage
 from tests.case_files import read_rows
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
@@ -71,18 +69,6 @@ def test_the_markdown_twin_of_a_page_is_read_instead(page: str, twin: str) -> No
         _, batch = load(site, page)
         assert [document.text for document in batch.values()] == [TWIN]
         assert open_site(site, page).root.text == TWIN
-
-
-def test_a_site_without_twins_is_asked_for_them_only_once() -> None:
-    pages = {"/a.html": HTML.format("A"), "/b.html": HTML.format("B")}
-    no_twin = SitePage(body="Not found", media_type="text/plain")
-    with FakeSite({**pages, "/a.md": no_twin, "/a.html.md": SitePage(body=HTML.format("A"))}) as site:
-        library = make_library(site, *pages)
-        with open_loader(site) as loader:
-            for path in pages:
-                (document,) = loader.load_batch(library, find_all(library, path), frozenset()).values()
-                assert document.text == MARKDOWN.format(path[1].upper())
-        assert site.counts.paths == ["/a.html", "/a.html.md", "/a.md", "/b.html"]
 
 
 @pytest.mark.parametrize(
@@ -202,25 +188,6 @@ def test_a_page_without_a_word_is_said_to_be_empty() -> None:
         assert str(caught.value) == f"The page at {site.url('/')} is empty. Check the address."
 
 
-def test_a_url_cannot_be_combined_and_origins_must_be_urls() -> None:
-    with pytest.raises(UsageError, match="cannot be opened together"):
-        open_sources(["https://x.example/", "https://y.example/"])
-    with pytest.raises(UsageError, match="--allow-origin"):
-        open_sources(["https://x.example/"], LoadingOptions(allowed=("x.example",)))
-
-
-def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:
-    url = "https://docs.example/a"
-    return FetchedPage(url=url, final_url=url, media_type=media_type, charset=charset, body=body)
-
-
-def test_a_page_is_decoded_with_the_encoding_that_it_names() -> None:
-    named = '<meta charset="shift_jis"><p>日本'.encode("shift_jis")
-    assert "日本" in parse_page(make_page(named, "text/html")).text
-    assert "日本" in parse_page(make_page("<p>日本".encode("euc_jp"), "text/html", "euc-jp")).text
-    assert str(parse_page(make_page("# Köln\n".encode("cp1252"), charset="windows-1252")).text) == "# Köln\n"
-
-
 def make_sitemap(site: FakeSite, *paths: str) -> str:
     return f"<urlset>{''.join(f'<url><loc>{site.url(path)}</loc></url>' for path in paths)}</urlset>"
 
@@ -237,7 +204,10 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         other = "<url><loc>https://other.example/x</loc></url></urlset>"
         site.pages["/sitemap.xml"] = make_sitemap(site, *paths).replace("</urlset>", other)
         library = open_site(site)
-        assert list_titles(library)[:2] == ["Home", "Home"]  # the title of the site and its home page, which is loaded
+        assert list_titles(library)[:2] == [
+            "Home",
+            "Home",
+        ]  # the title of the site and its home page, which is loaded
         assert "Words." in "".join(document.text for document in library.documents)
         assert list_links(library) == [
             site.url(path) for path in ("/", "/about", "/guide/ovens.html", "/guide/rye-bread")

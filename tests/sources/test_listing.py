@@ -9,7 +9,6 @@ import pytest
 from roamtui.errors import SourceError
 from roamtui.sources import listing as listing_module
 from roamtui.sources.listing import (
-    estimate_load_cost,
     list_folder,
     list_sources,
     locate_document,
@@ -87,12 +86,6 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
     assert listing.notes[0] == "Skipped: all files after the first 3."
-
-
-def test_a_file_that_needs_a_converter_costs_more_to_load(tmp_path: Path) -> None:
-    write(tmp_path, "a.md", "a.html", "a.csv", "a.pdf", "a.docx")
-    costs = {path.name: estimate_load_cost([path]) for path in tmp_path.iterdir()}
-    assert min(costs["a.pdf"], costs["a.docx"]) > 1_000_000 > max(costs["a.md"], costs["a.html"], costs["a.csv"])
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

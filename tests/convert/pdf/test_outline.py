@@ -96,13 +96,6 @@ def test_headers_of_tables_are_no_titles() -> None:
     assert [title for _, title in _outline(pages)] == ["Boats", "A story", "A story"]
 
 
-def test_hostile_lines_are_read_quickly() -> None:
-    months = lay_out("* " + "may" * 110 + "!", "* exhibit 1" + ".-)" * 80, *_PROSE)
-    numbers = [lay_out(*(f"* {row % 7 + 1}.{page} Title {row}" for row in range(50))) for page in range(80)]
-    dots = lay_cells("Contents", *("." * 300 + " x | 1" for _ in range(30)))
-    assert convert_pdf(make_pdf([dots, months, *numbers]), "a.pdf").page_starts[-1] > 0
-
-
 def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
     lines = [f"{number} Name, birth, work, town and street of the {number}. person" for number in range(1, 9)]
     parts = [f"* Part {letter}. Person {letter}" for letter in "ABCD"]

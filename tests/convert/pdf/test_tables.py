@@ -104,16 +104,3 @@ def test_years_beside_a_day_have_equal_shares_of_the_columns() -> None:
     years = (("June 30,", _LABEL), *_head(("2022", 380), ("2021", 540)))
     parts = _head(("Gross", 300), ("Net", 380), ("Gross", 460), ("Net", 540))
     assert _write_headed(years, parts, count=4) == ["June 30,", "2022 Gross", "2022 Net", "2021 Gross", "2021 Net"]
-
-
-def test_a_line_of_a_head_right_of_the_years_stays_in_its_column() -> None:
-    years = _head(("2022", 300), ("2021", 380), ("Currency", 460))
-    heads = _write_headed(_head(("Adjusted", 540)), years, _head(("Operational", 540)), count=4)
-    assert heads == ["", "2022", "2021", "Currency", "Adjusted Operational"]
-
-
-@pytest.mark.parametrize(("count", "first"), [(2, "| Sales | 5 | 10 | 9 |"), (5, "| Sales 5 | 10 | 9 |")])
-def test_a_lone_figure_left_of_all_others_ends_its_label_unless_the_table_is_short(count: int, first: str) -> None:
-    lone = (("Sales", _LABEL), ("5", 250.0), ("10", _FIRST), ("9", _SECOND))
-    rows = _rows(lone, *[_line("Costs", "7", "6")] * (count - 1))
-    assert write_table(rows, 0).splitlines()[2] == first
