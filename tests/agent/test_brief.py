@@ -1,28 +1,23 @@
 """A small model gets a question in one short request, and roamtui looks for the proof of its answer."""
 
 import re
-from itertools import product
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from roamtui.agent.brief import choose_brief_context
 from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
 from roamtui.agent.requests import AgentOptions
 from roamtui.agent.tool_calls import make_tools
-from roamtui.bootstrap import open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason
-from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import ExpandSections
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.models.local_embedder import find_installed_embedder
 from roamtui.models.written_calls import remove_tools
 from roamtui.search.base import Embedder, RetrievalOptions, SearchServices
-from roamtui.search.searcher import Searcher, make_searcher
+from roamtui.search.searcher import make_searcher
 from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, saying, sent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import Reply, ScriptedReply
@@ -135,15 +130,6 @@ async def test_an_echo_and_a_call_are_no_answers(reply: str) -> None:
     assert "| Yacht | £18 | £250 |" in last.answer
 
 
-async def test_ten_pages_end_and_their_sources_are_found() -> None:
-    names = ("".join(letters) for letters in product("abcdefghij", repeat=3))
-    pages = " ".join(f"A yacht costs £18 a night, as {name} says." for name in names)
-    last = await answer(ask_small(pages), _QUESTION)
-    assert {citation.sentence for citation in last.citations if citation.state is QuoteState.SUPPORTED} == {
-        "Boat Yacht | A night £18 | Deposit £250"
-    }
-
-
 async def test_a_follow_up_brings_the_question_before_it() -> None:
     agent = ask_small("£18.", "£250.")
     await answer(agent, _QUESTION)
@@ -178,17 +164,6 @@ async def test_the_section_of_a_question_is_sent_whole_only_if_it_is_short(
     library = agent.conversation.state.library
     assert (library.text_at(library.node(section).span).strip() in text) is is_whole
     assert len(text) < 8_000
-
-
-async def test_of_a_folder_the_text_of_its_files_is_sent(tmp_path: Path) -> None:
-    (tmp_path / "guides").mkdir()
-    (tmp_path / "guides" / "lamp.md").write_text("# Lamp\n\nThe lamp takes 12 minutes.\n")
-    library = open_library([str(tmp_path)])
-    state = ConversationState(id="c0ffee", library=library)
-    folder = library.root.ids[0]
-    searcher = Searcher(library)
-    brief = await choose_brief_context(state, "How long does the lamp take?", folder, searcher, room_tokens=3_000)
-    assert "The lamp takes 12 minutes." in brief.text
 
 
 async def test_a_request_that_the_server_refuses_is_sent_again_shorter() -> None:

@@ -3,11 +3,9 @@
 from msgspec.structs import replace
 
 from roamtui.agent.introductions import plan_missing_summaries, suggest_questions, write_summary
-from roamtui.api import open_library
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.models.usage import UsageMeter
-from roamtui.paths import get_resource_dir
 from roamtui.text import estimate_tokens
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
@@ -46,11 +44,3 @@ def test_questions_are_titles_that_are_questions_with_text() -> None:
     rooms = (f"Which key opens room {number}?" for number in (0, 3, 6))
     assert suggest_questions(Library(source="x.md", root=parse_document(many))) == tuple(rooms)
     assert suggest_questions(Library(source="x.md", root=parse_document("# T\n\n## Iron locks\n\nA lock.\n"))) == ()
-
-
-def test_the_examples_have_handwritten_questions() -> None:
-    for name in ("handbook.md", "pages"):
-        library = open_library([str(get_resource_dir("examples") / name)])
-        questions = suggest_questions(library)
-        assert len(questions) == 3
-        assert not set(questions) & set(suggest_questions(replace(library, source="x.md")))

@@ -2,20 +2,16 @@
 
 from itertools import cycle, islice, pairwise
 
-import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.events import (
-    AnswerStreamed,
     CloseReason,
-    ConversationEvent,
     Message,
     QuestionAnswered,
     Role,
     SectionsClosed,
-    StepStarted,
     StopReason,
     ToolFinished,
     Usage,
@@ -140,28 +136,6 @@ async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
     await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
     assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1
-
-
-async def test_only_what_arrived_since_the_last_save_is_not_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.agent.receiving._SAVE_SECONDS", 0.0)
-    looks, tells = (" ".join(f"{words} {number}." for number in range(90)) for words in ("I look at", "It is"))
-    agent = make_agent([expanding("Fees", text=looks), saying(tells)])
-    streamed = ""
-    lost = [0]
-
-    def note(event: ConversationEvent) -> None:
-        nonlocal streamed
-        if isinstance(event, StepStarted):
-            streamed = ""
-        elif isinstance(event, AnswerStreamed):
-            streamed += event.text
-            saved = agent.conversation.state.exchanges[-1].answer
-            lost.append(len(streamed) - (len(saved) if streamed.startswith(saved) else 0))
-
-    agent.conversation.subscribe(note)
-    await ask(agent)
-    assert agent.conversation.state.exchanges[-1].steps[0].text == looks
-    assert max(lost) < 100 < len(looks), "the last pieces"
 
 
 def refuse(request: ModelRequest) -> ScriptedReply:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from roamtui.agent.presentation import format_reading, list_unread
+from roamtui.agent.presentation import format_reading
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.library import Library
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
 from tests.conversation.conversations import make_library
@@ -54,11 +53,3 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     assert last.reading is not None
     exchange = agent.conversation.state.exchanges[-1]
     assert format_reading(exchange.model, exchange.reading) == "Read the whole document"
-
-
-async def test_a_section_that_the_document_lost_is_not_offered() -> None:
-    agent = make_agent(text=_PUMPS, searcher=_find_all())
-    await answer(agent, "How much?", _SEARCH, saying("Not found: it depends."))
-    (exchange,) = agent.conversation.state.exchanges
-    assert list_unread(exchange, _LIBRARY)
-    assert list_unread(exchange, Library(source="", root=make_library("# Birds\n").root)) == ()

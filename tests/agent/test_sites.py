@@ -8,7 +8,6 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Origin
 from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
@@ -51,16 +50,3 @@ async def test_pages_whose_titles_bear_on_the_question_are_read_before_it_is_ans
             assert all(agent.conversation.state.library.node(page).is_loaded for page in unread)
         else:
             assert "It takes 12 minutes." in exchange.answer
-
-
-async def test_a_question_about_a_further_link_to_a_page_is_answered_from_the_page() -> None:
-    pages = {"/llms.txt": "# Site\n\n- [One](p.html)\n- [Two](p.html)\n", "/p.html": PAGE.format("Lamp", 12)}
-    with FakeSite(pages) as site:
-        library, loader = open_sources([site.url("/llms.txt")])
-        conversation = Conversation(library, source_loader=loader)
-        one, two = (node_id for node_id in library.walk() if library.node(node_id).link_url)
-        await conversation.load((one, two), Origin.PERSON)
-        agent = Agent(conversation, NoModel(), Searcher(library))
-        exchange = await agent.ask("How many minutes does the lamp take?", AskOptions(within=two))
-    assert exchange is not None
-    assert "It takes 12 minutes." in exchange.answer

@@ -1,10 +1,8 @@
 """Questions come with search results, and with the section that clearly answers them open."""
 
-import re
-
 import pytest
 
-from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, QuestionContext, retrieve_context
+from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, retrieve_context
 from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.requests import AgentOptions
@@ -92,10 +90,6 @@ def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
     return Hit(section_id=id_of(library, title), score=score, snippet="", why="")
 
 
-def _list_hits(found: QuestionContext) -> list[str]:
-    return re.findall(r"^- \[(\w{8})\]", found.text.partition("Also found")[0], re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("error", "room", "lead"),
     [(None, None, HITS_LEAD), (None, 5, NO_ROOM_LEAD), (StoreError("The index is damaged."), None, FAILED_LEAD)],
@@ -105,19 +99,3 @@ async def test_a_model_is_told_why_there_are_no_hits(error: StoreError | None, r
     searcher = FakeSearcher(_hit(library, "Late"), error=error)
     found = await retrieve_context(searcher, ModelView(library=library, room_tokens=room), "Is it red?", None)
     assert found.text.startswith(lead)
-
-
-async def test_a_section_that_clearly_answers_comes_with_only_a_line_for_each_other_hit() -> None:
-    text = "Herons wait for fish in shallow water, and they eat nothing else at all."
-    others = "".join(f"## Bird {number}\n\nBird {number} waits for mice.\n\n" for number in range(5))
-    others += f"## The rest\n\n{'Of other animals. ' * 1_000}"
-    library = make_library(f"# Birds\n\n## Herons\n\n{text}\n\n#{others}")  # the first of them is below the herons
-    view = ModelView(library=library)
-    searcher = FakeSearcher(_hit(library, "Herons"), *(_hit(library, f"Bird {number}", 0.7) for number in range(5)))
-    found = await retrieve_context(searcher, view, "Do herons wait for fish?", None)
-    assert found.auto_opened == (id_of(library, "Herons"),)
-    assert _list_hits(found) == []
-    assert "Bird 1: … Bird 1 waits for mice. …" in found.text
-    assert "Bird 0 waits" not in found.text, "it comes with its chapter"
-    unclear = await retrieve_context(searcher, view, "Do herons fear owls or foxes?", None)
-    assert len(_list_hits(unclear)) > 3

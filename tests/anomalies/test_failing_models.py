@@ -2,9 +2,9 @@
 
 import pytest
 
-from roamtui.conversation.events import ConversationEvent, StopReason
+from roamtui.conversation.events import StopReason
 from roamtui.errors import ModelError
-from tests.agent.asking import FakeSearcher, answer, collect_events, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import answer, expanding, ids, make_agent, model_of, saying
 from tests.fakes.scripted_model import ScriptedReply
 
 _SENTENCE = "The server did not answer. Is it running?"
@@ -27,16 +27,3 @@ async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None
     model_of(agent).add_replies(saying("Not found: no."))
     assert (await answer(agent, "Again, please")).stopped is StopReason.NOT_FOUND
     assert model_of(agent).requests[-1].messages[: len(failed)] == failed, "what was paid for is not paid again"
-
-
-async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:
-    agent = make_agent(searcher=FakeSearcher(error=ZeroDivisionError("a defect")))
-    model_of(agent).add_replies(ScriptedReply(text="Hm.", calls=(("search_sections", {"query": "fees"}),)))
-    seen: list[ConversationEvent] = []
-    with pytest.raises(ZeroDivisionError):
-        seen.extend(await collect_events(agent, "How much?"))
-    assert not agent.conversation.state.is_asking
-    assert agent.conversation.state.exchanges[0].stopped is StopReason.CANCELLED
-    model_of(agent).add_replies(saying("Not found: no."))
-    agent.search.searcher = None
-    assert (await answer(agent)).stopped is StopReason.NOT_FOUND

@@ -19,7 +19,7 @@ from roamtui.conversation.update import Command, ExpandSections
 from roamtui.document.loader import open_sources
 from tests.case_files import read_case
 from tests.conversation.conversations import FakeApprover
-from tests.fakes.site import FakeSite, SitePage
+from tests.fakes.site import FakeSite
 from tests.search.libraries import id_of
 
 PAGE = "# {0}\n\nWords of {0}.\n\n## More of {0}\n\n" + "Many words. " * 900
@@ -105,17 +105,6 @@ async def test_a_refused_origin_is_not_fetched(origin: Origin) -> None:
         assert conversation.state.approved_origins == frozenset()
         assert len(approver.asked) == (1 if origin is Origin.AGENT else 2), "the agent does not ask twice"
         assert len(approver.asked[0].detail) == 70, "the URL of a link does not push the question off the screen"
-
-
-async def test_a_redirect_to_another_origin_needs_approval() -> None:
-    with FakeSite({"/x.md": "# X\n"}) as other, open_site("a") as site:
-        conversation = start_fetching(site)
-        site.pages["/a.md"] = SitePage(status=302, location=other.url("/x.md"))
-        conversation.approver = approver = FakeApprover(answer=False)
-        (result,) = await expand(conversation, "a.md")
-        host = other.origin.partition("://")[2]
-        assert [host in request.question for request in approver.asked] == [True]
-        assert (result.status, other.counts.paths) == (ExpandStatus.FAILED, [])
 
 
 INJECTED = read_case("injected.md")

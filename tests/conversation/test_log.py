@@ -12,10 +12,8 @@ from threading import Thread
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation import log as log_module
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, WarningRaised
-from roamtui.conversation.line_file import LineFile
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import fold_events
@@ -76,26 +74,6 @@ def test_a_save_that_comes_late_does_not_lock_a_closed_log_again(store: Conversa
             assert warning == ""
     finally:
         sys.setswitchinterval(before)
-
-
-def test_a_log_that_vanishes_while_it_is_opened_is_not_locked_for_ever(
-    store: ConversationStore, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _save(store, Recorder().ask("Why?"))
-    content = _path(folder).read_bytes()
-
-    class VanishingFile(LineFile):
-        def __init__(self, path: Path) -> None:
-            super().__init__(path)
-            path.unlink()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(log_module, "LineFile", VanishingFile)
-        with pytest.raises(StoreError) as caught:
-            store.open("c0ffee")
-    _path(folder).write_bytes(content)
-    assert store.open("c0ffee")[2] == ""
-    assert caught.value.__traceback__ is not None  # all that the failed call held is still alive
 
 
 @pytest.mark.parametrize(
@@ -265,17 +243,6 @@ def test_a_conversation_whose_only_question_was_stopped_is_continued(store: Conv
     assert store.find_latest()[0].id == "bbb"
 
 
-def test_an_answer_whose_removal_is_the_last_that_was_written_is_there(store: ConversationStore) -> None:
-    played = Recorder().ask("Why?")
-    exchanges = played.state.exchanges
-    played.record(QuestionsRewound(first=1))
-    _save(store, played)
-    assert store.load("c0ffee").exchanges == exchanges
-    _, state, warning = store.open("c0ffee")
-    assert state.exchanges == exchanges
-    assert "cut off" in warning
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
 def test_one_odd_entry_does_not_hide_the_others(store: ConversationStore, folder: Path) -> None:
     _save(store, Recorder().ask("Why?"))
@@ -323,28 +290,6 @@ async def test_a_log_that_something_else_changes_stays_as_it_is_and_that_is_said
     assert told == [conversation.save_failure] == [conversation.close()]
     assert told[0].startswith("Could not save the conversation: ")
     assert (path.read_bytes() if path.exists() else None) == content
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
-def test_two_saves_that_fail_in_different_ways_do_not_stop_the_next_one(tmp_path: Path) -> None:
-    import resource  # noqa: PLC0415 - not on Windows
-
-    def append_below(limit: int, value: int, lines: bytes) -> None:
-        before = resource.getrlimit(limit)
-        resource.setrlimit(limit, (value, before[1]))
-        try:
-            with pytest.raises(OSError, match=r"File too large|Too many open files"):
-                file.append(lines)
-        finally:
-            resource.setrlimit(limit, before)
-
-    file = LineFile(tmp_path / "c0ffee.jsonl")
-    file.append(b"head\n")
-    append_below(resource.RLIMIT_FSIZE, 505, b"x" * 1_000 + b"\n")  # half of it is written
-    append_below(resource.RLIMIT_NOFILE, 0, b"short\n")  # the file cannot be opened
-    file.append(b"last\n")
-    file.close()
-    assert (tmp_path / "c0ffee.jsonl").read_bytes() == b"head\nlast\n"
 
 
 @pytest.mark.parametrize("name", ["../secret", "", "a/b", "-", "a" * 5_000])

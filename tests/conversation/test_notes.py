@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -74,14 +73,6 @@ def test_a_damaged_file_is_one_sentence_and_stays(notes: NoteStore, folder: Path
         with pytest.raises(StoreError, match="is damaged"):
             call()
     assert file_of(folder).read_bytes() == content
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes of this kind")
-def test_one_odd_entry_does_not_hide_the_notes(notes: NoteStore, folder: Path) -> None:
-    notes.save(make())
-    (folder / "aaa.json").mkdir()
-    os.mkfifo(folder / "bbb.json")
-    assert count_notes(folder) == {"manual.md": 1}
 
 
 def test_two_programs_write_notes_at_the_same_time(notes: NoteStore, folder: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from roamtui.document.document import Document
 from roamtui.document.parse import parse_document
 from roamtui.evaluation.question_set import EvalQuestion, Gold, Turn, read_questions, resolve_golds
-from tests.evaluation.folders import BIKES, BOATS, CANOE, TYRE, write_questions
+from tests.evaluation.folders import BIKES, BOATS, CANOE, write_questions
 
 
 def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
@@ -20,27 +20,6 @@ def test_a_question_has_golds_and_history(tmp_path: Path) -> None:
     places = [(gold.doc, gold.titles, gold.gold_line) for gold in question.golds]
     assert places == [("hire/boats.md", ("Boats", "Prices", "Canoe"), 13), ("bikes.md", ("Prices",), 5)]
     assert question.history == (Turn("Have you boats?", "user"), Turn("Yes.", "assistant"))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"doc": "a.md", "gold_line": 1}',
-        '{"doc": "a.md", "question": " ", "gold_line": 1}',
-        '{"question": "Why?", "gold_line": 1}',
-        '{"doc": "a.md", "question": "Why?"}',
-        '{"doc": "a.md", "question": "Why?", "gold_line": 0}',
-        '{"doc": "a.md", "question": "Why?", "gold_line": 1, "history": [1]}',
-        "[" * 100_000,
-    ],
-)
-def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path, line: str) -> None:
-    questions, (problem,) = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, line, TYRE))
-
-    assert [question.id for question in questions] == ["canoe", "tyre"]
-    assert problem.startswith("q.jsonl, line 2 was skipped. A question is written like this: ")
 
 
 _BOATS = parse_document(BOATS, key="boats.md")

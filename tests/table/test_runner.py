@@ -140,23 +140,6 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
     assert run.unread == ["bert.md: Internal error (KeyError)."]
 
 
-async def test_a_run_stops_when_every_cell_fails(leases: Path, folder: Path) -> None:
-    model = ScriptedModel([ScriptedReply(error=ModelError("No key."))] * 20)
-    run, _ = await fill(define(folder, leases, *_NUMBERED), model)
-    assert len(model.requests) == 5
-    assert run.stop_reason == "The last 5 questions failed: No key."
-
-
-async def test_a_document_that_can_no_longer_be_read_keeps_its_answers(leases: Path, folder: Path) -> None:
-    await fill(define(folder, leases, PERIOD), answering_model())
-    table = define(folder, leases, PERIOD, PETS)
-    (leases / "anna.md").unlink()
-    run, table = await fill(table, answering_model())
-    assert list_states(table) == [["found", "failed"], ["found", "partly"]]
-    assert run.problems[0].startswith("1 document could not be read. Earlier answers stay. anna.md: ")
-    assert (run.kept, run.done) == (2, 4)
-
-
 def test_a_file_and_its_folder_are_listed_once(leases: Path) -> None:
     assert [row.title for row in list_rows((str(leases / "bert.md"), str(leases)))] == ["bert.md", "anna.md"]
 

@@ -41,19 +41,6 @@ def test_what_was_recorded_is_read_and_the_newest_counts(tmp_path: Path) -> None
     assert (tmp_path / "results.jsonl").read_bytes().count(b"definition") == 1
 
 
-def test_a_run_with_other_questions_keeps_the_columns_of_earlier_runs(tmp_path: Path) -> None:
-    table = make_table(tmp_path)
-    with hold_table(table):
-        pass
-    other = Column(question="Who?")
-    renamed = Column(question="Why?", name="Reason")
-    for columns in ((other,), (renamed,)):
-        table.columns = columns
-        with hold_table(table):
-            assert table.columns == columns
-    assert read_table(tmp_path).columns == (renamed, other)
-
-
 def test_a_damaged_line_is_skipped_and_stays_and_a_torn_one_is_cut_off(tmp_path: Path) -> None:
     with hold_table(make_table(tmp_path)) as record:
         record(make_cell("kept"))
