@@ -56,16 +56,6 @@ def test_what_could_not_be_read_is_read_again(folder: Path) -> None:
     assert titles(Bootstrap().reload(before, frozenset(), sources=[str(folder)]))[:2] == ["a.md", "Mended"]
 
 
-def test_what_was_not_read_before_stays_unread(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.bootstrap._LOADED_AT_START_BYTES", 0)
-    before, loader = Bootstrap().open([str(folder)])
-    assert loader is not None
-    first = before.unloaded_files[:1]
-    before = before.graft_all(loader.load_batch(before, first, frozenset()))
-    after = Bootstrap().reload(before, frozenset({"b.md"}), sources=[str(folder)])
-    assert len(after.unloaded_files) == 2
-
-
 def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
     pages = {f"/{name}.md": f"# {name}\n\nText of {name}.\n" for name in ("a", "b", "c")}
     listing = "# Site\n\n## Docs\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"

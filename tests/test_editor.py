@@ -1,8 +1,5 @@
 """Editors are told the line in the way of each, and found as the system has them."""
 
-import os
-import shutil
-import threading
 from pathlib import Path
 
 import pytest
@@ -45,19 +42,3 @@ def test_each_system_has_its_own_program_that_opens_files(
     monkeypatch.setenv("DISPLAY", display)
     assert not open_in_viewer(FILE), "none is installed"
     assert wanted == programs
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe that a viewer waits for")
-def test_a_viewer_that_stays_open_does_not_keep_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cat = shutil.which("cat")
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    monkeypatch.setattr("shutil.which", lambda _: cat)
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("DISPLAY", ":0")
-    before = {*threading.enumerate()}
-    assert open_in_viewer(pipe)
-    (waiting,) = {*threading.enumerate()} - before
-    assert waiting.daemon
-    pipe.write_bytes(b"")
-    waiting.join()

@@ -9,19 +9,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.launch import AppServices, Launch, make_demo
+from roamtui.launch import AppServices, Launch
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
-from roamtui.models.recorded import RecordedModel
 from roamtui.output import report_opening
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
-from roamtui.tui.actions import build_keymap
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, make_ollama
 
@@ -40,23 +37,6 @@ def test_only_what_came_from_a_file_is_read_again(tmp_path: Path, monkeypatch: p
     assert read(open_library([str(file)]), frozenset()).title == "B"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"# A\n")))
     assert open_app("-").reload_library is None
-
-
-def test_an_empty_key_in_the_settings_leaves_an_action_without_one(tmp_path: Path) -> None:
-    path = tmp_path / "config.toml"
-    path.write_text('theme = ""\n[keys]\n"section.close" = ""\n"section.pin" = "c"\n', "utf-8")
-    settings = load_settings(path=path)
-    assert settings.theme is None
-    keys = build_keymap(AppServices(Bootstrap(settings=settings)).options.keys)
-    assert (keys.first_keys["section.close"], keys.first_keys["section.pin"]) == ("–", "c")
-    assert keys.keymap["section.close"] == keys.keymap["section.close.own"] == "unbound"
-
-
-def test_the_app_starts_with_the_first_five_notes_on_a_folder(tmp_path: Path) -> None:
-    for number in range(7):
-        (tmp_path / f"{number}.md").write_text("# A\0\n", "utf-8")
-    notices = open_app(str(tmp_path)).notices
-    assert [notice.partition(" ")[0] for notice in notices] == [f"{number}.md:" for number in range(5)]
 
 
 @pytest.fixture
@@ -107,13 +87,6 @@ def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite
             assert (offers[-1].name, offers[-1].api_base) == (name, f"{server.origin}/v1")
             assert words.endswith(server.origin.partition("://")[2])
     assert len(discover_models(servers_here[0].origin)[0]) == 3, "a server is asked once"
-
-
-@pytest.mark.usefixtures("servers_here")
-def test_it_is_said_why_the_chosen_server_offers_no_model() -> None:
-    with FakeSite({}) as server:
-        _, words = discover_models(f"{server.origin}/v1")
-        assert words.endswith(f" · {server.origin}/v1: the server at this URL did not list its models")
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
@@ -174,18 +147,6 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     assert Launch(bootstrap=Bootstrap(), sources=("-",)).has_screen is is_output
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
     assert Launch(bootstrap=Bootstrap()).has_screen
-
-
-def test_the_demo_plays_in_lines_on_a_dumb_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdin", Stream(is_terminal=True))
-    model = RecordedModel(seconds_per_word=0)
-    launch = replace(make_demo(Bootstrap()), model=model, is_plain=True)
-    assert launch.run() == 0
-    out = capsys.readouterr().out
-    assert f"Ask: {model.question}\n" in out
-    assert "5 quotes: 4 where cited" in out
 
 
 def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:

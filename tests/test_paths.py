@@ -1,7 +1,6 @@
 """Files lie where they should: shipped ones are found, a person's own are their owner's alone."""
 
 import os
-import re
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from roamtui import paths
-from tests.real_documents import PROJECT_DIR
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022])
@@ -42,11 +40,6 @@ def test_a_file_that_cannot_be_deleted_keeps_no_other_in_a_cache(tmp_path: Path)
         os.utime(path, (1_000 - age, 1_000 - age))
     paths.trim_folder(tmp_path, 150)
     assert {path.name for path in tmp_path.iterdir()} == {"new", "locked"}
-
-
-def test_no_module_makes_folders_in_another_way() -> None:
-    sources = [path for path in (PROJECT_DIR / "roamtui").rglob("*.py") if path.name != "paths.py"]
-    assert [path.name for path in sources if re.search(r"\bmkdir\(|makedirs\(", path.read_text("utf-8"))] == []
 
 
 def _read_folder(folder: Path) -> dict[str, bytes]:
@@ -92,16 +85,6 @@ def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
     assert pipe.is_fifo()
     with pytest.raises(IsADirectoryError):
         paths.replace_file(tmp_path, b"text")
-
-
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write to any file")
-def test_a_file_that_nobody_may_write_to_is_not_replaced(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("old")
-    file.chmod(0o444)
-    with pytest.raises(PermissionError):
-        paths.replace_file(file, b"new")
-    assert _read_folder(tmp_path) == {"file": b"old"}
 
 
 def test_of_several_who_replace_a_file_at_once_one_is_the_last(tmp_path: Path) -> None:

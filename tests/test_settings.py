@@ -1,7 +1,6 @@
 """A choice is written into a person's file, and nothing else in it changes."""
 
 import re
-import stat
 import tomllib
 from pathlib import Path
 
@@ -52,29 +51,6 @@ def test_whatever_stands_there_nothing_else_changes(tmp_path_factory: pytest.Tem
     save_settings(path, {"theme": "dawn"})
     assert tomllib.loads(read(path)) == {**before, "theme": "dawn"}
     assert re.findall("# [cd]", read(path)) == re.findall("# [cd]", text)
-
-
-def test_a_new_file_is_its_owners_alone_and_keeps_the_mode_that_the_person_gives_it(path: Path) -> None:
-    save_settings(path, {"theme": "dawn"})
-    assert read(path) == 'theme = "dawn"\n'
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    path.chmod(0o644)
-    save_settings(path, {"theme": "dusk"})
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert [entry.name for entry in path.parent.iterdir()] == ["config.toml"]
-    path.write_text("# c\n", "utf-8-sig")
-    save_settings(path, {"theme": "dawn"})
-    assert read(path) == 'theme = "dawn"\n# c\n'
-
-
-def test_a_link_to_the_file_stays_a_link(path: Path, tmp_path: Path) -> None:
-    real = tmp_path / "dotfiles.toml"
-    real.write_text('theme = "dusk"\n', "utf-8")
-    path.parent.mkdir()
-    path.symlink_to(real)
-    save_settings(path, {"theme": "dawn"})
-    assert path.is_symlink()
-    assert read(real) == 'theme = "dawn"\n'
 
 
 def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
@@ -14,37 +13,11 @@ import pytest
 
 from tests.real_documents import PROJECT_DIR
 
-_PACKAGE_DIR = PROJECT_DIR / "roamtui"
-
 
 def test_every_layer_imports_only_those_above_it() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"]
     result = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-
-
-@pytest.mark.parametrize(
-    ("page", "pattern"),
-    [
-        ("AGENTS.md", r"`markdown →[^`]*`"),
-        ("ARCHITECTURE.md", r"`markdown →[^`]*`"),
-        ("CONTRIBUTING.md", r"(?m)(?:^\| `roamtui/.*\n)+"),
-    ],
-)
-def test_the_pages_list_the_layers_in_the_order_of_the_contract(page: str, pattern: str) -> None:
-    """Each page names all folders, and may name modules."""
-    contract = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][
-        0
-    ]
-    places = {
-        name: place for place, layer in enumerate(reversed(contract["layers"])) for name in re.findall(r"\w+", layer)
-    }
-    listed = re.search(pattern, (PROJECT_DIR / page).read_text("utf-8"))
-    assert listed is not None
-    names = re.findall(r"roamtui/(\w+)" if page == "CONTRIBUTING.md" else r"\w+", listed[0])
-    assert names == sorted(names, key=places.__getitem__)
-    folders = {file.parent.name for file in _PACKAGE_DIR.glob("*/__init__.py")}
-    assert sorted(folders - {"commands"} - {*names}) == []
 
 
 _LAZY_EXPORTS = ("roamtui", "roamtui.api")

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,6 @@ from tests.real_documents import PROJECT_DIR
 _SOURCE_LINES_MAX = 600
 _TEST_LINES_MAX = 800
 _FUNCTION_LINES_MAX = 80
-_SMALL_LINES = 60
 _VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 _TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ".tcss", ".json", ".jsonl"}
 _UNFINISHED = re.compile(rf"\b({'|'.join(('TO' + 'DO', 'FIX' + 'ME', 'X' * 3))})\b")
@@ -74,32 +72,6 @@ def test_no_function_is_too_long() -> None:
                 if lines > _FUNCTION_LINES_MAX:
                     long.append(f"{_name(path, node)} {node.name}: {lines}")
     assert long == []
-
-
-def test_a_small_file_with_one_importer_is_part_of_it() -> None:
-    """A file that is loaded late, by what needs it alone, stands for itself; so do tools and converters."""
-    importers: dict[str, set[str]] = defaultdict(set)
-    for path in _SOURCES:
-        tree = _parse(path)
-        late = {id(one) for node in ast.walk(tree) if _is_function(node) for one in ast.walk(node)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-                for name in names:
-                    importers[name] |= {"late", str(path)} if id(node) in late else {str(path)}
-    small = [
-        path
-        for path in _SOURCES
-        if _count_lines(path) < _SMALL_LINES
-        and not path.name.startswith("__")
-        and path.parent.name not in ("tools", "convert")
-    ]
-    modules = {path: ".".join(path.relative_to(PROJECT_DIR).with_suffix("").parts) for path in small}
-    assert [modules[path] for path in small if len(importers[modules[path]]) == 1] == []
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:

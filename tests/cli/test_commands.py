@@ -29,17 +29,6 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     assert (unknown.code, unknown.out) == (2, "")
 
 
-def test_a_part_of_a_table_is_shown_below_its_heads(run: RunCommand, tmp_path: Path) -> None:
-    rows = "".join(f"| City {number} | {number * 7} |\n" for number in range(1_500))
-    path = tmp_path / "report.md"
-    path.write_text(f"# Report\n\n| City | Births |\n| --- | --- |\n{rows}| Heron bay | 77 |\n", "utf-8")
-    (section,) = run("outline", path, "--json").json["sections"]
-    first, second = (run("show", path, f"{section['id']}:{page}").out for page in (1, 2))
-    assert second.startswith("| City | Births |\n| --- | --- |\n| City ")
-    assert path.read_text("utf-8").startswith(first)
-    assert "In full: City Heron bay | Births 77" in run("ask", path, "births Heron bay").out
-
-
 def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
     source = write_leases(tmp_path / "leases") / "anna.md"
     table = run("table", source, "-q", PERIOD).json

@@ -8,7 +8,6 @@ import pytest
 
 from roamtui.paths import cache_path, config_path, conversations_path
 from tests.cli.conftest import RunCommand, write_settings
-from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.fakes.site import FakeSite, make_ollama
 
 KEY = "sk-0123456789abcdef"
@@ -98,12 +97,3 @@ def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: s
     result = run("doctor", "--model", name)
     assert result.code == code
     assert word in result.out.splitlines()[0]
-
-
-@pytest.mark.usefixtures("forked_models")
-def test_it_says_that_a_model_is_small(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with FakeOpenAIServer(FakeReply(text="Yes")) as server:
-        server.facts["/v1/models"] = {"data": [{"id": "tiny", "meta": {"n_ctx": 8_192, "n_params": 494_032_768}}]}
-        printed = run("doctor", "--model", "openai/tiny", "--api-base", server.url).out
-    assert "small model: 0.5 billion parameters; each question is one request, without tools" in printed

@@ -66,13 +66,6 @@ def test_what_was_typed_at_the_start_need_not_be_typed_again(
     assert open_store().load(log.stem).server == server.url
 
 
-async def test_the_app_keeps_both(log: Path, garden: Path, server: FakeOpenAIServer) -> None:
-    context = AppServices(Bootstrap()).open((str(garden),), log.stem, is_first=True)
-    async with running(app_over(context)) as ui:
-        await ui.ask(_QUESTION)
-    assert len(server.requests) == 2
-
-
 def test_a_server_of_the_environment_is_kept_and_its_key_is_taken_from_there(
     run: RunCommand, garden: Path, server: FakeOpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,15 +117,6 @@ def test_where_nobody_can_be_asked_another_model_or_server_must_be_typed(
     assert len(server.requests) == 2
     ask(*arguments, "--api-base", server.url)
     assert len(server.requests) == 3
-
-
-def test_an_offline_conversation_goes_on_offline(run: RunCommand, ask: Ask, garden: Path) -> None:
-    run("ask", garden, _QUESTION)
-    (log,) = conversations_path().glob("*.jsonl")
-    assert ask("--conversation", log.stem).code == 0
-    write_settings(f'model = "{_MODEL}"\n')
-    assert ask("--conversation", log.stem).code == 0
-    assert {exchange.model for exchange in open_store().load(log.stem).exchanges} == {"offline"}
 
 
 async def test_only_the_conversation_at_the_start_goes_to_the_model_on_the_command_line(

@@ -47,9 +47,3 @@ def test_a_program_on_the_path_is_named_without_it(folder: Path) -> None:
     found, other = (str(folder / name / "roamtui") for name in ("bin", "my bin"))
     assert "\n  roamtui show handbook.md" in run(found, folder, "show", "--help", path=search)
     assert f"\n  {shlex.quote(other)} show handbook.md" in run(other, folder, "show", "--help", path=search)
-
-
-def test_a_completion_is_for_the_name() -> None:
-    assert "complete -o bashdefault -o default -F _shtab_roamtui roamtui" in run(
-        "bin/roamtui", Path.cwd(), "--print-completion", "bash"
-    )

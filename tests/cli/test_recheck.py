@@ -16,7 +16,6 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.headless.answer_lines import write_answer
-from roamtui.quotes.current_text import check_answers_again
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
@@ -67,21 +66,6 @@ def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, ga
         assert ("ten metres long" in told.out) is not bool(index)
 
 
-@pytest.mark.parametrize("form", ['[{0} "{1}"]', "[{0}: “{1}”]", '["{1}", {0}]', '({0} "{1}")', '{0} "{1}"'])
-def test_an_answer_and_a_file_with_its_text_have_the_same_quotes(run: RunCommand, garden: Path, form: str) -> None:
-    answer = "So it is: " + form.format("{Plots}", "Each plot is ten feet long") + "."
-    of_answer = run("recheck", _ask(garden, answer), "--json").json["quotes"]
-    plots = next(
-        section["id"] for section in run("outline", garden, "--json").json["sections"] if section["title"] == "Plots"
-    )
-    path = garden.with_name("answer.md")
-    text = f"{answer.format(Plots=plots)}\n"
-    for source_line, arguments in ((f"\nSource: {garden.name}\n", ()), ("", ("--in", garden))):
-        path.write_text(text + source_line, "utf-8")
-        (quote,) = run("recheck", path, "--json", *arguments).json["quotes"]
-        assert [(quote["quote"], quote["now"])] == [(each["quote"], each["now"]) for each in of_answer]
-
-
 def test_a_conversation_without_a_quote_is_told_in_one_sentence(run: RunCommand, garden: Path) -> None:
     conversation = _ask(garden, "It is a garden.")
     result = run("recheck", conversation)
@@ -117,15 +101,6 @@ def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
         ("25 euros a year", "changed"),
         ("A late spade costs 50 cents", "moved"),
     ]
-
-
-def test_a_quote_of_a_page_is_shown_in_the_row_that_the_page_speaks_of(run: RunCommand, garden: Path) -> None:
-    prices = garden.with_name("prices.md")
-    prices.write_text("# Prices\n\n| Plot | Price |\n|---|---|\n| A | £20 |\n| B | £20 |\n| C | £20 |\n", "utf-8")
-    page = garden.with_name("page.md")
-    page.write_text('Plot B costs "£20" ([Prices](prices.md#prices)).\n', "utf-8")
-    (quote,) = run("recheck", page, "--json").json["quotes"]
-    assert quote["now"]["sentence"] == "Plot B | Price £20"
 
 
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
@@ -184,19 +159,6 @@ def test_what_was_false_and_is_true_now_is_said_and_what_was_lost_since_is_a_fau
         assert result.code == 1
 
 
-def test_a_quote_that_the_model_had_not_read_is_not_said_to_be_new(run: RunCommand, garden: Path) -> None:
-    agent = Agent(
-        Conversation(open_library((str(garden),)), store=open_store()), ScriptedModel(window_tokens=128_000), None
-    )
-    script(agent, expanding("Plots"), *[saying('"Tools are lent for three days" [{Tools}].')] * 2)
-    asyncio.run(ask(agent))
-    (citation,) = agent.conversation.state.exchanges[0].citations
-    assert citation.state is QuoteState.NOT_FOUND
-    result = run("recheck", agent.conversation.state.id)
-    assert f'{_FOUND}: "Tools are lent for three days"' in result.out
-    assert result.code == 0
-
-
 def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run: RunCommand, garden: Path) -> None:
     other = garden.with_name("other.md")
     other.write_text("# Other\n\nA pond is deep.\n", "utf-8")
@@ -236,19 +198,6 @@ def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: 
         assert {quote["sentence_compared"] for quote in checked["quotes"]} == {True, None}
 
 
-def test_a_sentence_that_changed_stays_a_fault_when_the_conversation_is_resumed(run: RunCommand, garden: Path) -> None:
-    conversation = _ask(garden)
-    before = garden.read_text("utf-8")
-    changed = before.replace("Each plot is ten metres", "Only each plot is ten metres")
-    for text, code in ((changed, 1), (before, 0)):
-        garden.write_text(text, "utf-8")
-        resumed = Conversation(open_library((str(garden),)), saved_id=conversation, store=open_store())
-        asyncio.run(check_answers_again(resumed))
-        resumed.close()
-        result = run("recheck", conversation, "--since")
-        assert ("sentence changed (then ✓)" in result.out, result.code) == (bool(code), code)
-
-
 def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path) -> None:
     page = garden.with_name("faq.md")
     page.write_text(f'"24 euros a year" and "lent for three days" ([Garden]({garden.name})).\n', "utf-8")
@@ -268,15 +217,3 @@ def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path
     fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
     assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
     assert not fields[1].startswith(("=", "-"))
-
-
-def test_a_document_whose_name_begins_with_an_apostrophe_is_found_from_a_csv(run: RunCommand, tmp_path: Path) -> None:
-    (tmp_path / "'notes.md").write_text("# Lease\n\nThe notice period is 60 days.\n")
-    path = tmp_path / "t.csv"
-    path.write_text(
-        "source,Q,Q: state,Q: quote,Q: quote state,Q: place,Q: note\n"
-        "'notes.md,60,found,The notice period is 60 days.,quote found in the text,,\n"
-        "'notes.md,90,partly,The notice period is 90 days.,quote not in the text that the model read,,\n"
-    )
-    result = run("recheck", path)
-    assert (result.code, result.out.splitlines()[-1]) == (1, "2 quotes checked: 1 same, 1 not found, but similar.")

@@ -22,7 +22,10 @@ def manual(tmp_path: Path) -> Path:
 
 def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     outline = run("outline", manual, "--json").json
-    assert (outline["title"], [section["title"] for section in outline["sections"]]) == ("Garden", ["Tools", "Fines"])
+    assert (outline["title"], [section["title"] for section in outline["sections"]]) == (
+        "Garden",
+        ["Tools", "Fines"],
+    )
     (citation, *_) = run("ask", manual, "How much does a late spade cost?", "--json").json["citations"]
     assert (citation["path"], citation["page"], citation["verified"]) == (["Fines"], 2, True)
     printed = run("ask", manual, "How much does a late spade cost?").out
@@ -31,16 +34,6 @@ def test_a_pdf_is_quoted_with_its_page(run: RunCommand, manual: Path) -> None:
     assert shown.out.startswith("# Fines\n")
     assert "Fines, p. 2, lines " in run("search", manual, "late spade").out
     assert "manual.pdf: converted from PDF; line numbers refer to the converted text.\n" in shown.err
-
-
-def test_a_printed_page_number_stands_beside_the_counted_one(run: RunCommand, tmp_path: Path) -> None:
-    pages = [lay_out("Words before."), lay_out("Fines", "A late spade costs 50 cents a day.")]
-    path = tmp_path / "manual.pdf"
-    path.write_bytes(make_pdf(pages, labels="0 << /S /r >> 1 << /S /D /P (A-) >>"))
-    question = "How much does a late spade cost?"
-    (citation, *_) = run("ask", path, question, "--json").json["citations"]
-    assert (citation["page"], citation["page_label"]) == (2, "A-1")
-    assert ", p. 2 (printed A-1), line" in run("ask", path, question).out
 
 
 LIST = (
@@ -74,12 +67,6 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
 
 
-def test_search_finds_text_of_the_pages_that_links_lead_to(run: RunCommand, site: FakeSite) -> None:
-    hits = run("search", site.origin, "how much is a late return", "--json").json["hits"]
-    assert hits[0]["path"][-1] == "Late return"
-    assert "2 euros an hour" in hits[0]["snippet"]
-
-
 def test_an_answer_has_no_words_of_a_page_twice(run: RunCommand, site: FakeSite) -> None:
     page = (PROJECT_DIR / "examples/pages/fees.md").read_text("utf-8")
     site.pages |= {"/llms.txt": "# T\n\n- [Fees](/fees.md): what it costs\n", "/fees.md": page}
@@ -87,14 +74,6 @@ def test_an_answer_has_no_words_of_a_page_twice(run: RunCommand, site: FakeSite)
     places = [(citation["doc"], citation["start_line"]) for citation in citations]
     assert len(places) > 1
     assert len(set(places)) == len(places), "a page and its only chapter have the same text"
-
-
-@pytest.mark.parametrize("command", ["ask", "search"])
-def test_a_page_that_cannot_be_fetched_is_named(run: RunCommand, site: FakeSite, command: str) -> None:
-    site.pages["/gone"] = SitePage(status=500)
-    result = run(command, site.origin, "What is gone?")
-    problem = "cannot be fetched now, because its site is overloaded or has a problem (500). Try again later."
-    assert f"{site.url('/gone')} {problem}\n" in result.err
 
 
 def test_a_site_whose_pages_all_fail_in_one_way_says_it_once(run: RunCommand) -> None:

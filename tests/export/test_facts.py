@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from roamtui.conversation.events import Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.export.facts import format_origin
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
@@ -105,24 +104,8 @@ def test_no_source_is_an_id_alone() -> None:
     assert page.xpath("//ol[@class='sources']/li")[2].text_content().startswith("✗ no such section")
 
 
-def test_exports_without_the_document_say_the_same(store: ConversationStore) -> None:
-    state, _ = _ask(store)
-    saved = store.read(state.id).ended_state
-    for render in (render_markdown, render_json):
-        assert render(saved, "pumps.md") == render(state, "pumps.md")
-
-
 def test_other_answers_to_a_question_are_in_json() -> None:
     state, exchange = _ask()
     two = replace(state, exchanges=(replace(exchange, earlier=(replace(exchange, answer="Less."),)),))
     (answer,) = json.loads(render_json(two, "pumps.md"))["exchanges"]
     assert [other["answer"] for other in answer["other_answers"]] == ["Less."]
-
-
-@pytest.mark.parametrize("asked_at", ["yesterday", "0001-01-01T00:00:00+14:00"])
-def test_an_answer_whose_log_has_an_odd_time_is_exported_without_it(asked_at: str) -> None:
-    _, exchange = _ask()
-    origin = format_origin(replace(exchange, asked_at=asked_at))
-    assert SERVER in origin
-    assert exchange.digest in origin
-    assert "UTC" not in origin

@@ -16,8 +16,6 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
-from roamtui.models.registry import make_model
-from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from tests.export.answering import LABELS, answer_question
 from tests.fakes.chromium import Chromium, find_chromium
@@ -96,14 +94,6 @@ def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
     assert [mark.text_content() for mark in tree.xpath("//details//mark")] == ["2 euros a day", "Open daily"]
     for link in tree.xpath("//main//a[@href]"):
         assert tree.get_element_by_id(link.get("href").removeprefix("#")) is not None
-
-
-def test_passages_are_called_so() -> None:
-    library = build_library(RawText(text="# Lamps\n\nThe lamp is lit at nine.\n", source="x.md", name="x"))
-    agent = Agent(Conversation(library), make_model("offline"), Searcher(library))
-    asyncio.run(agent.ask("When is the lamp lit?"))
-    titles = _check(render_html(agent.conversation.state, "x.md", library)).xpath("//main//@title")
-    assert {*titles} == {"passage"}
 
 
 def test_hostile_files_are_shown_as_text(data_dir: Path) -> None:

@@ -92,15 +92,6 @@ def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None
             Bootstrap().reopen(parse_source_line(markdown))
 
 
-def test_a_note_on_rows_of_a_table_has_their_words_and_one_on_a_table_has_the_table() -> None:
-    for quote, shown in (
-        ("| A | £1 |\n| B | £2 |", "> A £1 B £2\n>\n"),
-        ("| K | Fee |\n|---|---|\n| A | £1 |", "> | K | Fee |\n> |---|---|\n> | A | £1 |\n>\n"),
-    ):
-        note = Note(id="1", at="", source_key="", citation=_make_citation("Tools", line=5, quote=quote))
-        assert shown in render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "/docs/garden.md", "Garden")
-
-
 def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:
     text = "# Fees\n\n| Kind | Fee |\n|---|---|\n| Late | 2 euros |\n"
     library = build_library(RawText(text=text, source="x.md", name="x"))
@@ -146,12 +137,6 @@ def test_below_a_quote_stands_what_the_document_says_which_is_no_claim() -> None
     assert f"\n   In full: {sentence}\n" in text
     for read in (read_claims, read_quotations):
         assert not [claim for claim in read(text, "export.md") if "Late returns" in claim.quote]
-
-
-def test_the_sentence_of_a_quote_is_in_json() -> None:
-    (exchange,) = json.loads(render_json(answer_question(), "manual.md"))["exchanges"]
-    sentences = [citation.get("sentence") for citation in exchange["citations"]]
-    assert sentences == ["Late returns cost 2 euros a day.", None, None, None, None]
 
 
 def test_a_conversation_is_one_object_that_utf_8_can_encode() -> None:

@@ -5,7 +5,6 @@ import io
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.export.table import render_csv, render_markdown_table
@@ -86,12 +85,3 @@ def test_several_documents_are_a_grid_with_proofs_that_can_be_rechecked(tmp_path
         ("Notice takes some days.", "a b/0.md"),
         ("Notice takes some days.", "a b/1.md"),
     ]
-
-
-def test_a_bar_in_a_title_starts_no_column(tmp_path: Path) -> None:
-    content = make_table(tmp_path, "60 days", "30 days")
-    rows = tuple(replace(row, title=f"{row.title} › A | B") for row in content.rows)
-    content = replace(content, rows=rows, columns=(Column(question="Is it a|b?"),))
-    text = render_markdown_table(content, tmp_path / "t.md")
-    assert "|  | Is it a\\|b? |\n" in text
-    assert "| 0.md › A \\| B |" in text

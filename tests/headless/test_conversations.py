@@ -1,16 +1,13 @@
 """Saved conversations, listed and printed."""
 
 import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import DocumentIdentified, Origin, QuestionAsked, RecordedEvent
+from roamtui.conversation.events import DocumentIdentified, QuestionAsked, RecordedEvent
 from roamtui.conversation.log import open_store
-from roamtui.conversation.update import ExpandSections
 from roamtui.errors import UsageError
 from roamtui.headless.conversations import print_conversation, print_conversations
 from roamtui.paths import conversations_path
@@ -34,23 +31,6 @@ def _save_about(source: str) -> None:
 def saved() -> None:
     for conversation_id in ("ab12", "ab12cd", "ef34"):
         _save(conversation_id, Recorder(conversation_id).ask(f"Why {conversation_id}?", "Alpha").events)
-
-
-def test_a_document_from_standard_input_is_listed_by_this_name(capsys: pytest.CaptureFixture[str]) -> None:
-    _save_about("-1c2bed")
-    print_conversations(as_json=False, lists_one_shots=False)
-    out = capsys.readouterr().out
-    assert re.fullmatch(r"ab12  [\d-]{10} \d\d:\d\d  Why\?  \(1 question, standard input\)\n", out)
-
-
-async def test_a_conversation_without_a_question_is_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    conversation = Conversation(make_library(), store=open_store())
-    opened = conversation.state.library.root.ids[:1]
-    await conversation.execute(ExpandSections(section_ids=opened, origin=Origin.PERSON))
-    conversation.close()
-    assert [path.stem for path in conversations_path().glob("*.jsonl")] == [conversation.state.id]
-    print_conversations(as_json=False, lists_one_shots=True)
-    assert capsys.readouterr().out == "No conversations yet.\n"
 
 
 @pytest.mark.usefixtures("saved")

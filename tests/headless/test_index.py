@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.consent import SpendingLimit
-from roamtui.document.loader import build_library
 from roamtui.errors import ModelError
-from roamtui.headless.index import add_summaries, make_embedding_consent, run_index
-from roamtui.search.base import EmbeddingPlan, RetrievalOptions, SearchServices
+from roamtui.headless.index import add_summaries, make_embedding_consent
+from roamtui.search.base import EmbeddingPlan
 from roamtui.search.index import IndexLocation
 from roamtui.search.section_store import load_summaries
-from roamtui.sources.read import read_source
-from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
@@ -53,25 +50,6 @@ def test_each_summary_is_written_once(place: IndexLocation, capsys: pytest.Captu
     assert add(LIBRARY, again, place).summaries == library.summaries
     assert not again.requests
     assert capsys.readouterr().err == "All summaries exist already.\n"
-
-
-def test_what_was_written_before_a_failure_is_kept(place: IndexLocation) -> None:
-    with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are saved; run it again to continue\."):
-        add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), place)
-    assert _list_texts(place) == ["One."]
-    model = _make_model("Two.", "Three.")
-    add(LIBRARY, model, place)
-    assert _list_texts(place) == ["One.", "Three.", "Two."]
-    assert model.replies_left == 0
-
-
-def test_index_says_that_a_model_does_not_compare_german(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "miete.md"
-    path.write_text("# Miete\n\nDer Mieter zahlt die Miete und nicht die Kosten der Wohnung.\n", "utf-8")
-    library = build_library(read_source(str(path)))
-    services = SearchServices(embedder=HashedEmbedder(), needs_all_vectors=True)
-    run_index(library, RetrievalOptions(), services, None, SpendingLimit(is_shared=True), assume_yes=True)
-    assert "The model for search by meaning does not compare German text." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("typed", "may_read"), [("y\n", True), ("", False)])

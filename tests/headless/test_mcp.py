@@ -148,31 +148,6 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
     assert reads == 2
 
 
-async def test_a_change_is_said_after_a_read_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp._CHECK_SECONDS", 0)
-    page = tmp_path / "one.md"
-    page.write_text("# One\n\nThe old words.\n", "utf-8")
-    served = McpSession(lambda: Bootstrap().open((str(page),)), sources=(str(page),))
-    assert "has changed" not in await served.call("outline", {})
-    page.unlink()
-    assert "There is no file" in await read_error(served, "outline", {})
-    page.write_text("# Two\n\nSome newer words.\n", "utf-8")
-    assert "needs section_ids" in await read_error(served, "expand_sections", {})
-    assert "has changed" in await served.call("outline", {})
-    assert "has changed" not in await served.call("outline", {})
-
-
-async def test_what_changes_before_the_first_call_is_read_again(tmp_path: Path) -> None:
-    page = tmp_path / "one.md"
-    page.write_text("# One\n\nThe old words.\n", "utf-8")
-    served = McpSession(lambda: Bootstrap().open((str(page),)), Searcher, (str(page),))
-    await served.open()
-    page.write_text("# One\n\nSome newer words.\n", "utf-8")
-    found = await served.call("search_sections", {"query": "words"})
-    assert "Some newer words." in found
-    assert "has changed" not in found, "the client has read nothing yet"
-
-
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
     mcp = pytest.importorskip("mcp", reason="the official SDK is not installed")

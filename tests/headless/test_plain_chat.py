@@ -17,7 +17,7 @@ from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
 from roamtui.document.loader import build_library
-from roamtui.errors import EXIT_CANCELLED, ModelError, RoamtuiError
+from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.searcher import Searcher
@@ -127,15 +127,6 @@ def test_a_failed_question_is_told_and_fails_a_script(chat: Chat, kind: type[io.
 def test_a_wrong_command_fails_a_script(chat: Chat, kind: type[io.StringIO], status: int) -> None:
     assert chat.run("/show nowhere", "/outline", kind=kind) == status
     assert "The outline lists the titles." in chat.out
-
-
-def test_a_question_that_cannot_even_begin_fails_a_script_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def refuse() -> None:
-        raise RoamtuiError("The folder is away.")
-
-    monkeypatch.setattr(chat.conversation, "load_all", refuse)
-    assert chat.run("Hm?") == 1
-    assert "\nThe folder is away.\n" in chat.out
 
 
 def _send_signal(number: signal.Signals) -> Callable[[ModelRequest], ScriptedReply]:

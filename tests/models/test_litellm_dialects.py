@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import aclosing
 
 import pytest
 
@@ -10,7 +9,7 @@ from roamtui.conversation.events import ToolCall, Usage
 from roamtui.models.base import ReplyFinished, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.reply import complete_once, read_reply
+from roamtui.models.reply import complete_once
 from roamtui.models.usage import UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.model_servers import Ending, FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer, FakeReply
@@ -136,16 +135,3 @@ async def test_a_spending_limit_without_a_price_is_noted(worker: WorkerProcess, 
     await model.start()
     note = f"The price of {name} is not known, so your spending limit does not apply."
     assert model.note == (note if is_noted else "")
-
-
-async def test_a_long_answer_of_a_server_on_this_machine_is_whole(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer
-) -> None:
-    text = " ".join(f"Clause {number} says so." for number in range(400))
-    openai_server.reset(FakeReply(text=text))
-    model = LitellmModel("openai/gpt-4.1", api_base=openai_server.url, options=OPTIONS, worker=worker)
-    await model.start()
-    async with aclosing(read_reply(model, make_request(), UsageMeter())) as events:
-        reply = [event async for event in events]
-    assert join_text(reply) == text
-    assert reply[-1] == ReplyFinished("stop")

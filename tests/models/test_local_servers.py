@@ -12,7 +12,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelFacts
 from roamtui.models.discovery import inspect_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.local_servers import ServerFacts, complete_url, read_ollama, read_openai
+from roamtui.models.local_servers import ServerFacts, read_ollama, read_openai
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
@@ -22,7 +22,6 @@ from tests.fakes.model_servers import (
     FakeOpenAIServer,
     FakeReply,
     FakeServer,
-    openai_error,
 )
 from tests.models.asking import OPTIONS, collect, join_text
 
@@ -195,18 +194,3 @@ async def test_a_server_that_does_not_run_is_not_usable(model_environ: dict[str,
     report = await inspect_model("ollama_chat/tiny", environ=environ, is_tried=True)
     assert not report.is_usable
     assert "127.0.0.1:9" in report.reason
-
-
-async def test_the_reason_of_a_proxy_is_shown(worker: WorkerProcess) -> None:
-    words = "litellm.InternalServerError: OpenAIException - Connection error to http://upstream:8000"
-    error = openai_error(words, code="500", kind="None")
-    options = ModelOptions(retries=0)
-    with FakeOpenAIServer(FakeReply(status=500, error=error)) as server:
-        model = LitellmModel("openai/tiny", api_base=server.url, options=options, worker=worker)
-        with pytest.raises(ModelError, match=r"is unavailable \(500: Connection error to http://upstream:8000\)\. "):
-            await collect(model)
-
-
-async def test_only_an_address_without_a_path_is_completed() -> None:
-    assert complete_url("http://h/api", "openai") == "http://h/api"
-    assert complete_url("http://h", "anthropic") == "http://h"

@@ -9,11 +9,10 @@ from roamtui.conversation.events import ToolCall
 from roamtui.models.base import RetryPending
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.worker_process import WorkerProcess
-from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply, openai_error
+from tests.fakes.model_servers import FakeOllamaServer, FakeOpenAIServer, FakeReply
 from tests.models.asking import EXPAND, OPTIONS, answer_calls, collect, join_text, make_request
 
 REFUSAL = FakeReply(status=400, error={"error": "registry.ollama.ai/library/gemma3:latest does not support tools"})
-OPENROUTER_REFUSAL = FakeReply(status=404, error=openai_error("No endpoints found that support tool use."))
 NOTE = "{} cannot call tools. Instead, roamtui opens the sections that the model names in its replies."
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -63,12 +62,6 @@ async def test_a_server_that_refuses_tools_is_asked_once_more_without_them_and_f
     assert join_text(again) == "Second."
     assert not any(isinstance(event, RetryPending) for event in again)
     assert ["tools" in body for body in ollama_server.bodies] == [True, False, False]
-
-
-async def test_openrouter_refuses_tools_in_its_own_way(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(OPENROUTER_REFUSAL, FakeReply(text="First."))
-    model = make_model(worker, "openrouter/meta-llama/llama-3-8b-instruct", openai_server.url)
-    assert join_text(await collect(model)) == "First."
 
 
 async def test_nobody_but_the_server_of_the_model_is_asked(

@@ -5,9 +5,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from roamtui.conversation.events import ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta, ToolCallReceived
+from roamtui.models.base import ModelEvent, ReplyFinished, TextDelta, ThinkingDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.redaction import list_keys, mask_keys, redact_secrets, strip_keys
 from roamtui.models.worker_process import WorkerProcess
@@ -149,10 +148,3 @@ async def test_text_and_thinking_are_masked_apart() -> None:
         ThinkingDelta(MASK),
         ReplyFinished("stop"),
     ]
-
-
-async def test_text_that_waits_comes_before_what_follows() -> None:
-    call = ToolCallReceived(ToolCall(id="1", name="search_sections", arguments="{}"))
-    events = (TextDelta("I look at maps"), call, ReplyFinished("stop"))
-    shown = [event async for event in mask_keys(_reply(*events), (OPENAI_KEY,))]
-    assert shown == [TextDelta("I look at map"), TextDelta("s"), call, ReplyFinished("stop")]
