@@ -7,7 +7,6 @@ import pytest
 from textual.actions import parse
 from textual.widget import Widget
 
-from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.log import ConversationStore
 from roamtui.table.store import Table
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
@@ -17,9 +16,9 @@ from roamtui.tui.screens.open_document import OpenDialog
 from roamtui.tui.screens.table import TableScreen
 from roamtui.tui.tree.visible_lines import OPEN_SIGN
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import app_over, make_options
+from tests.fakes.services import app_over
 from tests.table.filling import make_plan
-from tests.tui.driving import RunningApp, expand, make_app, make_context, running
+from tests.tui.driving import RunningApp, make_app, make_context, running
 from tests.tui.opening import Opener
 
 
@@ -94,18 +93,6 @@ def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     assert (keys.first_keys["section.open"], keys.keymap["move.up.own"]) == ("a", "comma")
 
 
-async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
-    options = make_options(keys={"move.down": "n", "tree.fly": "f"})
-    async with running(make_app(options=options)) as ui:
-        await ui.wait_until("tree.fly")
-        await ui.press("escape")
-        start = ui.outline.cursor_id
-        await ui.press("j")
-        assert ui.outline.cursor_id == start
-        await ui.press("n")
-        assert ui.outline.cursor_id != start
-
-
 @pytest.mark.parametrize("key", ["a", "space", "question_mark", "slash"])
 def test_what_is_typed_cannot_send_a_question(key: str) -> None:
     keys = build_keymap({"input.send": key, "start.complete": key})
@@ -131,16 +118,6 @@ async def test_help_first_says_what_the_signs_of_the_selected_line_mean() -> Non
         assert OPEN_SIGN in signs
         assert "pinned: stays open" in signs
         assert "cited" not in signs
-
-
-async def test_help_first_says_what_the_sign_of_the_selected_source_means() -> None:
-    async with running(make_app(), (120, 35)) as ui:
-        deck = ui.find_id("Deck oven")
-        await ui.ask("How many?", expand(deck), f'"ninety cakes" [{deck}].')
-        await ui.focus(Scope.CHAT).press("1")
-        signs = await list_signs(ui)
-        assert QuoteState.NOT_FOUND.label in signs
-        assert signs.count("quote") == 1
 
 
 async def test_help_begins_with_the_keys_of_the_pane_and_is_filtered_as_typed() -> None:

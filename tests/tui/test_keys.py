@@ -1,7 +1,5 @@
 """Keys: those typed at once go where they would have gone one by one, and what is typed into a text field is text."""
 
-import re
-
 import pytest
 from textual import events
 from textual.widgets import Input, TextArea
@@ -11,16 +9,6 @@ from roamtui.tui.app import RoamApp
 from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, make_app, make_context, running
 from tests.tui.opening import Opener
-
-
-async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
-    async with running(make_app()) as ui:
-        await ui.press("escape")
-        ui.type_at_once(*"j/oven", "enter", "n")
-        await ui.wait_until(lambda: re.search(r"“oven” [2-6]/6", ui.text) is not None)
-        assert ui.main.focused is ui.outline
-        ui.type_at_once(*"/starter", "enter")
-        await ui.wait_until(lambda: ui.outline.cursor_id == ui.find_id("Starter"))
 
 
 @pytest.mark.parametrize("count", [1, 8])

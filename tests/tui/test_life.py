@@ -23,7 +23,6 @@ from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE
 from roamtui.document.library import Library
 from roamtui.document.loader import build_library
-from roamtui.errors import ModelError
 from roamtui.launch import AppServices, run_until_exit
 from roamtui.models.base import Model, ModelRequest
 from roamtui.models.recorded import RecordedModel
@@ -189,28 +188,6 @@ async def test_the_key_that_is_named_stops_the_recorded_answer_and_so_does_esc(k
         assert "esc stops" not in ui.text
         await ui.press_until(lambda: not ui.main.is_asking, key)
         assert ui.main.agent.model.name == OFFLINE
-
-
-async def test_a_document_that_is_opened_during_the_recorded_answer_gets_none(tmp_path: Path) -> None:
-    (tmp_path / "zoo.md").write_text("# Zoo\n\nLions eat meat.\n", "utf-8")
-    services = AppServices(Bootstrap())
-    app = RoamApp(services.options, services.open((str(EXAMPLE),), None, RecordedModel(seconds_per_word=60)))
-    async with running(app, (120, 35)) as ui:
-        await ui.wait_until(lambda: ui.main.is_asking)
-        app.post_message(DocumentRequested(str(tmp_path / "zoo.md")))
-        await ui.wait_until(lambda: len(app.documents) == 2)
-        assert ui.main.app_context.first_question == ""
-        assert ui.main.agent.model.name == OFFLINE
-
-
-async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
-    error = ModelError("Nothing answers there; check --api-base or choose one with --model.")
-    async with running(make_app([ScriptedReply(error=error), "Forty."]), (100, 30)) as ui:
-        await ui.ask("How many?")
-        told = " ".join(ui.last.render().plain.split())
-        assert "✗ Nothing answers there; check the server's URL (--api-base) or choose one with f2." in told
-        await ui.ask("How many now?")
-        assert ui.exchanges[-1].answer == "Forty."
 
 
 async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:

@@ -181,12 +181,6 @@ async def test_each_dialog_shows_what_has_the_focus_in_a_tiny_terminal_and_is_as
         assert not ui.app.is_running
 
 
-async def test_in_a_tiny_terminal_one_sees_what_one_types() -> None:
-    async with running(make_app(), (20, 5)) as ui:
-        await ui.press(*"rye?")
-        assert "❯ rye?" in ui.text
-
-
 async def test_a_click_on_the_empty_conversation_and_typing_fill_the_box() -> None:
     async with running(make_app()) as ui:
         await ui.click("ChatLog", offset=(5, 10))

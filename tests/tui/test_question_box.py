@@ -52,23 +52,6 @@ async def test_a_draft_that_was_continued_stays_when_its_question_is_not_asked_a
         assert ui.box.text == "drafts"
 
 
-async def test_a_question_that_was_changed_stays_when_it_is_not_asked_again() -> None:
-    async with running(make_app(["Forty."])) as ui:
-        await ui.ask("How many?")
-        await ui.press_until("Asks again", "ctrl+r")
-        await ui.press("!", "escape")
-        assert "Asks again" not in ui.text
-        assert ui.box.text == "How many?!"
-
-
-async def test_a_first_question_leaves_a_draft_and_what_is_typed_ahead(store: ConversationStore) -> None:
-    async with running(make_app(store=store)) as ui:
-        await ui.press(*"draft")
-    async with running(make_app(["Forty."], store=store, first_question="How many loaves?")) as ui:
-        await ui.wait_until(lambda: ui.exchanges and not ui.main.is_asking)
-        assert ui.box.text == "draft"
-
-
 async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
     async with running(make_app()) as ui:
         ui.box.fill("kept")
@@ -199,15 +182,6 @@ async def test_what_is_typed_ahead_stays_in_the_box_above_what_was_kept(store: C
         assert ui.box.text == "new"
         await ui.press("up")
         assert ui.box.text == "old"
-
-
-async def test_a_question_that_is_taken_back_and_sent_again_is_asked_once() -> None:
-    async with queueing(SECOND) as (ui, answer_all):
-        await ui.press_until(lambda: ui.box.text == SECOND, "escape")
-        await ui.press_until(lambda: not ui.box.text, "enter")
-        await answer_all()
-        assert questions(ui) == [FIRST, SECOND]
-        assert ui.box.text == ""
 
 
 async def test_after_a_stop_each_waiting_question_is_asked_as_it_was_sent() -> None:

@@ -1,14 +1,8 @@
 """Text of documents, models and people is shown as text, however wide: no markup or control sequence acts."""
 
-from pathlib import Path
-
-import pytest
 from textual import events
 from textual.widgets import Input
 
-from roamtui.conversation.events import Origin
-from roamtui.conversation.update import ExpandSections
-from roamtui.tui.actions import Scope
 from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import expand, make_app, running
 
@@ -59,29 +53,3 @@ async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> Non
         await ui.press_until(lambda: isinstance(ui.app.focused, Input), "ctrl+f")
         ui.app.post_message(events.Paste(CONTROLS))
         await ui.wait_until(lambda: isinstance(ui.app.focused, Input) and ui.app.focused.value == PASTED)
-
-
-async def test_what_is_copied_has_no_control_sequences() -> None:
-    async with running(make_app([f"Answer {CONTROLS}"]), (120, 40)) as ui:
-        await ui.ask("What?")
-        await ui.press("shift+tab")
-        await ui.focus(Scope.CHAT).press_until(lambda: bool(ui.app.clipboard), "y")
-    assert ui.app.clipboard == f"Answer {SHOWN}\n"
-
-
-@pytest.mark.slow
-async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> None:
-    files = sorted((data_dir / "adversarial" / "files").iterdir())
-    small = [file for file in files if file.stat().st_size < 100_000]
-    assert small
-    for index, file in enumerate(small[::16]):
-        app = make_app(["Nothing."], text=file.read_bytes().decode("utf-8", "replace"))
-        async with running(app, SIZES[index % len(SIZES)]) as ui:
-            await ui.press("escape")
-            await ui.run("tree.unfold_all")
-            await ui.press("j", "enter")
-            ids = tuple(ui.state.library.walk())[:3]
-            await ui.conversation.execute(ExpandSections(section_ids=ids, origin=Origin.PERSON))
-            text = ui.text
-            assert ui.app.is_running, file.name
-            assert not any(ord(sign) < 32 and sign != "\n" for sign in text), file.name

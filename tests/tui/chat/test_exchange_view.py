@@ -5,7 +5,6 @@ import re
 
 import pytest
 from msgspec.structs import replace
-from textual.scrollbar import ScrollDown
 
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason
@@ -36,38 +35,6 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await ui.wait_until("Of steam let in and loaves [1]")
         await ui.click_on("1]")
         await ui.reach("Deck oven")
-
-
-async def test_text_that_turns_out_to_be_a_thought_is_no_part_of_the_answer() -> None:
-    gate = asyncio.Event()
-    text = "I look at both ovens first.\n</think>\n" + "The deck oven takes ninety loaves.\n" * 20
-    async with running(make_app(), (120, 35)) as ui:
-        ui.model.add_replies(ScriptedReply(text=text, gate=gate, gate_after=40))
-        await ui.send("Which?", "The deck oven takes")
-        assert "both ovens" not in ui.last.answer
-        await ui.open_gate(gate)
-
-
-async def test_words_that_the_mouse_selects_are_copied_without_margins() -> None:
-    async with running(make_app(), (120, 35)) as ui:
-        await answer(ui, "- Deck.\n- Stone.")
-        view = ui.last
-        await ui.pilot.mouse_down(view, offset=(3, 0))
-        await ui.pilot.hover(view, offset=(20, 5))
-        await ui.pilot.mouse_up(view, offset=(20, 5))
-        await ui.press("ctrl+c")
-        lines = ui.app.clipboard.splitlines()
-        assert (lines[0], lines[-2:]) == ("Where?", ["• Deck.", "• Stone."])
-
-
-async def test_a_click_below_the_thumb_of_the_scrollbar_leads_to_the_end() -> None:
-    async with running(make_app(), (80, 24)) as ui:
-        await answer(ui, "\n\n".join(["A line."] * 40))
-        ui.chat.scroll_to(y=ui.chat.max_scroll_y - 2, animate=False, immediate=True)
-        ui.chat.vertical_scrollbar.post_message(ScrollDown())  # what the scrollbar sends
-        await ui.wait_until(lambda: ui.chat.scroll_y == ui.chat.max_scroll_y)
-        await ui.pause()
-        assert ui.chat.scroll_y == ui.chat.max_scroll_y
 
 
 LIBRARY = build_library(RawText(text="# Fees\n\nOne two.\n\n## Late\n\nThree four.\n", source="a.md", name="a"))
@@ -239,12 +206,6 @@ async def test_a_long_answer_stays_at_its_beginning() -> None:
         await ui.press_until(lambda: "❯ What" not in find_top_line(ui), "g")
 
 
-async def test_a_long_answer_below_a_long_question_starts_at_the_top() -> None:
-    async with running(make_app([LONG]), (80, 16)) as ui:
-        await ui.ask(f"What{' is the matter' * 2_000} here?")
-        assert [line.strip() for line in list_top_lines(ui)] == ["", "The answer begins here."]
-
-
 def find_top_line(ui: RunningApp) -> str:
     """Return the line above the conversation."""
     return ui.rows[2].rstrip()
@@ -270,17 +231,6 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
             await ui.wait_until(f"New {name} ↓ G")
             assert list_top_lines(ui) == top
         await ui.press_until("Something else happened.", "G")
-
-
-async def test_who_scrolls_back_to_the_end_sees_what_comes_there() -> None:
-    async with running(make_app([LONG]), SIZE) as ui:
-        await ui.ask("What?")
-        await ui.focus(Scope.CHAT).press("G", "pageup")
-        await ui.press_until(lambda: ui.chat.scroll_y == ui.chat.max_scroll_y, "pagedown")
-        ui.chat.add_notice("Something else happened.")
-        await ui.wait_until("Something else happened.")
-        await ui.pause()
-        assert "Something else happened." in ui.text
 
 
 def list_top_lines(ui: RunningApp) -> list[str]:
@@ -325,18 +275,3 @@ async def test_only_the_newest_are_shown(monkeypatch: pytest.MonkeyPatch) -> Non
         ui.chat.reload()
         await ui.wait_until(is_newest_shown)
         await ui.press_until("1 earlier question not shown", "shift+tab", "g")
-
-
-async def test_an_answer_is_copied_with_its_sources() -> None:
-    async with running(make_app(), SIZE) as ui:
-        stone = ui.find_id("Stone oven")
-        ui.model.add_replies(expand(stone), f'It takes "forty loaves" [{stone}].')
-        await ui.press_until("No question yet", "shift+tab", "ctrl+r")
-        await ui.press_until("No answer yet", "y")
-        await ui.ask("How many?")
-        await ui.focus(Scope.CHAT).press("y")
-        sources = (
-            f'1. ✓ [{stone}] Larch Lane Bakery > Ovens > Stone oven, line 11 (quote found in the text): "forty loaves"'
-        )
-        sources += "\n   In full: The stone oven takes forty loaves."
-        assert ui.app.clipboard == f'It takes "forty loaves" [{stone}].\n\nSources:\n\n{sources}\n'

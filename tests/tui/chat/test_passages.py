@@ -1,11 +1,6 @@
 """The passages of the offline model are cards: whole, the words of the question marked, with keys of their own."""
 
-import re
-from pathlib import Path
-
-from roamtui.bootstrap import open_library
-from roamtui.conversation.events import Origin
-from roamtui.document.loader import build_library, open_sources
+from roamtui.document.loader import build_library
 from roamtui.models.discovery import ModelOffer
 from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
@@ -66,25 +61,6 @@ async def test_a_card_has_path_place_and_the_whole_passage_with_its_table() -> N
     assert "(passage)" in ui.app.clipboard
 
 
-async def test_a_card_of_a_folder_begins_with_its_file(tmp_path: Path) -> None:
-    deep = "# Annual report of the year\n\n## Human capital and resources\n\n### How many people work here\n\n"
-    for name, people in (("north", 837), ("south", 90)):
-        (tmp_path / f"{name}.md").write_text(
-            f"{deep}#### Staff\n\nThe harbour of the {name} employs {people} people.\n"
-        )
-    library, loader = open_sources([str(tmp_path)])
-    app = make_app(library=library, loader=loader, model=NoModel(), searcher=Searcher)
-    async with running(app, (60, 35)) as ui:
-        await show_cards(ui, "How many people does the harbour employ?")
-        heads = [line[2:].partition(" › ")[0] for line in list_lines(ui) if re.match(r"\d .* › ", line)]
-        assert sorted(heads) == ["north.md", "south.md"]
-        (tmp_path / "old").mkdir()
-        (tmp_path / "north.md").rename(tmp_path / "old" / "north.md")
-        await ui.conversation.reload(open_library([str(tmp_path)]))
-        await ui.wait_until("old › north.md › Annual report of the year")
-        assert "not in this document" not in ui.text
-
-
 async def test_a_card_shows_its_likeliest_statement_with_the_words_marked_and_unfolds_by_key_or_click() -> None:
     async with running(make_offline_app(), LARGE) as ui:
         await show_cards(ui, "What is the fee for tiny bicycles in Norway?")
@@ -116,20 +92,6 @@ async def test_a_passage_longer_than_the_view_is_read_from_its_likeliest_stateme
         assert " ".join(" ".join(list_marked(ui.reader, HighlightKind.QUOTE)).split()) == statement
 
 
-async def test_a_command_opens_the_selected_section_for_the_conversation() -> None:
-    options = make_options(keys={"move.down": "n"})
-    async with running(make_offline_app(options=options), LARGE) as ui:
-        section_id = ui.find_id("Bicycles")
-        await show_cards(ui)
-        await ui.run("section.close")
-        await ui.wait_until("Select a passage or a citation first (n, k)")
-        await ui.press("1")
-        await ui.run("section.close")
-        assert section_id not in ui.state.open_sections
-        await ui.run("section.open")
-        assert ui.state.open_sections[section_id].opened_by is Origin.PERSON
-
-
 async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_sections_open() -> None:
     model = ScriptedModel(["Two crowns."] * 2, name="local")
     offers = (ModelOffer(name="local", note="on this machine"),)
@@ -145,25 +107,3 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
-
-
-async def test_passages_claim_nothing_but_that_a_name_is_missing_and_what_is_not_found_is_said_plainly() -> None:
-    nearest = "No passage has all words of the question. These are the nearest."
-    not_found = "Not found: nothing near the question was found in the document."
-    norway, ada = (f"“{name}” does not occur in the document." for name in ("Norway", "Ada"))
-    leads = {
-        PRICE: "",
-        "What does a car cost in Norway?": f"{nearest} {norway}",
-        "who sells a season ticket to students?": nearest,
-        "who sells a season ticket to Ada?": f"{nearest} {ada}",
-        "Which zebra plays the xylophone on a boat at midnight?": not_found,
-    }
-    async with running(make_offline_app(), LARGE) as ui:
-        for question, lead in leads.items():
-            await show_cards(ui, question)
-            await ui.wait_until(lambda: ui.last.exchange is ui.exchanges[-1])
-            shown, _, passages = " ".join(list_lines(ui)).partition(" 1 ")
-            assert lead in " ".join(shown.split())
-            assert ("does not occur" in shown) is ("occur" in lead)
-            assert ("│" in passages) is (lead != not_found)
-            assert ("not found" in shown.lower()) is (lead == not_found)

@@ -117,19 +117,3 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
     ]
     assert lines.get_line(len(_SHORT_WHOLE)) is None
     assert lines.get_line(-1) is None
-
-
-_LINKED = (
-    "# A\n\n[one](1) and [two](2)\n\n"
-    + "## Filler\n\nno links here at all\n\n" * 400
-    + "# B\n\n[three](3)\n\n<a name='none'></a>[four](4)\n"
-)
-
-
-def test_the_links_in_view_are_listed_in_order() -> None:
-    lines = make_lines(_LINKED)
-    for offset, hrefs in ((0, ["1", "2"]), (_LINKED.index("## Filler"), []), (_LINKED.index("# B"), ["3", "4"])):
-        lines.measure_from(lines.get_y(offset), 8)
-        start = lines.get_y(offset)
-        listed = lines.list_links(range(start, start + 8))
-        assert [shown.link.href for shown in listed] == hrefs

@@ -53,33 +53,6 @@ async def _run(
         yield app, reader, pilot
 
 
-def _top(reader: Reader) -> str:
-    return list_lines(reader)[0]
-
-
-async def test_what_scrolls_the_reader_from_outside_goes_there_at_once() -> None:
-    uneven = "# Book\n\n" + "".join(
-        f"## Chapter {number}\n\n" + "A sentence that is long enough to be wrapped. " * (number % 40) + "\n\n"
-        for number in range(400)
-    )
-    async with _run(make_library(uneven)) as (_app, reader, pilot):
-        for share in (0.9, 0.1, 0.6, 0.2):
-            reader.scroll_to(y=round(share * reader.max_scroll_y), duration=0.04)
-            await pilot.wait_for_scheduled_animations()
-            await pilot.pause()
-            assert abs(reader.scroll_y - share * reader.max_scroll_y) < 40, "only corrected by some lines"
-
-
-async def test_a_section_stays_at_the_top_when_the_view_grows() -> None:
-    async with _run(_LIBRARY, "Security", size=(54, 40)) as (_app, reader, pilot):
-        before = reader.section_id, _top(reader)
-        assert "Security" in before[1]
-        reader.styles.height = 36
-        await wait_until(pilot, lambda: reader.view_size.height > 30)
-        await pilot.pause()
-        assert (reader.section_id, _top(reader)) == before
-
-
 async def test_what_is_selected_is_copied_else_the_source() -> None:
     async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
         reader.action_copy()
@@ -169,16 +142,6 @@ async def test_a_match_in_a_log_is_shown_on_its_line() -> None:
         await pilot.pause()
         assert [line.strip() for line in list_lines(reader)[:5]] == lines[135:140]
         assert reader.section_id == library.section_at("", library.root.text.index("ERROR"))
-
-
-async def test_lines_of_a_log_are_copied_without_the_indent_that_makes_them_code() -> None:
-    log = "10:00 ERROR lost\n  at frame 1\n\n10:01 INFO restart\n"
-    library = build_library(RawText(text=log, source="a.log", name="a.log", is_markdown=False))
-    async with _run(library) as (app, reader, _pilot):
-        reader.action_copy()
-        assert app.clipboard == log
-        app.screen.selections = {reader: Selection(Offset(0, 0), Offset(20, 1))}
-        assert reader.get_selected_or_section_text().startswith("10:00 ERROR lost\n  at frame 1\n\n(")
 
 
 async def test_wide_code_says_that_it_goes_on_and_is_read_to_its_end() -> None:

@@ -1,6 +1,5 @@
 """The list of saved conversations: going on, beginning anew, branching off, renaming, deleting, exporting."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -59,34 +58,6 @@ async def listing(app: RoamApp) -> AsyncIterator[RunningApp]:
 def listed(app: RoamApp) -> list[str]:
     assert isinstance(app.screen, ConversationsScreen)
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
-
-
-async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: ConversationStore) -> None:
-    async with running(app, (120, 35)) as ui:
-        await ui.press_until("No conversations yet", "f4")
-        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
-        await talk(ui, "What of steam?", "Steam")
-        first = ui.state.id
-        await ui.press_until(lambda: ui.state.id != first, "ctrl+n")
-        await ui.wait_until("Try")
-        shown = ui.text
-        assert "❯ What of steam?" not in shown  # only the welcome names it, among the saved ones
-        assert "No open sections" in shown
-        assert ui.main.focused is ui.box
-        assert [summary.id for summary in store.list()] == [first]
-
-
-async def test_what_is_typed_before_a_first_question_goes_along_to_another_conversation(
-    app: RoamApp, store: ConversationStore
-) -> None:
-    async with running(app) as ui:
-        await ui.ask("What of steam?", "Hot.")
-        steam = ui.state.id
-        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
-        await ui.press(*"of rye")
-        await ui.conversation.open(steam)
-        await ui.wait_until(lambda: ui.exchanges and ui.box.text == "of rye")
-    assert [json.loads(path.read_bytes()) for path in store.drafts_folder.glob("*.json")] == [["of rye"]]
 
 
 async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(

@@ -16,7 +16,6 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.screens import find as find_module
 from roamtui.tui.screens.find import FindDialog, find_text
-from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import make_library
 from tests.tui.driving import RYE, TEXT, RunningApp, make_app, running
 from tests.tui.reader.sections import list_marked
@@ -87,31 +86,12 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
         await ui.press_until(lambda: ui.read_title == "Upper stone", "N")
 
 
-async def test_after_a_reload_one_searches_again() -> None:
-    async with running(make_searching_app(RYE), (160, 30)) as ui:
-        await find(ui, "rye", "escape", "/")
-        await ui.press_until(lambda: ui.read_title, "enter")
-        await ui.conversation.reload(make_library(RYE.replace("rye", "oat").replace("Rye", "Oat")))
-        await ui.press_until("The document has changed since the search · search again", "n")
-
-
 async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_a_key_away() -> None:
     async with running(make_searching_app(RYE), (160, 30)) as ui:
         await find(ui, "rye")
         await ui.press_until(lambda: ui.reader.has_focus, "enter")
         await ui.press_until(lambda: ui.box.has_focus, "escape", "escape")
         assert "next match" not in ui.text, "there, n is text"
-
-
-async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
-    async with running(make_searching_app(), (120, 35)) as ui:
-        await find(ui, "rye at noon")
-        await ui.press_until(lambda: ui.app.screen is ui.main, "escape")
-        ui.outline.go_to(ui.find_id("Starter"))
-        await ui.wait_until("Starter ⌕")
-        search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
-        await ui.ask("How many loaves fit?", search, "Ninety.")
-        assert "Starter ⌕" not in ui.text
 
 
 async def test_while_files_are_read_find_says_so_and_enter_waits_for_the_first_result(

@@ -1,11 +1,10 @@
 """The screen that opens documents: filtering, naming, completing, opening, failing and leaving."""
 
 import gc
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Event, Thread, current_thread
+from threading import Event
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup
-from roamtui.tui.screens.open_document import list_documents_below, list_path_completions
+from roamtui.tui.screens.open_document import list_path_completions
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import context_of, make_options
@@ -67,28 +66,6 @@ async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(ap
     offered = {typed: [offer.name for offer in list_path_completions(typed)] for typed in ("tool", "./tool")}
     assert offered["./tool"] == ["./tool.exe"], "a path may name any file"
     assert "tool.exe" not in offered["tool"]
-
-
-def test_few_folders_are_searched_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "deep.md").write_text("x")
-    monkeypatch.chdir(tmp_path)
-    assert [Path(name).name for name in list_documents_below()] == ["deep.md"]
-    monkeypatch.setattr("roamtui.tui.screens.open_document._FOLDER_ENTRIES_MAX", 2)
-    assert list_documents_below() == []
-
-
-async def test_the_program_ends_without_the_search_for_files(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:
-    looking: list[Thread] = []
-
-    def look() -> list[str]:
-        looking.append(current_thread())
-        return []
-
-    monkeypatch.setattr("roamtui.tui.screens.open_document.list_documents_below", look)
-    async with choosing(app) as ui:
-        await ui.wait_until(lambda: looking)
-    assert looking[0].daemon
 
 
 @pytest.mark.parametrize("words", ["one lett", "tters/on"])
@@ -178,25 +155,3 @@ def test_conversations_and_documents_that_are_still_there_are_offered(tmp_path: 
         (None, "https://site.example/llms.txt"),
     ]
     assert late[1].name == "(untitled)"
-
-
-async def test_a_damaged_conversation_is_offered_with_a_sentence_that_says_so(opener: Opener, tmp_path: Path) -> None:
-    script = tmp_path / "script.md"
-    script.write_text("# Script\n")
-    summaries = (
-        replace(_SUMMARY, id="c2", source="", title="", problem="It is damaged and cannot be read."),
-        replace(
-            _SUMMARY, id="c3", source=str(script), title="Torn?", problem="It is damaged: the rest cannot be read."
-        ),
-        replace(_SUMMARY, id="c4", source=str(script), title="Whole?"),
-    )
-    app = RoamApp(make_options(list_offers=lambda: make_offers(summaries), open_source=opener.open))
-    async with running(app, (120, 30)) as ui:
-        await ui.wait_until("Whole?")
-        shown = ui.text
-        assert re.search("Conversation c2 +It is damaged and cannot be read", shown)
-        assert re.search("Torn[?] +It is damaged: the rest", shown)
-        await ui.press_until("Cannot resume the conversation. It is damaged", "down", "enter")
-        assert opener.opened == []
-        await ui.press_until(lambda: bool(ui.app.documents), "down", "enter")
-    assert opener.opened == [(str(script), "c3")]

@@ -78,29 +78,6 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
         assert "2 not found" in ui.text, "a long head takes a second line"
 
 
-async def test_no_letter_that_is_typed_into_a_document_agrees_to_the_cost(
-    tables: Tables, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = asyncio.Event()
-    model = ScriptedModel([answer] * 20)
-    monkeypatch.setattr(model, "start", gate.wait)
-    tables.model = model
-    monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 600.0)
-    async with showing(tables) as ui:
-        await ui.press("r")
-        await ui.press_until(MainScreen, "enter")
-        await ui.wait_until(ui.main.started.is_set)
-        ui.box.focus()
-        await ui.press("m", "a")
-        gate.set()
-        await ui.press("y")
-        assert ui.box.text == "may"
-        await ui.wait_until(ConfirmDialog)
-        await ui.press("y")
-        assert isinstance(ui.app.screen, ConfirmDialog)
-        assert model.requests == []
-
-
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
     gate = asyncio.Event()
