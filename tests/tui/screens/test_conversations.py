@@ -50,7 +50,7 @@ async def open_list(ui: RunningApp) -> None:
 @asynccontextmanager
 async def listing(app: RoamApp) -> AsyncIterator[RunningApp]:
     async with running(app, (120, 35)) as ui:
-        await make_two(ui)
+        await talk(ui, "What of the starter?", "Starter")
         await open_list(ui)
         yield ui
 
