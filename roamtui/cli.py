@@ -59,8 +59,10 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # the last stop before a person would see a traceback
         if os.environ.get("ROAMTUI_DEBUG"):
             raise
-        kind = type(error).__name__
-        sys.stderr.write(f"roamtui: internal error ({kind}). Rerun with ROAMTUI_DEBUG=1 and report it.\n")
+        problem = f"internal error ({type(error).__name__}). Rerun with ROAMTUI_DEBUG=1 and report it."
+        if isinstance(error, MemoryError):
+            problem = "there is not enough memory. Close other programs, or name a smaller document."
+        sys.stderr.write(f"roamtui: {problem}\n")
         return 1
     finally:
         _detach_streams()

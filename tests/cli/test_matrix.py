@@ -58,6 +58,16 @@ def test_a_pipe_gets_text_without_control_sequences(run: RunCommand, garden: Pat
     assert "\x1b" not in result.out
 
 
+def test_without_memory_it_says_so(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_out_of_memory(_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(COMMANDS["outline"], "run", run_out_of_memory)
+    result = run("outline", garden)
+    assert (result.code, result.err.count("\n")) == (1, 1)
+    assert "not enough memory" in result.err
+
+
 @pytest.mark.parametrize("name", _WITH_JSON)
 def test_json_alone_goes_to_standard_output(run: RunCommand, garden: Path, name: str) -> None:
     result = run(*_write_line(name, garden), "--json")
