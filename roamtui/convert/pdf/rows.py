@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
@@ -39,6 +40,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
+_ALIKE_MAX = 0.1
+"""Maximum difference of gaps and of edges that are alike, in letter heights."""
 _FIGURE_ENDS = "0123456789)%"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
@@ -197,6 +200,22 @@ def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
     return [word for run in reversed(runs) for word in run]
 
 
+def _join_stretched(rows: Sequence[PageRow]) -> None:
+    """Make each line that is stretched to the edges of a whole line beside it a row of one cell too.
+
+    The gaps of a stretched line are alike, unlike those of a table, whose cells differ in width.
+    """
+    for ordered in (rows, rows[::-1]):
+        for beside, row in pairwise(ordered):
+            if len(row.cells) < 3 or len(beside.cells) > 1:
+                continue
+            gaps = [after.x0 - before.x1 for before, after in pairwise(row.cells)]
+            differences = (row.x0 - beside.x0, row.x1 - beside.x1, max(gaps) - min(gaps))
+            if max(map(abs, differences)) < _ALIKE_MAX * row.size:
+                row.cells = [Cell(row.text, row.x0, row.x1)]
+                row.size = beside.size  # a line of few tall letters is no title
+
+
 def read_rows(page: PdfPage) -> list[PageRow]:
     """Return the rows of a page in reading order."""
     words = page.read_words()
@@ -208,6 +227,7 @@ def read_rows(page: PdfPage) -> list[PageRow]:
         rows.append(
             _make_whole_row(_order_right_to_left(group)) if is_right_to_left(text) else make_row(group)
         )
+    _join_stretched(rows)
     if turned:
         rows.append(_make_whole_row(turned))
         rows[-1].size = median(min(word.x1 - word.x0, word.bottom - word.top) for word in turned)
