@@ -32,6 +32,8 @@ LABEL_INDENT_MAX = 40.0
 _PLAIN_ROWS_MAX = 4
 """Maximum number of consecutive rows without figures inside a table."""
 _HEADER_ROWS_MAX = 10
+_TITLE_RATIO_MIN = 1.4
+"""Letters that are larger than this, compared with the figures, are a title. Heads may be a third larger."""
 _PROSE_LENGTH_MIN = 110
 """A longer row is prose."""
 _SENTENCE_LENGTH_MIN = 60
@@ -97,7 +99,10 @@ def _is_year_row(row: PageRow) -> bool:
     return len(row.cells) > 1 and are_heads and are_years
 
 
-def _is_prose_row(row: PageRow) -> bool:
+def _is_outside(row: PageRow, size: float) -> bool:
+    """Return whether a row is prose or a title, which is larger than the letters of the table."""
+    if row.size > _TITLE_RATIO_MIN * size:
+        return True
     if len(row.cells) > _PROSE_CELLS_MAX:
         return False
     text = row.text
@@ -132,7 +137,7 @@ def _find_body_end(rows: Sequence[PageRow], start: int) -> int:
             last = index
         else:
             starts_table = has_amounts and _starts_header(row, rows[last])
-            if starts_table or _is_prose_row(row) or index - last > _PLAIN_ROWS_MAX:
+            if starts_table or _is_outside(row, rows[start].size) or index - last > _PLAIN_ROWS_MAX:
                 break
     return last + 1
 
@@ -162,7 +167,7 @@ def _detect_header(rows: Sequence[PageRow], body: range, previous_end: int) -> r
     start = end = body.start
     for index in range(start - 1, max(previous_end, start - _HEADER_ROWS_MAX) - 1, -1):
         row = rows[index]
-        if row.top > rows[index + 1].top or _is_prose_row(row):
+        if row.top > rows[index + 1].top or _is_outside(row, rows[body.start].size):
             break
         is_above_figures = row.cells[-1].x0 >= left and row.text[-1] not in ":."
         if is_above_figures or UNITS.fullmatch(row.text):

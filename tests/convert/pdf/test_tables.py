@@ -34,6 +34,15 @@ def test_two_rows_of_figures_are_a_table_and_one_is_not() -> None:
     assert _find((("10", _FIRST),), (("7", _FIRST),)) == []
 
 
+def test_a_title_in_larger_letters_is_no_part_of_a_narrow_table() -> None:
+    title = (("Catch", _LABEL),)
+    cells = (("Port", "Sum"), ("Kiel", "10"), ("Husum", "7"))
+    head, *body = (((label, _LABEL), (figure, _LABEL + 30)) for label, figure in cells)
+    rows = _rows(title, head, *body, title, *body)
+    rows[0].size = rows[4].size = 15
+    assert [(table.start, table.end) for table in detect_tables(rows)] == [(1, 4), (5, 7)]
+
+
 def test_heads_below_figures_start_the_next_table_and_wrapped_words_do_not() -> None:
     table = (_line("Sales", "10", "9"), _line("Costs", "7", "6"))
     assert _find(*table, (("Assets", _FIRST), ("Debt", _SECOND)), *table) == [(0, 2, 0), (2, 5, 1)]
