@@ -4,6 +4,7 @@ Formulas are not computed: the values that the spreadsheet program saved are rea
 """
 
 import io
+import re
 import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
 _XML_BYTES_MAX = 20_000_000
 """The tree of a larger part does not fit into the memory of the subprocess."""
+_LONG_TIME = re.compile(r"PT(\d+)H(\d\d)M(\d\d)(?:[.,]\d+)?S")
+"""How an OpenDocument file saves a time of more than a day."""
 _RAISED_START, _RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell of an OpenDocument file."""
 
@@ -130,7 +133,8 @@ def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
             marked = escape_inline(value).replace(_RAISED_START, "<sup>").replace(_RAISED_END, "</sup>")
             return MarkdownCell(marked)
         case str():
-            return value
+            long_time = _LONG_TIME.fullmatch(value)
+            return ":".join(long_time.groups()) if long_time else value
         case bool():
             return str(value).upper()
         case float():

@@ -151,6 +151,13 @@ def test_a_prefix_other_quotes_and_another_order_of_attributes_change_nothing() 
     assert convert_sheets(pack(parts), "a.xlsx") == convert_sheets(data, "a.xlsx")
 
 
+def test_a_time_of_more_than_a_day_is_hours_minutes_and_seconds() -> None:
+    cell = '<table:table-cell office:value-type="time" office:time-value="PT36H05M00S"/>'
+    row = f"<table:table-row>{cell}</table:table-row></table:table>"
+    data = replace_part(read_sample("budget.ods"), "content.xml", "</table:table>", row)
+    assert "36:05:00" in convert_sheets(data, "a.ods").text
+
+
 def test_a_far_cell_costs_no_more_than_a_near_one() -> None:
     far = '<row r="1048576"><c r="XFD1048576" t="str"><v>far</v></c></row>'
     assert _convert(_row(1, "Name", "Price") + _row(2, "Lamp", "30") + far) == (
