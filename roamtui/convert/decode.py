@@ -83,7 +83,7 @@ def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     text, replaced = _decode(data.removeprefix(mark), encoding)
     sample = text[:_SAMPLE_LENGTH]
     strange = len(_STRANGE.findall(sample))
-    if strange > _STRANGE_SHARE_MAX * len(sample):
+    if strange > _STRANGE_SHARE_MAX * len(sample) or text.startswith(r"{\rtf"):
         raise SourceError(f"{name} does not look like text. Unpack it, or convert it to text first.")
     if replaced:
         notes.append(

@@ -96,9 +96,14 @@ def test_embedded_pictures_are_neither_text_nor_tokens() -> None:
 
 @pytest.mark.parametrize(
     ("data", "is_text"),
-    [(bytes(range(256)) * 40, False), (b"\x01\x01\x01aaaaaa", False), (b"\x01\x01\x01aaaaaaa", True)],
+    [
+        (bytes(range(256)) * 40, False),
+        (b"\x01\x01\x01aaaaaa", False),
+        (b"\x01\x01\x01aaaaaaa", True),
+        (rb"{\rtf1 a}", False),
+    ],
 )
-def test_a_file_of_too_many_control_characters_is_not_text(data: bytes, *, is_text: bool) -> None:
+def test_a_file_of_control_characters_or_codes_of_an_office_program_is_not_text(data: bytes, *, is_text: bool) -> None:
     if is_text:
         assert decode_text(data, "a.md") == (data.decode(), ())
     else:
