@@ -14,6 +14,7 @@ from roamtui.agent.presentation import (
     find_passage_statement,
     format_proof,
     format_reading,
+    format_sources,
     format_unproven,
     format_words_lacked,
     get_lead,
@@ -32,14 +33,13 @@ from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, split_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
-from roamtui.plain import find_isolates, sanitise_text, shorten
+from roamtui.plain import find_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof
 from roamtui.quotes.wording import (
     SENTENCE_LABEL,
     describe_source,
     format_nearest,
     format_sentence,
-    format_source_line,
 )
 
 _WIDTH_MIN = 20
@@ -97,48 +97,41 @@ def write_answer(
     if sys.stdout.isatty():
         width, is_styled = get_terminal_form()
         answer = render_answer(match_proof(exchange, library), width=width, is_styled=is_styled)
-        listed = _list_sources(exchange, library, model_name, width)
+        listed = [*_list_sources(exchange, library, width), *_list_facts(exchange, model_name)]
         sources = [_render_line(line, width, is_styled=is_styled) for line in listed]
         write_laid_out("\n".join([answer, *sources]) + "\n")
     elif replies_with_passages(exchange):
         _write_passages(exchange, library)
     else:
         lines = [exchange.answer] if exchange.answer else []
-        lines += [""] if exchange.citations else []
-        for line in _list_sources(exchange, library, model_name):
-            words = line if isinstance(line, str) else f"{_INDENT}{format_sentence(line.text)}"
-            lines.append(sanitise_text(words))
+        lines += ["", *format_sources(exchange)] if exchange.citations else []
+        lines += _list_facts(exchange, model_name)
         write_sanitised("\n".join(lines) + "\n")
 
 
-def _list_sources(
-    exchange: Exchange, library: Library, model_name: str, width: int | None = None
-) -> list[str | Surroundings]:
-    """List the sources of an answer and what stands around their quotes, its proof and its model, as lines.
-
-    In a terminal, which has a `width`, sources are as wide as it. Otherwise `recheck` can read them again.
-    """
+def _list_sources(exchange: Exchange, library: Library, width: int) -> list[str | Surroundings]:
+    """List the sources of an answer as lines of a terminal, and what stands around their quotes."""
     has_verdicts = not replies_with_passages(exchange)
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
-        if width is None:
-            lines.append(format_source_line(citation, number))
-        else:
-            lines.append(_fit_source(citation, number, library, width, has_verdicts=has_verdicts))
+        lines.append(_fit_source(citation, number, library, width, has_verdicts=has_verdicts))
         if nearest := format_nearest(citation):
             lines.append(f"{_INDENT}{nearest}")
         if citation.surroundings is not None:
             lines.append(citation.surroundings)
-    lines += filter(None, [format_proof(exchange), format_unproven(exchange)])
-    if read := format_reading(exchange.model, exchange.reading):
-        lines.append(read)
+    return lines
+
+
+def _list_facts(exchange: Exchange, model_name: str) -> list[str]:
+    """List the proof of an answer, what was read for it, and its model and cost, as lines."""
+    read = format_reading(exchange.model, exchange.reading)
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = "" if has_verdicts else "; choose a model with --model"
+    ending = "; choose a model with --model" if replies_with_passages(exchange) else ""
     if tokens:
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
-    lines.append(f"({model_name}{ending})")
-    return lines
+    facts = [format_proof(exchange), format_unproven(exchange), read, f"({model_name}{ending})"]
+    return [*filter(None, facts)]
 
 
 def _fit_source(citation: Citation, number: int, library: Library, width: int, *, has_verdicts: bool) -> str:
