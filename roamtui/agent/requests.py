@@ -102,7 +102,7 @@ class RequestBuilder(Struct, kw_only=True):
         preparation = prepare_question(self.conversation.state, options)
         state = apply_events(self.conversation.state, *preparation)
         await self.conversation.apply((*preparation, *begin_question(state, asked, context)))
-        if self._list_whole_open(self.conversation.state):
+        if self._is_whole_open(self.conversation.state):
             self.run.tools = {}
 
     async def begin_brief(self, state: ConversationState, question: str, within: str | None) -> BriefContext:
@@ -135,7 +135,7 @@ class RequestBuilder(Struct, kw_only=True):
     ) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         budget = self.budget
-        if self._list_whole_open(state, opened):
+        if self._is_whole_open(state, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
             has_clear_hit = self._sends_hits and bool(opened)
@@ -153,10 +153,10 @@ class RequestBuilder(Struct, kw_only=True):
             instructions=self.options.instructions,
         )
 
-    def _list_whole_open(self, state: ConversationState, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """List the top sections of a short document if all are open or about to open."""
+    def _is_whole_open(self, state: ConversationState, opened: tuple[str, ...] = ()) -> bool:
+        """Return whether all top sections of a short document are open or about to open."""
         whole = list_whole_document(state.library, self.budget.hits_max) if self._sends_hits else ()
-        return whole if {*whole} <= {*state.open_sections, *opened} else ()
+        return bool(whole) and {*whole} <= {*state.open_sections, *opened}
 
     async def build(self, limit: int | None, *, allow_calls: bool) -> ModelRequest:
         """Build the next request. Make it shorter if its messages have more than `limit` tokens."""
