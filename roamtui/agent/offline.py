@@ -13,12 +13,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from roamtui.agent.first_request import list_history_texts, make_search_event
-from roamtui.agent.presentation import (
-    find_passage_statement,
-    format_words_lacked,
-    group_passages,
-    list_words_lacked,
-)
+from roamtui.agent.presentation import find_passage_statement, format_words_lacked, group_passages
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -88,7 +83,7 @@ async def read_offline(
     state = conversation.state
     cited = _cite_passages(passages, state.library)
     sections = group_passages(cited)
-    has_all_words = any(not list_words_lacked(questions[-1], each, state.library) for each in sections)
+    has_all_words = any(not format_words_lacked(questions[-1], each, state.library) for each in sections)
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"

@@ -92,15 +92,10 @@ def find_passage_statement(question: str, passages: Sequence[Citation], library:
     return find_statement(question, _list_texts(passages, library))
 
 
-def list_words_lacked(question: str, passages: Sequence[Citation], library: Library) -> tuple[str, ...]:
-    """List the words of a question that neither some passages of a section nor the titles above them have."""
-    return list_missing_words(question, [*passages[0].path, *_list_texts(passages, library)])
-
-
 def format_words_lacked(question: str, passages: Sequence[Citation], library: Library) -> str:
-    """Name the words that the passages of a section lack; empty if they have all."""
-    words = ", ".join(list_words_lacked(question, passages, library))
-    return f"missing: {shorten(words, _WORDS_LENGTH_MAX)}" if words else ""
+    """Name the words of a question that neither some passages of a section nor its titles have, if any."""
+    words = list_missing_words(question, [*passages[0].path, *_list_texts(passages, library)])
+    return f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
 
 
 def _list_texts(passages: Sequence[Citation], library: Library) -> list[str]:
