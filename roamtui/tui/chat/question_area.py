@@ -66,7 +66,7 @@ class QuestionBox(TextArea):
         """The history, oldest first, and then what is typed."""
         self._index = len(self._texts) - 1
         """Which of them the box shows. A change stays in its place."""
-        self._settled = set(self._texts)
+        self.settled = set(self._texts)
         """What is no draft, because it was asked, suggested or cleared."""
 
     @override
@@ -78,15 +78,15 @@ class QuestionBox(TextArea):
     def drafts(self) -> list[str]:
         """What was typed and not asked, oldest first, with the questions that wait."""
         texts = dict.fromkeys((*self._texts[: self._index], self.text, *self._texts[self._index + 1 :]))
-        return [text for text in texts if text.strip() and text not in self._settled]
+        return [text for text in texts if text.strip() and text not in self.settled]
 
     def replace_drafts(self, drafts: Sequence[str]) -> None:
         """Show the last of some drafts, with those before it in the history, in place of what is typed."""
         *earlier, last = drafts or ("",)
-        asked = [text for text in self._texts[:-1] if text in self._settled]
+        asked = [text for text in self._texts[:-1] if text in self.settled]
         self._texts = [*asked, *earlier, last]
         self._index = len(self._texts) - 1
-        self._settled.difference_update(drafts)
+        self.settled.difference_update(drafts)
         self.fill(last)
 
     def remember(self, question: str) -> None:
@@ -94,13 +94,8 @@ class QuestionBox(TextArea):
         is_last = self._index == len(self._texts) - 1
         if question not in self._texts[-2:-1]:
             self._texts.insert(-1, question)
-        self._settled.discard(question)
-        if is_last:
-            self._index = len(self._texts) - 1
-
-    def note_asked(self, question: str) -> None:
-        """Note that a question is part of a conversation, so that it is no draft."""
-        self._settled.add(question)
+            self._index += is_last
+        self.settled.discard(question)
 
     def return_question(self, question: str) -> None:
         """Show a sent question in its place in the history. What is typed is one step further down."""
@@ -115,7 +110,7 @@ class QuestionBox(TextArea):
         if self.text.strip() or self._index == len(self._texts) - 1:
             self._texts[self._index] = self.text
         else:
-            self._settled.add(self._texts[self._index])
+            self.settled.add(self._texts[self._index])
 
     def fill(self, text: str) -> None:
         """Replace the text, with the cursor at its end."""
@@ -271,11 +266,8 @@ class QuestionArea(Container):
         self._frame.border_subtitle = hint if found else ""
 
     @on(TextArea.Changed)
-    def _follow_typing(self) -> None:
-        self._frame.border_subtitle = ""
-        self._keep_draft_soon()
-
     def _keep_draft_soon(self) -> None:
+        self._frame.border_subtitle = ""
         if self._draft_timer is not None:
             self._draft_timer.stop()
         self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
@@ -354,7 +346,7 @@ class QuestionArea(Container):
     def note_asked(self) -> None:
         """Note that the question whose turn it is has become part of the conversation."""
         if self._begun is not None:
-            self.box.note_asked(self._begun.question)
+            self.box.settled.add(self._begun.question)
         self._begun = None
         self._is_unasked = False
         self._keep_draft_soon()
@@ -371,7 +363,7 @@ class QuestionArea(Container):
         self.release_draft(is_kept=not goes_along)
         for exchange in exchanges:
             self.box.remember(exchange.question)
-            self.box.note_asked(exchange.question)
+            self.box.settled.add(exchange.question)
         self.open_draft(typed)
         self._is_unasked = not exchanges
 
