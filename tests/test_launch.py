@@ -9,13 +9,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
-from roamtui.launch import AppServices, Launch
+from roamtui.launch import AppServices, Launch, make_demo
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
+from roamtui.models.recorded import RecordedModel
 from roamtui.output import report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
@@ -147,6 +149,18 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     assert Launch(bootstrap=Bootstrap(), sources=("-",)).has_screen is is_output
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
     assert Launch(bootstrap=Bootstrap()).has_screen
+
+
+def test_the_demo_plays_in_lines_on_a_dumb_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Stream(is_terminal=True))
+    model = RecordedModel(seconds_per_word=0)
+    launch = replace(make_demo(Bootstrap()), model=model, is_plain=True)
+    assert launch.run() == 0
+    out = capsys.readouterr().out
+    assert f"Ask: {model.question}\n" in out
+    assert "5 quotes: 4 where cited" in out
 
 
 def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.MonkeyPatch) -> None:
