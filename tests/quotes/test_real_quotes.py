@@ -13,7 +13,7 @@ _FILES = list_documents("books/us-constitution.md", "financebench/pdfs/AMCOR_202
 _CONTRACTS = tuple(list_documents("sets/cuad-contracts/docs/*.md")[:5])
 _SOURCES: list[Source] = [*((name,) for name in _FILES), *([_CONTRACTS] if _CONTRACTS else [])]
 _SETS = ("cuad-contracts", "dstc10-followups", "dstc11-followups", "vespa-docs")
-_QUOTES = 50
+_QUOTES = 35
 _LENGTH = 30_000
 """Characters of a text, about as many as one delivery has."""
 
