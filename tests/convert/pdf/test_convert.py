@@ -139,3 +139,10 @@ def test_a_page_that_unpacks_to_too_much_is_left_out() -> None:
     with pytest.raises(SourceError, match="contains no text"):
         convert_pdf(bomb, "a.pdf")
     assert len(bomb) < 200_000
+
+
+def test_a_title_is_what_a_person_would_call_the_file() -> None:
+    pages = [lay_out("# All about boats", "", "They float."), lay_out("* Sails", "Boats have both.")]
+    for metadata in ("0000764478-23-000041", "boats_10k_v2", "untitled 3"):
+        data = make_pdf(pages, title=metadata, bookmarks=[(1, "Sails", 1), (1, "Masts", 1)])
+        assert convert_pdf(data, "a.pdf").title == "All about boats"
