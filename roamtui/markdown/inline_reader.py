@@ -66,6 +66,19 @@ def _read_tag(text: str) -> _Tag | None:
     return _Tag(name, bool(match["end"]), is_block, is_bare, attributes)
 
 
+def _show_unclosed(tokens: Sequence[Token]) -> None:
+    """Make a word of each tag such as `<script>` that nothing closes. It would hide the rest of the text."""
+    closed = set[str]()
+    for token in reversed(tokens):
+        tag = _read_tag(token.content) if token.type == "html_inline" else None
+        if tag is None or tag.name not in HIDDEN_TAGS:
+            continue
+        if tag.is_end:
+            closed.add(tag.name)
+        elif tag.name not in closed:
+            token.type = "text"
+
+
 _CELLS = ("td", "th")
 _TABLE_TAGS = ("table", "tr", *_CELLS)
 _LEADS = {"li": "• ", "summary": "▾ "}
@@ -122,6 +135,7 @@ class InlineReader(Struct, kw_only=True):
         self.source.source_map = source_map
         tokens = parse_inline(content, self.parser, self.env)
         locate_tokens(tokens, content, source_map)
+        _show_unclosed(tokens)
         for token in tokens:
             self._add_token(token)
         self._open_elements = []
