@@ -21,6 +21,8 @@ _LINE = re.compile(r"( *)((?:[-*+]|\d{1,9}[.)]) +)?(.*)")
 _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
 )
+_COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?")
+"""The first line of a comment, which goes on in the indented lines below it."""
 _LIST_TABLE = re.compile(r"\.\. list-table::\s*(.*)")
 _HEADER_ROWS = re.compile(r"^:header-rows:\s*[1-9]", re.MULTILINE)
 _CAPTION = re.compile(r"[^:\s]")
@@ -67,13 +69,15 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one
             continue
         indent, mark, words = _LINE.findall(lines[position])[0]
         position += 1
+        if _COMMENT.fullmatch(words):
+            if words != ".." or any(lines[position : position + 1]):
+                position = _find_block_end(lines, position, len(indent) + len(mark))
+            continue
         start = end = position
         listed = _LIST_TABLE.fullmatch(words)
         directive = _CODE_DIRECTIVE.fullmatch(words)
         is_code = directive or (words.endswith("::") and not words.startswith(".. "))
-        block_end = start
-        if is_code or listed:
-            block_end = _find_block_end(lines, start, len(indent) + len(mark))
+        block_end = _find_block_end(lines, start, len(indent) + len(mark)) if is_code or listed else start
         if listed and (table := _write_list_table(listed[1], lines[start:block_end])):
             out += ["", *table, ""]
             position = block_end
@@ -86,9 +90,7 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one
         elif is_code:
             end = block_end
             if end > start:
-                words = words.rstrip(": ") + (":" if len(words) > 2 else "")
-                if directive:
-                    words = ""
+                words = "" if directive else words.rstrip(": ") + (":" if len(words) > 2 else "")
         if words or end == start:  # Markdown reads an indent of more than three spaces as code
             start_of_line = indent[:3] + (f"{mark.strip()} " if mark else "")
             out.append(start_of_line + escape_line_starts(_write_inline(words)))
