@@ -32,8 +32,8 @@ FLAGS = {
     "limit": "retrieval.limit",
 }
 """The arguments of the command line that override a setting, with its key in `config.toml`."""
-_NUMBER_MAX = 1e9
-"""A limit that refuses infinity."""
+_NUMBER_MAX = 1_000_000_000
+"""A limit that refuses infinity, and numbers that overflow."""
 
 
 class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,8 +68,8 @@ class OcrSettings(_Table, frozen=True):
 class ModelSettings(_Table, frozen=True):
     """What may be set for all provider models, or in `[models."NAME"]` for one."""
 
-    window_tokens: Annotated[int, Meta(ge=1_000)] | None = None
-    output_tokens: Annotated[int, Meta(ge=1)] | None = None
+    window_tokens: Annotated[int, Meta(ge=1_000, le=_NUMBER_MAX)] | None = None
+    output_tokens: Annotated[int, Meta(ge=1, le=_NUMBER_MAX)] | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     first_token_seconds: Annotated[float, Meta(ge=1, le=86_400)] | None = None
     small_model: bool | None = None
