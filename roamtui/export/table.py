@@ -13,7 +13,7 @@ from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
-from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence
+from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence, join_quote_lines
 from roamtui.table.cells import Cell
 from roamtui.table.store import Row, Table
 
@@ -48,13 +48,14 @@ def render_json_table(table: Table, _path: Path) -> str:
 def render_csv(table: Table, path: Path) -> str:
     """Render a table, eight columns a question. An apostrophe keeps a spreadsheet from running a text.
 
-    Documents are named by their paths relative to `path`, where the file will be.
+    A quote of code keeps its lines, because it would not be found on one line. Documents are named by their
+    paths relative to `path`, where the file will be.
     """
     quote_parts = (QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN)
     parts = ("", ": state", *quote_parts, ": place", ": note", ": answered by")
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
-        fields = [_locate(row, path)]
+        fields = [sanitise_text(_locate(row, path))]  # a path keeps all its spaces
         for cell in table.list_cells(row):
             if cell is None:
                 fields += [""] * len(parts)
@@ -64,17 +65,17 @@ def render_csv(table: Table, path: Path) -> str:
             sentence = ""
             place = ""
             if cell.proof is not None:
-                quote = cell.proof.quote or ""
+                quote = join_quote_lines(cell.proof.quote or "")
                 quote_state = PASSAGE_LABEL if cell.is_passage else cell.proof.label
                 sentence = cell.proof.sentence
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
-            proof = quote, quote_state, sentence, place
-            fields += [cell.value, cell.state.value, *proof, cell.note, format_facts(cell)]
+            fields += map(sanitise_line, (cell.value, cell.state.value))
+            fields.append(sanitise_text(quote))
+            fields += map(sanitise_line, (quote_state, sentence, place, cell.note, format_facts(cell)))
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
-        safe = [sanitise_text(fields[0]), *map(sanitise_line, fields[1:])]  # a path keeps all its spaces
-        csv.writer(output).writerow(f"'{text}" if _may_run(text) else text for text in safe)
+        csv.writer(output).writerow(f"'{text}" if _may_run(text) else text for text in fields)
     return output.getvalue()
 
 

@@ -151,5 +151,10 @@ def simplify_quote(quote: str) -> str:
 
 def format_quote(quote: str) -> str:
     """Write a quote on one line, with the escapes of JSON, so that `read_claims` reads it again."""
+    return format_json(join_quote_lines(quote))
+
+
+def join_quote_lines(quote: str) -> str:
+    """Write a quote in a form that may stand on one line and is found in the document again."""
     words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
-    return format_json(words.strip())
+    return words.strip()

@@ -9,6 +9,7 @@ import pytest
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.export.table import render_csv, render_markdown_table
 from roamtui.quotes.claims import read_claims
+from roamtui.quotes.find import find_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
@@ -67,6 +68,12 @@ def test_one_document_is_written_as_answers_that_can_be_rechecked(tmp_path: Path
     )
     (claim,) = read_claims(text, "faq.md")
     assert claim.quote == "The period is 60 days. It begins on the first."
+
+
+def test_a_quote_of_code_in_a_csv_file_is_found_again(tmp_path: Path) -> None:
+    document = "The rate:\n\n```python\n# per day\nrate = 5\n```\n\nIt is due.\n"
+    rows = [*csv.reader(io.StringIO(render_csv(make_table(tmp_path, "5", quote=document), tmp_path / "t.csv")))]
+    assert find_quote(rows[1][rows[0].index("Notice: quote")], document) is not None
 
 
 def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path) -> None:
