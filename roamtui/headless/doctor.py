@@ -9,6 +9,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from roamtui import __version__
 from roamtui.convert.converted import has_tesseract
 from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
@@ -23,7 +24,7 @@ from roamtui.plain import format_count, sanitise_line
 from roamtui.program import locate_programs
 from roamtui.search.base import RetrievalOptions, SearchMode
 
-_PACKAGES = ("roamtui", "textual", "litellm")
+_PACKAGES = ("textual", "litellm")
 
 
 def run_doctor(
@@ -41,7 +42,7 @@ def run_doctor(
     and `ignored` which themes and keys the app cannot use. Nothing is created. Only the named model is asked,
     for one token.
     """
-    versions = {package: _find_version(package) for package in _PACKAGES}
+    versions = {"roamtui": __version__} | {package: _find_version(package) for package in _PACKAGES}
     versions |= {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version}
     readers = {each.name: not each.package or bool(_find_version(each.package)) for each in FORMATS}
     readers |= {"scans": has_tesseract()}
