@@ -66,7 +66,7 @@ class WelcomeView(ContentView):
         for index, question in enumerate(self._examples):
             row = self.attach(Content(sanitise_line(question)), index)
             lines += wrap(row, width, lead=_LIST_MARKER, follow="  ")
-        role = "receives your questions and the sections it opens."
+        role = "receives your questions, the outline and the text it reads."
         if self._model == OFFLINE:
             role = "no key, no network; quotes passages but does not reason."
         how = f"{self._keys.first_keys['global.choose_model']} changes it."

@@ -185,7 +185,7 @@ class ModelPicker(PickerDialog):
     async def _use(self, offer: ModelOffer) -> None:
         """Use a model that replies, if the person agrees."""
         if offer.provider:
-            sent = f"Your questions and opened sections will be sent to {offer.provider}."
+            sent = f"Your questions, the outline and the text it reads will be sent to {offer.provider}."
             dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
             if not await self.app.push_screen_wait(dialog):
                 return
