@@ -24,6 +24,7 @@ from roamtui.conversation.events import (
     ConversationEvent,
     DocumentReloaded,
 )
+from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
@@ -42,6 +43,7 @@ from roamtui.tui.messages import (
     DocumentRequested,
     ExampleTarget,
     LinkTarget,
+    ModelReleased,
     SectionTarget,
     StatusMessage,
     TargetActivated,
@@ -152,6 +154,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         wanted_id = request.conversation_id or ""
         if Path(wanted_id).stem not in ("", self.conversation.state.id) and not self.warn_if_busy():
             await self.conversation.open(wanted_id)
+            if not wanted_id.endswith(LOG_SUFFIX):  # the log of a table's cell chooses no model
+                self._resume_model()
         if request.place is not None:
             self.panes.show_place(request.place)
         if request.note:
@@ -362,14 +366,26 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(problem, severity="warning", markup=False)
         elif not self.warn_if_busy():
             screen = ConversationsScreen(self.conversation, store, self.keys)
+            before = self.conversation.switch_count
             if request := await self.app.push_screen_wait(screen):
                 self.app.post_message(request)
+            elif self.conversation.switch_count != before:
+                self._resume_model()
 
     @work(group="commands", exit_on_error=False)
     async def action_new_conversation(self) -> None:
         self.questions.take_back()
         if not self.warn_if_busy():
             await self.conversation.start_new()
+
+    def _resume_model(self) -> None:
+        """Answer with the model and the server of the conversation that the person has resumed."""
+        state = self.conversation.state
+        if state.model not in ("", RECORDED, self.agent.model.name):
+            model = self.app_context.options.services.make_model(state.model, state.server or None)
+            self.post_message(ModelReleased(self.agent.model))
+            self.agent.use_model(model)
+            self._show_model()
 
     def _show_model(self) -> None:
         """Say everywhere which model answers, and start it."""

@@ -142,7 +142,8 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             if worker.is_cancelled:
                 raise OpeningCancelledError
 
-        work = partial(self._services.open_source, source, conversation_id, model, report)
+        kept = model if conversation_id is None else None  # a conversation that is resumed has its own
+        work = partial(self._services.open_source, source, conversation_id, kept, report)
         opened = await open_in_thread(work, AppContext.close)
         self.finish(opened)
 

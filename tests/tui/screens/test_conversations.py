@@ -60,6 +60,27 @@ def listed(app: RoamApp) -> list[str]:
     return [row.line.plain.split("\n")[0] for row in app.screen.list_rows(app.screen.typed)]
 
 
+async def test_a_conversation_is_resumed_with_its_own_model(store: ConversationStore) -> None:
+    made: list[tuple[str, str | None]] = []
+
+    def make_model(name: str, api_base: str | None) -> ScriptedModel:
+        made.append((name, api_base))
+        return ScriptedModel([], name=name)
+
+    context = make_context(store=store)
+    app = app_over(replace(context, options=make_options(make_model=make_model)))
+    async with running(app, (120, 35)) as ui:
+        await make_two(ui)
+        first = context.agent.model.name
+        context.agent.use_model(ScriptedModel(["Other."], name="openai/other"))
+        await ui.press_until(lambda: not ui.exchanges, "ctrl+n")
+        await ui.ask("And now?")
+        await open_list(ui)
+        await ui.press_until(lambda: len(ui.exchanges) == 1 and "starter" in ui.exchanges[0].question, "j", "enter")
+        await ui.wait_until(lambda: context.agent.model.name == first)
+        assert made == [(first, None)]
+
+
 async def test_each_conversation_keeps_its_draft_and_its_earlier_answers(
     app: RoamApp, store: ConversationStore
 ) -> None:
