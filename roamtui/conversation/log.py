@@ -287,7 +287,7 @@ class ConversationStore:
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
-                if path.suffix != LOG_SUFFIX or not path.is_file():
+                if path != self._get_path(path.stem) or not path.is_file():
                     continue
                 with suppress(FileNotFoundError):
                     status = path.stat()

@@ -81,6 +81,15 @@ def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: 
         assert "No saved conversation has a quote to check." in result.err
 
 
+def test_a_file_whose_name_is_no_id_is_no_conversation(run: RunCommand, garden: Path) -> None:
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    path = conversations_path() / f"{conversation}.jsonl"
+    path.with_name("a\x1b[31m.jsonl").write_bytes(path.read_bytes())
+    listed = run("conversations", "--all").out
+    assert listed.startswith(conversation)
+    assert listed.count("\n") == 1
+
+
 def test_a_conversation_whose_last_change_was_cut_off_is_not_passed_off_as_whole(run: RunCommand, garden: Path) -> None:
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
     path = conversations_path() / f"{conversation}.jsonl"
