@@ -8,7 +8,8 @@ whether a passage answers, so each section says which words of the question its 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -37,7 +38,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, split_titles
 from roamtui.quotes.verdicts import make_citation
-from roamtui.retrieval.answers import FoundPassage, choose_passages
+from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
 from roamtui.search.base import Hit
@@ -48,6 +49,8 @@ from roamtui.text import split_pages
 _ROOM_TOKENS = 30_000
 """Maximum number of tokens of sections to open, which no model reads."""
 _HITS_MAX = 10
+_PLACES_MAX = 3
+"""Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = f"{UNMATCHED} These are the nearest."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
@@ -66,6 +69,7 @@ async def read_offline(
     completed = complete_follow_up(questions)
     question = questions[-1] if asks_itself(questions[-1]) else completed
     error = "" if searcher is not None else _NO_SEARCH
+    hits: Sequence[Hit] = ()
     passages: Sequence[FoundPassage] = ()
     state = conversation.state
     if searcher is not None:
@@ -88,7 +92,7 @@ async def read_offline(
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif not has_all_words:
-        lead = await asyncio.to_thread(_write_lead, state, has_passages=bool(cited))
+        lead = await asyncio.to_thread(_write_lead, state, hits, has_passages=bool(cited))
     answer, citations = _write_passages(questions[-1], cited, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(cited) and not has_all_words
@@ -135,8 +139,12 @@ async def _open_sections(
     await conversation.apply((StepRecorded(step=step),))
 
 
-def _write_lead(state: ConversationState, *, has_passages: bool) -> str:
-    """Say that no passage has all words, or that nothing was found, and which names stand nowhere."""
+def _write_lead(state: ConversationState, hits: Iterable[Hit], *, has_passages: bool) -> str:
+    """Say that no passage has all words, or that nothing was found, and which names stand nowhere.
+
+    If nothing was found, name the sections that have a word of the question all the same: code cannot know
+    that none of them answers it.
+    """
     library = state.library
     exchange = state.exchanges[-1]
     missing = state_missing(list_missing(exchange.question, library))
@@ -144,7 +152,18 @@ def _write_lead(state: ConversationState, *, has_passages: bool) -> str:
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
         return f"{_NEAREST} {absence}".rstrip()
     coverage = measure_coverage(library, exchange.within)
-    return f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
+    lead = f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
+    places = "; ".join(_list_places_of_words(exchange.question, hits, library))
+    return f"{lead} Some of its words were found: {places}." if places else lead
+
+
+def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) -> Iterator[str]:
+    """Yield which words of a question the own text of each of the best hits has, if any."""
+    for hit in islice(hits, _PLACES_MAX):
+        text = library.clean_text(library.node(hit.section_id).own_content_span)
+        if words := list_found_words(question, text):
+            document, titles = split_titles(library, hit.section_id)
+            yield f"{', '.join(words)} in {PATH_STEP.join(filter(None, [document, *titles[-2:]]))}"
 
 
 def _find_passages(

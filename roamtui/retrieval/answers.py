@@ -20,6 +20,7 @@ from roamtui.markdown.passages import find_passage
 from roamtui.markdown.units import Unit, find_units, read_visible_line
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
+from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
     Statement,
     find_question_words,
@@ -72,10 +73,22 @@ def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts))
-    missing = TermMatcher((term for term in matcher.terms if term not in found), matcher.language)
-    spans = merge_bounds((start, end) for start, end, _ in missing.locate(question))
+    missing = [term for term in matcher.terms if term not in found]
+    return _spell(question, missing, matcher.language) or tuple(missing)
+
+
+def list_found_words(question: str, text: str) -> tuple[str, ...]:
+    """List the words of a question, as it writes them, that a text has, with any ending."""
+    matcher = TermMatcher.for_question(question)
+    found = matcher.find_terms(text)
+    return _spell(question, [term for term in matcher.terms if term in found], matcher.language)
+
+
+def _spell(question: str, terms: Sequence[str], language: Language) -> tuple[str, ...]:
+    """Return some terms of a question as it writes them."""
+    spans = merge_bounds((start, end) for start, end, _ in TermMatcher(terms, language).locate(question))
     words = (" ".join(question[start:end].split()) for start, end in spans)
-    return tuple(dict.fromkeys(words)) or missing.terms
+    return tuple(dict.fromkeys(words))
 
 
 def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Sequence[FoundPassage]:

@@ -221,6 +221,13 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
         assert exchange.reading.unread == ()
 
 
+async def test_not_found_names_the_sections_that_have_some_of_the_words() -> None:
+    fees = "# Fees\n\n## Late fees\n\n| Class | Grace | Cap |\n|---|---|---|\n| A | 24 hours | £10 |\n"
+    answer = await make_talk(fees).ask("How long is the grace period that somebody may lend?")
+    assert answer.stopped is StopReason.NOT_FOUND
+    assert answer.answer.endswith("in the document. Some of its words were found: grace in Fees › Late fees.")
+
+
 _LONG = "The parties keep their papers in order and speak with each other once a month. " * 60
 _CONTRACT = read_case("franchise_agreement.md").replace("{long}", _LONG)
 
