@@ -78,7 +78,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     is_offline: bool = False
     """Whether to use cached pages only."""
     allowed_origins: tuple[str, ...] = ()
-    """Sites to fetch from without asking, besides the site of the source and the sites in the settings."""
+    """Sites to fetch from without asking, in addition to the source's site and the sites in the settings."""
     reads_scans: bool = False
     """Whether tesseract reads scanned pages of PDFs."""
     on_warning: Callable[[str], None] = warn

@@ -136,7 +136,7 @@ def _render_completion(shell: str) -> str:
     subparsers = root.add_subparsers(metavar="COMMAND")
     for command in _LISTED:
         command.add_arguments(subparsers.add_parser(command.name, help=command.help))
-    # Without a match, bash completes files; fish and zsh offer them beside the commands.
+    # Without a match, bash completes files. fish and zsh offer files and commands together.
     script = str(shtab.complete(root, shell)).replace(
         "complete -o bashdefault", "complete -o bashdefault -o default"
     )

@@ -16,7 +16,7 @@ a mark belongs to the sentence that ends there."""
 LINE_END = "\u2028"
 """A forced line end in visible text. In a source, it is written as two spaces before the end of the line."""
 CLOSERS = r"[\"'”’»)\]」』*_]*+"
-"""Pattern of the marks that may stand between the end of a sentence and the space after it."""
+"""Pattern of the marks that may be between the end of a sentence and the space after it."""
 _NOTE = r"\[\^?[^\[\]\s]{1,12}\]|<sup>[^<>]*</sup>|\^?\d{1,2}(?![^\s\"'”’»)\]])|[¹²³⁰⁴-⁹]+"
 """The mark of a note after a full stop."""
 _WIDE_STOPS = "。！？｡।॥؟۔։።။។"
@@ -43,7 +43,7 @@ _CONTINUATION = re.compile(r"[\s>*_\"'“‘«„]*(?!\w{1,4}[.)])(?=[^\W\d_])")
 """The start of a line that continues a sentence, if it is in lower case. The next item of a list does not."""
 _OPENING = re.compile(r"[\s>*_\"'“‘«„‹「『(\[]*")
 _LOOK = 40
-"""Number of characters beside a paragraph's end that tell whether its sentence goes on."""
+"""Number of characters around a paragraph's end that tell whether its sentence goes on."""
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """

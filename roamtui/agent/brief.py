@@ -35,7 +35,7 @@ from roamtui.search.terms import TermMatcher
 from roamtui.text import Span, estimate_tokens
 
 _FRAME_TOKENS = 60
-"""Tokens of what stands around the text and the question."""
+"""Tokens of the words around the text and the question."""
 
 
 class BriefContext(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class BriefContext(Struct, frozen=True, kw_only=True):
     """With the question before it, if it is a follow-up."""
     text: str = ""
     spans: tuple[Span, ...] = ()
-    """Where the text stands in the library."""
+    """Where the text is in the library."""
     hits: tuple[Hit, ...] = ()
     """Hits of the search, best first; none if the text is all that the question is about."""
     read_ids: frozenset[str] = frozenset()

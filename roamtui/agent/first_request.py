@@ -167,7 +167,7 @@ def _choose_context(
 
 
 def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: bool = False) -> str:
-    """Render the outline that stands at the start of a conversation.
+    """Render the outline at the start of a conversation.
 
     Args:
         library: What the conversation is about.

@@ -143,7 +143,7 @@ class Agent:
         return options
 
     async def _answer(self, question: str, options: AskOptions) -> None:
-        """Begin a question and end it, whatever happens."""
+        """Begin a question, and end it even if it fails or is cancelled."""
         from roamtui.quotes.current_text import add_nearest  # noqa: PLC0415 - the first screen does not need it
 
         conversation = self.conversation

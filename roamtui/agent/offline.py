@@ -140,10 +140,10 @@ async def _open_sections(
 
 
 def _write_lead(state: ConversationState, hits: Iterable[Hit], *, has_passages: bool) -> str:
-    """Say that no passage has all words, or that nothing was found, and which names stand nowhere.
+    """Say that no passage has all words, or that nothing was found, and which names the document lacks.
 
-    If nothing was found, name the sections that have a word of the question all the same: code cannot know
-    that none of them answers it.
+    If nothing was found, name the sections that have a word of the question, because code cannot know that
+    none of them answers it.
     """
     library = state.library
     exchange = state.exchanges[-1]

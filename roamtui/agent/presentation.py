@@ -37,7 +37,7 @@ _STOP_TEXTS = {
 _UNNAMED_LENGTH_MAX = 80
 """Number of characters by which a person knows a quote again."""
 _UNREAD_NAMED_MAX = 3
-"""Maximum number of sections without text that are named beside an answer."""
+"""Maximum number of sections without text that are named with an answer."""
 _QUERY_LENGTH_MAX = 60
 
 

@@ -30,7 +30,7 @@ _OPEN_SHARE = 0.4
 _HISTORY_SHARE = 0.2
 """Earlier questions and answers that a rebuild of the transcript keeps."""
 _PAGE_SHARE = 1 / 6
-"""One page of a section, so that a request holds several beside all else."""
+"""One page of a section. A request can hold several pages and all its other parts."""
 
 
 class KeepOpenMode(StrEnum):

@@ -23,7 +23,7 @@ class QuoteState(StrEnum):
     NOT_FOUND = "not_found"
     NO_QUOTE = "no_quote"
     SUPPORTED = "supported"
-    """No quote of the model: a sentence of the text that was found for one of the answer."""
+    """Not a quote of the model, but a sentence of the text that was found for a sentence of the answer."""
 
     @property
     def label(self) -> str:
@@ -47,7 +47,7 @@ _QUOTE_LABELS = {
     QuoteState.SUPPORTED: ("found by roamtui", ""),
 }
 CHANGED_LABEL = "changed since the answer"
-"""Stands in place of the label of a quote that was found, and that the document no longer has."""
+"""Replaces the label of a quote that was found, and that the document no longer has."""
 
 
 class Citation(Struct, frozen=True, kw_only=True):
@@ -69,9 +69,9 @@ class Citation(Struct, frozen=True, kw_only=True):
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
     surroundings: Surroundings | None = None
-    """What stands around the quote, or None if that adds nothing."""
+    """The text around the quote, or None if it adds nothing."""
     sentence_then: str | None = None
-    """What stood around it when the model answered, or None if the document still says that."""
+    """The text around it when the model answered, or None if the document still says the same."""
     start: int = 0
     end: int = 0
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""

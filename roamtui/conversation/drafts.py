@@ -1,4 +1,4 @@
-"""`DraftFile`: what a person has typed and not sent, on disk, so that it outlives the program."""
+"""`DraftFile`: keeps what a person has typed and not sent on disk, so that it outlives the program."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ _SUFFIX = ".json"
 
 
 class DraftFile:
-    """The draft of one conversation or note: a list of texts, in a small file beside the logs.
+    """The draft of one conversation or note: a list of texts, in a small file next to the logs.
 
     The program that has written or found it holds its lock, so that two windows on one document never
     share one. Any method may raise `OSError`.

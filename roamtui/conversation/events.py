@@ -341,7 +341,7 @@ class StepStarted(Struct, frozen=True, kw_only=True):
 
 
 class UsageRecorded(Struct, frozen=True, kw_only=True):
-    """Requests ended, whatever became of them: of the model that answers, of a reranker or an embedder."""
+    """Requests ended, successful or not: to the model that answers, to a reranker or to an embedder."""
 
     usage: Usage
     ends_step: bool = False
@@ -508,7 +508,7 @@ RecordedEvent = (
     | DocumentReloaded
     | AnswerChosen
 )
-"""Events that give the state, in their order, and that the log keeps: whatever is read later is in one."""
+"""Events that the log keeps. In their order, they give the state, so they hold all that is read later."""
 ShownEvent = (
     AnswerStreamed | LoadingStarted | QuestionDropped | QuestionReceived | ThinkingStreamed | WarningRaised
 )

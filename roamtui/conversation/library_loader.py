@@ -53,8 +53,7 @@ async def load_nodes(
 ) -> tuple[dict[str, Document], frozenset[str]]:
     """Load files and links in a thread. Ask `approve` about the URLs of new origins.
 
-    Return the documents by node id, some of which say why they could not be loaded, and all approved
-    origins.
+    Return the documents by node id, and all approved origins. A document that could not be loaded says why.
     """
     library = state.library
     approved = state.approved_origins

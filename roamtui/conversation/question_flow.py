@@ -43,7 +43,7 @@ _CLOSING_START_SHARE = 0.6
 _CLOSING_TARGET_SHARE = 0.35
 """Share of the budget that stays open after closing."""
 _QUESTION_TOKENS = 100
-"""What stands around a question: names of sections, and words that introduce texts."""
+"""Tokens of the words around a question: names of sections, and introductions of texts."""
 _QUOTED_TOKENS_MAX = 1_000
 """Maximum tokens of a section that is opened only because an answer quotes it."""
 

@@ -31,7 +31,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     pages: str = ""
     """How much of a site or folder is loaded, such as "2 of 5 pages"; empty if all of it is."""
     queries: tuple[str, ...] = ()
-    """What it searched for, beside the question."""
+    """What it searched for, in addition to the question."""
     unread: tuple[SearchHit, ...] = ()
     """Sections that search found and the model did not read, best first."""
 

@@ -47,7 +47,7 @@ _OUTSIDE_XPATH = (
 )
 """What is in a table but in none of its cells. Browsers show it above the table."""
 _ROWS_XPATHS = ("thead/*", "tr | tbody/*", "tfoot/*")
-"""The rows of a table. Browsers show the head first and the foot last, wherever they stand."""
+"""The rows of a table. Browsers show the head first and the foot last, in any order of the source."""
 _COLUMNS_MAX = 50
 """Maximum number of columns of a table that `colspan` and `rowspan` may fill."""
 _SPANNED_ROOM = 2_000

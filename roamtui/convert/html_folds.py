@@ -76,7 +76,7 @@ def label_panels(root: Any) -> None:
 
 
 def _find_panels(tab_list: Any, tabs: Sequence[Any], by_id: dict[str, Any]) -> list[Any]:
-    """Return the panels of tabs: those that the tabs name, or else all panels beside the list."""
+    """Return the panels of tabs: those that the tabs name, or else all panels next to the list."""
     named = [by_id.get(tab.get("aria-controls") or tab.get("href", "").removeprefix("#")) for tab in tabs]
     if all(panel is not None for panel in named):
         return named

@@ -63,7 +63,7 @@ def raise_titles(root: Any) -> None:
 def _iter_lines(parent: Any) -> Iterator[_Line]:
     for child in parent:
         rows = [row for row in child.findall(".//tr") if join_text(row)] if child.tag == "table" else []
-        # a title may stand in a short table
+        # a title may be in a short table
         is_row = len(rows) == 1 and len(join_text(child)) <= _LENGTH_MAX
         if len(rows) > 1 or child.tag in _WITHOUT_TITLES:
             yield child, join_text(child), False

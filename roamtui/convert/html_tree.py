@@ -66,7 +66,7 @@ _ROW_PARENTS = frozenset({"table", "thead", "tbody", "tfoot"})
 _SIGNED = tuple(
     name for name, mark in MARKS_BY_NAME.items() if not mark.isalnum() and name not in ("dt", "q")
 )
-"""Elements whose words stand between signs of Markdown."""
+"""Elements that Markdown writes as signs around their words."""
 _END_OF_PAGE = re.compile(r"</(?:html|body)\s*>", re.IGNORECASE)
 """Browsers show what follows it, but libxml2 leaves it out."""
 _CONTROL = re.compile(
@@ -187,7 +187,7 @@ def _replace_content(element: Any, text: str) -> None:
 
 
 def _is_formula_source(element: Any) -> bool:
-    """Return whether an element holds the TeX of a formula that MathJax has not drawn beside it."""
+    """Return whether an element holds the TeX of a formula that MathJax has not drawn next to it."""
     if element.tag != "script" or not element.get("type", "").startswith("math/tex") or not element.text:
         return False
     before = element.getprevious()
@@ -234,7 +234,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
 
 
 def _is_spoken_beside(element: Any) -> bool:
-    """Return whether text for screen readers stands next to an element that is not an icon."""
+    """Return whether text for screen readers is next to an element that is not an icon."""
     beside = [each for each in (element.getprevious(), element.getnext()) if each is not None]
     is_icon = element.tag == "i" or "icon" in element.get("class", "")
     return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in beside)

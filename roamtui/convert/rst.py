@@ -33,7 +33,7 @@ _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 _ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
 _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
-"""An invisible space that joins a word and the marked text beside it."""
+"""An invisible space that joins a word and the marked text next to it."""
 _OPTIONS = re.compile(r"\A(?::(?!caption)[a-z-]+:.*\n)+")
 """Options of a directive, before its code."""
 _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")

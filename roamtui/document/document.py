@@ -204,7 +204,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def sole_row(self) -> int | None:
-        """Row of the only top-level node besides a preamble, if it is a heading of level 1, else None."""
+        """Row of the only top-level node that is no preamble, if it is a heading of level 1, else None."""
         columns = self.columns
         row = int(self.has_preamble)
         if row == len(columns) or columns.ends[row] < len(columns):

@@ -271,7 +271,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @cached_property
     def title_id(self) -> str | None:
-        """Id of the title: the only top-level node besides preambles, if it is a heading with children."""
+        """Id of the title: the only top-level node that is no preamble, if it is a heading with children."""
         row = self.root.title_row
         return None if row is None else self.root.ids[row]
 
@@ -459,7 +459,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
                 yield start, span.end if end < 0 else end
 
     def widen_to_pages(self, span: Span) -> Span:
-        """Return the span of a page that is a section, with the pages beside it; others as they are."""
+        """Add the pages before and after to the span of a page that is a section. Keep other spans."""
         titles = [start for start, _ in self._iter_page_titles(span)]
         if titles != [span.start]:
             return span

@@ -20,7 +20,7 @@ _OPTIONAL_SUFFIXES = (".md", ".mdx", ".markdown", ".txt")
 _ANCHOR_PREFIX = "user-content-"
 """What GitHub writes before the anchors in its HTML."""
 _AFTER_ANCHOR = re.compile(r"[\"']?\s*/?>(?:\s|</?\w+/?>)*")
-"""What may stand between the name of an HTML element and the heading that the element is for."""
+"""Text that may be between the name of an HTML element and the heading that the element is for."""
 
 
 class SectionLink(Struct, frozen=True):

@@ -35,7 +35,7 @@ class LoadingOptions(Struct, frozen=True, kw_only=True):
     """Folder of the page cache, or None for no cache."""
     fetching: FetchOptions = FetchOptions()
     allowed: tuple[str, ...] = ()
-    """URLs of further origins that the person typed, besides the origin of the source."""
+    """URLs of origins that the person typed, in addition to the origin of the source."""
     listing_seconds_max: float = 20.0
     """Time for all the files in which a site may list its pages. A slow site needs half a second for each."""
     conversion: ConversionOptions = DEFAULT_OPTIONS

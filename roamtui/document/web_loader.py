@@ -100,7 +100,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
 
 
 class TwinFinder:
-    """Finds the Markdown twins of HTML pages: one that a page names, or one beside it. Thread-safe."""
+    """Finds the Markdown twin of an HTML page: one that the page names, or one next to it. Thread-safe."""
 
     def __init__(self) -> None:
         self._suffixes: dict[str, Sequence[str]] = {}

@@ -78,7 +78,7 @@ def _number_marks(exchange: Exchange, library: Library) -> str:
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
     """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
 
-    Below the passages of a section stand the words of the question that they lack.
+    The words of the question that they lack follow below the passages of a section.
     """
     numbers = count(1)
     for passages in group_passages(exchange.citations):

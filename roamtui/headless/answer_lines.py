@@ -110,7 +110,7 @@ def write_answer(
 
 
 def _list_sources(exchange: Exchange, library: Library, width: int) -> list[str | Surroundings]:
-    """List the sources of an answer as lines of a terminal, and what stands around their quotes."""
+    """List the sources of an answer as lines of a terminal, and the text around their quotes."""
     has_verdicts = not replies_with_passages(exchange)
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
@@ -150,7 +150,7 @@ def _fit_source(citation: Citation, number: int, library: Library, width: int, *
 
 
 def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> str:
-    """Wrap a line to a width in cells. What stands around a quote is dim."""
+    """Wrap a line to a width in cells. The text around a quote is dim."""
     if isinstance(line, str):
         return wrap_line(line, width, _INDENT)
     indent = 2 * _INDENT

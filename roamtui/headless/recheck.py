@@ -56,7 +56,7 @@ _NEW_FAULTS = (
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
-    """What stands in the document now: a quote, or what is most similar."""
+    """What the document has now: the quote, or the most similar text."""
 
     section_id: str
     doc: str
@@ -310,7 +310,7 @@ class _Sources:
     """The sources of the quotes of a file. Each is opened once."""
 
     def __init__(self, open_source: Callable[[str], Library], folder: Path, replacement: str | None) -> None:
-        """Resolve paths relative to a folder. A `replacement` stands for every source."""
+        """Resolve paths relative to a folder. A `replacement` is used for every source."""
         self._open = open_source
         self._folder = folder
         self._replacement = replacement

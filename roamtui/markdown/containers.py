@@ -25,7 +25,7 @@ abstract admonition attention bug cite deprecated example fail failure faq help 
 quote seealso summary tab tldr todo versionadded versionchanged
 """
 KINDS = ALERTS.union(_KIND_NAMES.split())
-"""Kinds of containers whose mark may stand in other texts too: `/// Returns a value` is no container."""
+"""Kinds of containers whose marks also occur in other texts: `/// Returns a value` is no container."""
 _SIGN = re.compile(r"^[ \t]*(?::::|///|!!!|\?\?\?|===[+!]? \"|<[A-Z])", re.MULTILINE)
 """A text without any of these signs has no containers."""
 _FENCE = re.compile(

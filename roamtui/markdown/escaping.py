@@ -36,7 +36,7 @@ def escape_inline(text: str) -> str:
 
 
 def escape_signs(text: str) -> str:
-    """Escape each sign that Markdown could read, wherever it is; `unescape_signs` is the reverse."""
+    """Escape every sign that could be Markdown; `unescape_signs` does the reverse."""
     return _SIGN.sub(r"\\\g<0>", text)
 
 

@@ -109,9 +109,9 @@ class TableHeads:
 
     @cached_property
     def top_count(self) -> int:
-        """Number of rows of heads at the top: more than one until no two columns have the same.
+        """Number of rows of heads at the top. More rows are added until no two columns have the same heads.
 
-        A row that has only a label may stand between them.
+        A row that has only a label may be between them.
         """
         count = 1
         for index, cells in enumerate(self._rows[1:], start=1):

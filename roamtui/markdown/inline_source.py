@@ -1,4 +1,4 @@
-"""Where the words of a text are in its source. markdown-it-py knows this only of blocks."""
+"""Where the words of a text are in its source. markdown-it-py knows this only for blocks."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def parse_inline(content: str, parser: MarkdownIt, env: EnvType) -> list[Token]:
 def join_fragments(state: StateInline) -> None:
     """Join neighbouring texts, as markdown-it-py does, if their source is contiguous.
 
-    Tokens of the words that stand for an image have no place, and are always joined.
+    Tokens of an image's alternative text have no place, and are always joined.
     """
     joined: list[Token] = []
     for token in state.tokens:

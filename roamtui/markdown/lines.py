@@ -40,7 +40,7 @@ class TextRole(StrEnum):
     """A horizontal line."""
     GRID = "grid"
     """Border lines of a table."""
-    # The roles of alerts, such as `[!NOTE]`: their titles, and the bars beside them.
+    # The roles of alerts, such as `[!NOTE]`: their titles, and the bars next to them.
     NOTE = "note"
     TIP = "tip"
     IMPORTANT = "important"

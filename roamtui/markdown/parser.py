@@ -95,7 +95,7 @@ _FRONT_LINE = re.compile(r"[^\r\n]+")
 
 
 def read_front_matter(text: str, start: int, groups: Sequence[Bounds]) -> Markdown:
-    """Read front matter, which stands between two delimiting lines, as a table with a row for each entry.
+    """Read front matter, the text between two delimiting lines, as a table with a row for each entry.
 
     A line that is no entry, such as an item of a list, belongs to the entry above it. `start` and `groups`
     are as in `read_markdown`.

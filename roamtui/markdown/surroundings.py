@@ -38,7 +38,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The sentence as plain text, in which struck-out words stand between tildes."""
+        """The sentence as plain text, with tildes around struck-out words."""
         parts = (f"~~{part.text}~~" if part.is_struck else part.text for part in self.list_parts())
         return "".join(parts)
 
@@ -98,7 +98,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 
 def format_gap(text: str) -> str:
-    """Return what stands for words that are left out, and says how many."""
+    """Return the mark that replaces words that are left out, and says how many there are."""
     from roamtui.markdown.lines import WIDE  # noqa: PLC0415 - the first screen does not need it
 
     hidden = sum(int(count.replace(",", "")) for count in _GAP.findall(text))

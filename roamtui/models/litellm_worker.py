@@ -1,6 +1,6 @@
 """The process that runs litellm (`python -m roamtui.models.litellm_worker`), with frames over stdio.
 
-It ends as soon as its standard input ends, whatever it is doing, because nobody is left to read a reply.
+It ends as soon as its standard input ends, even during a request: nobody is left to read the reply.
 """
 
 import asyncio

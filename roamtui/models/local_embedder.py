@@ -169,14 +169,14 @@ class _Runner:
         self._prompts: Mapping[str, str] = config.get("prompts") or {}
         pooling = _read_config(folder / "1_Pooling" / "config.json")
         self._takes_first = bool(pooling.get("pooling_mode_cls_token"))
-        """Whether the vector of the first token stands for the text, not the mean of all."""
+        """Whether the text's vector is that of the first token, instead of the mean of all tokens."""
         self._tokenizer = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._tokenizer.enable_truncation(length or _TOKENS_MAX)
         self._tokenizer.enable_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(_THREADS_MAX, os.cpu_count() or 1)
         options.log_severity_level = 4
-        # waiting threads would use half as much again of the processor beside other work
+        # while other work runs, waiting threads would take half as much processor time again
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         model = str(files.model) if files.digest is None else _read_checked(files.model, files.digest)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

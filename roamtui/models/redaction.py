@@ -42,7 +42,7 @@ def strip_keys(url: str, environ: Mapping[str, str]) -> str:
 def list_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the keys that a reply must not contain, longest first."""
     secrets = _list_secrets(environ, _KEY_LENGTH_MIN)
-    # A variable such as GOOGLE_APPLICATION_CREDENTIALS holds a path, which may stand in a document too.
+    # A variable such as GOOGLE_APPLICATION_CREDENTIALS holds a path, which a document may contain too.
     return tuple(secret for secret in secrets if not _is_path(secret))
 
 

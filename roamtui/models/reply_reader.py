@@ -56,7 +56,7 @@ _AHEAD = 120
 _BRACKETS = ("<", "{", "[", "`", "~")
 """The start of a line that may be a call, or a block of code with one."""
 _CALL_MARK = re.compile(r"tool_call|<function|<\|python_tag|\"(?:arguments|parameters)\"", re.IGNORECASE)
-"""What stands in a call to any tool."""
+"""A sign of a call to any tool."""
 _INDENTS = ("", " ", "  ", "   ")
 """More spaces make a line code in Markdown."""
 _FENCE_START = re.compile(r"[ ]{0,3}[`~]")

@@ -4,8 +4,8 @@ A block consists of a line with id, breadcrumb and line range, the text of the s
 nonce, and lines for the sections below it that are not included. Text that was delivered before is not
 repeated, but named. Text that is cut is named too, with the way to get it. The text is the source plus ids,
 with long targets of links shortened. Quotes are checked against the source, so nothing here may change words
-that can be quoted. Ids stand after the lines of headings and links, never inside a sentence, where a model
-would have to leave them out of a quote.
+that can be quoted. Ids are at the ends of the lines of headings and links. Inside a sentence, a model would
+have to leave them out of a quote.
 """
 
 import re

@@ -19,7 +19,7 @@ _AROUND = " \t\r\n[]`\"'§"
 _ONLY_IDS = re.compile(rf"[^\w]*(?:{WORD}[^\w]*)+", re.ASCII)
 _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
-"""Words beside an id, such as the title of its section, but no quotation."""
+"""Words next to an id, such as the title of its section, but no quotation."""
 _SQUARE = rf"{_OPENING}(?={_NOTE}{WORD}){_NOTE}{_CLOSING}"
 _BESIDE = r"[^\w()<>{}（）\[\]\n]*+"
 _ROUND = rf"[(<{{（]{_BESIDE}(?:{WORD}{_BESIDE})+[)>}}）]"
@@ -47,7 +47,7 @@ class Mark(Struct, frozen=True):
     end: int
     section_ids: tuple[str, ...]
     is_link: bool = False
-    """Whether it is a link to a section. Then its name stands in place of an id."""
+    """Whether it is a link to a section. Then it has the section's name, and no id."""
 
 
 def parse_reference(text: str) -> Reference | None:

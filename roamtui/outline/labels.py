@@ -100,7 +100,7 @@ def format_path(library: Library, section_id: str) -> str:
 
 
 def fit_path(titles: Sequence[str], width: int, beside: int, *, kept: int) -> Sequence[str]:
-    """Leave out titles until a path fits a line of `width` characters, of which `beside` are taken.
+    """Leave out titles until a path fits a line of `width` characters. `beside` of these are taken.
 
     The last title stays, and so do the first `kept`, such as the name of a document.
     """
@@ -224,7 +224,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
 def format_short_path(library: Library, section_id: str) -> str:
     """Format the title of a section after the title of its file or page, or else of the section above it.
 
-    The folders of a file stand before its name, because many folders have an `index.md`.
+    The folders of a file are before its name, because many folders have an `index.md`.
     """
     node = library.node(section_id)
     above = [library.node(above_id) for above_id in node.ancestors if above_id != library.title_id]

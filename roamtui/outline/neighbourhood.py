@@ -1,4 +1,4 @@
-"""Render what lies beside and below search hits, in more detail than the outline at the start has."""
+"""Render the outline around search hits: their siblings and subsections, in more detail than at the start."""
 
 from collections.abc import Container, Sequence
 
@@ -32,7 +32,7 @@ def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_ma
 
 
 def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[str]]:
-    """List what is below and beside some sections, each once, by the section above it."""
+    """List the children and siblings of some sections, each once, by the section above it."""
     near_ids: dict[str, list[str]] = {}
     seen = {*section_ids}
     for section_id in section_ids:

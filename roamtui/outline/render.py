@@ -326,7 +326,7 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
     """List the titles below a node on one line, and how many are left out. Vague titles come last."""
     children = list_outline_children(library, parent.id)
     read = map(library.node, children[:_PREVIEW_READ_MAX])
-    # "2. Fees" and titles without a number stand before "2.1 Fees"
+    # "2. Fees" and titles without a number come before "2.1 Fees"
     headings = sorted(read, key=lambda node: max(1, len(parse_number(node.title))))[:_PREVIEW_TITLES_MAX]
     titled = [
         node

@@ -1,4 +1,4 @@
-"""Divide what stands between two spaces into words, each with the keys that quote and text compare.
+"""Divide a chunk, the text between two spaces, into words with the keys that compare a quote and a text.
 
 A *word* is a chunk without the punctuation at its edges. A sign that means something, such as `%`, `<` or
 `€`, is no punctuation. A chunk has several words if a dash divides it, or in a script without spaces, where
@@ -8,7 +8,7 @@ A word has one *exact* key: its spelling after Unicode's compatibility normalisa
 characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
 *loose* keys, which tell whether it is the same word written otherwise: its runs of letters in lower case, and
 its signs. A word with a digit is one loose key, so that its sign, separators and decimals count. Only a unit
-and a currency sign, which may stand apart from a number, have keys of their own.
+and a currency sign have keys of their own, because a space may separate them from the number.
 """
 
 import re
@@ -43,7 +43,7 @@ _PARTS = re.compile(
 """What divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰&@#§")
-"""Punctuation by its category in Unicode, but part of the word beside it."""
+"""Punctuation by its category in Unicode, but part of the word next to it."""
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
 _APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
@@ -61,7 +61,7 @@ _ACCOUNTED = re.compile(r"\(\D?\d[\d.,]*%?\)")
 _PADDED_NUMBER = re.compile(
     r"(?P<before>[^\w\s\-+.,(]*)(?P<number>.*?\d)(?P<unit>(?:[^\W\d_]|[^\w\s.,:;/+(\[-])[^\d]*)?", re.DOTALL
 )
-"""A number with the signs before it and the unit after it, which may also stand apart from it."""
+"""A number with the signs before it and the unit after it. Spaces may separate them."""
 _CODE_PARTS = re.compile(rf"{_UNSPACED_LETTER}|(?:(?!{_UNSPACED_LETTER})\w)+(?:[.,]\d+)*|[^\w\s]", re.DOTALL)
 _CODE_EDGES = "\"'`()[]{},;:."
 _BRACKETS = "\"'“”‘’«»()[]{},;:."

@@ -56,7 +56,7 @@ _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
 )
 _STATES = {**{state.label: state for state in QuoteState}, CHANGED_LABEL: QuoteState.EXACT}
-"""What an export says of a quote. What has changed since was found once."""
+"""What an export says about a quote. A quote that has changed since was found at first."""
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -74,12 +74,12 @@ class Claim(Struct, frozen=True, kw_only=True):
     anchor: str = ""
     """Anchor of the section's heading, from a link."""
     context: str = ""
-    """What tells which of several places is meant; see `Quotation.context`."""
+    """Words that tell which of several places is meant; see `Quotation.context`."""
     then: QuoteState | None = None
     """What was found when the model answered, or None if no model has."""
     sentence: str | None = None
-    """What stood around the quote then, or the quote if it was the whole sentence. Empty if no quote was
-    judged, and None if nothing was kept."""
+    """What the document said around the quote when the model answered, or the quote if it was the whole
+    sentence. Empty if no quote was judged, and None if nothing was kept."""
 
 
 def parse_source_line(markdown: str) -> str:
@@ -96,7 +96,7 @@ def parse_label(label: str) -> QuoteState | None:
 def get_kept_sentence(
     quote: str, then: QuoteState | None, sentence: str | None, *, is_changed: bool
 ) -> str | None:
-    """Return the `Claim.sentence` of a quote beside which an export has a sentence, or none."""
+    """Return the `Claim.sentence` of a quote for which an export has a sentence, or an empty sentence."""
     if then is None:
         return ""
     is_lost = is_changed or then is QuoteState.NOT_FOUND

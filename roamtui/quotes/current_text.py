@@ -1,4 +1,4 @@
-"""Find quotes, and what citations lead to, in the current version of the document."""
+"""Find quotes, and the targets of citations, in the current version of the document."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -72,15 +72,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     section_id: str = ""
     """The section that contains `span`."""
     surroundings: Surroundings | None = None
-    """What stands around the quote, or None if it was not found or that adds nothing."""
+    """The text around the quote, or None if the quote was not found or the text adds nothing."""
     is_sentence_compared: bool | None = None
-    """Whether what stands around the quote was compared too, or None if there is nothing to compare."""
+    """Whether the text around the quote was compared too, or None if there is nothing to compare."""
     message: str = ""
     """Why the source cannot be opened."""
 
 
 def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_MIN) -> Finding:
-    """Return what became of a claim's quote in a library whose files are all loaded.
+    """Return what has become of a claim's quote in a library whose files are all loaded.
 
     If the quote is nowhere, similar words are looked for in the claimed section, or in all documents if there
     is no such section.
@@ -133,7 +133,7 @@ class _QuoteLocation(NamedTuple):
     is_cut: bool = False
     """Whether there are more places than were compared."""
     sentence_now: _SimilarSentence | None = None
-    """What the sentence that was kept with a quote has become, if the quote has left it."""
+    """The current form of the sentence that was kept with a quote, if the quote is no longer in it."""
 
 
 def _find_substitute(
@@ -164,9 +164,10 @@ def _find_substitute(
 def _find_kept(
     quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
 ) -> _QuoteLocation:
-    """Find a quote, unless it has left the sentence that was kept with it.
+    """Find a quote, unless it is no longer in the sentence that was kept with it.
 
-    The same words in another sentence do not stand for it, as long as the section has that sentence.
+    The same words in another sentence do not count as the quote while the section still has the kept
+    sentence.
     """
     place = _find_anywhere(quote, sentence, library, section_id, context)
     found = place.found
@@ -197,7 +198,7 @@ def _find_sentence(sentence: str, library: Library, section_id: str) -> _Similar
 
 
 def _find_replacing_words(quote: str, sentence: str, library: Library, now: _SimilarSentence) -> Span | None:
-    """Find what stands in the place of a quote in the sentence that was kept with it, as that is now."""
+    """Find the words that have replaced a quote in the current form of the sentence that was kept with it."""
     words = find_replacing_words(quote, sentence, now.shown)
     found = find_in_span(words, library, now.span) if words else None
     return None if found is None else found.span
@@ -208,9 +209,9 @@ def _find_anywhere(
 ) -> _QuoteLocation:
     """Find a quote in a section, or else in the section's document, or else in all others.
 
-    Without a section, all documents are searched. The quote is looked up as it stands, then without the ids
-    that a model copied with it. Of several places, the one counts that has the `sentence`, or most of it,
-    then the one that the `context` means.
+    Without a section, all documents are searched. The quote is looked up as written, then without the ids
+    that a model copied with it. If it has several places, the one with the `sentence`, or with most of its
+    words, comes first, then the one that the `context` means.
     """
     texts = _list_texts(library)
     section = None if section_id is None else library.node(section_id).content_span
@@ -262,7 +263,7 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 
 
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
-    """Find what stands in the place of a quote that was not found.
+    """Find the words that could replace a quote that was not found.
 
     Words that have replaced it in its sentence come first, then the same words where the model has not read
     them, then the most similar ones: of the cited section, of what the model has read, or of all.
@@ -287,7 +288,7 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
 def _iter_replacements(
     quote: str, citation: Citation, state: ConversationState
 ) -> Iterator[tuple[Span, bool]]:
-    """Yield what may stand in the place of a quote, the likeliest first, and whether it is the same words."""
+    """Yield possible replacements for a quote, the likeliest first, and whether they are the same words."""
     library = state.library
     cited_id = citation.section_id if citation.section_id in library else None
     if cited_id is not None and citation.is_changed and citation.first_sentence:

@@ -3,8 +3,8 @@
 The words are *exact* if their exact keys are equal. The first letter of a quote may have another case,
 because a quote may begin inside a sentence. They are *the same, written otherwise* if their loose keys are
 equal. Then the quote may leave out note marks and list numbers. No quote begins or ends inside a word. An
-ellipsis leaves out words of one sentence or row. Nothing judges these words: the sentence is shown beside the
-quote.
+ellipsis leaves out words of one sentence or row. Nothing judges these words: the person sees the whole
+sentence next to the quote.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from roamtui.sentences import iter_sentence_ends
 from roamtui.text import Bounds, Span
 
 _LENGTH_MIN = 2
-"""Minimum number of letters and digits of a quote. A shorter one must be a whole cell, item or sentence."""
+"""Minimum number of letters and digits of a quote. A shorter quote must be a whole cell, item or sentence."""
 _SHORT_PLACES_MAX = 200
-"""Maximum number of parts of a text to search for a shorter one: a letter is nearly everywhere."""
+"""Maximum number of parts of a text to search for a shorter quote: a letter is nearly everywhere."""
 _ELLIPSIS = re.compile(
     r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
     r"|(?<!\S)\.(?: \.){2,3}(?!\S)|(?<!\S)\*(?: \*){2}(?!\S)"
@@ -39,10 +39,10 @@ _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
 _MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
-"""What Markdown may read otherwise than plain text. A quote with it is read in both ways."""
+"""Signs that Markdown and plain text may read differently. A quote with one of them is read in both ways."""
 _FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _PARTS_MAX = 20
-"""Maximum number of parts between ellipses. What is left of a text with more of them proves nothing."""
+"""Maximum number of parts between ellipses. More ellipses leave too little text to prove anything."""
 _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
 _KEY_SIZE = 8
@@ -50,7 +50,7 @@ _KEY_SIZE = 8
 _PARAGRAPH_BREAK = re.compile(r"(?s:(?=.*(?:\n[ \t>]*\r?\n|  \r?\n)))(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
 """A blank line or a forced line end, but no mark of a list or table, and no end of a sentence."""
 _SENTENCE_REACH = 60
-"""Number of characters beside a gap that tell whether a full stop in it ends a sentence."""
+"""Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
 _PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
 
 
@@ -154,7 +154,7 @@ class _QuoteReading(Struct, frozen=True):
     swapped_first: int | None = None
     """Exact key of its first word if that begins with a letter in another case."""
     ellipses: int = 0
-    """Number of its ellipses that stand in the text too, so that they leave out nothing."""
+    """Number of its ellipses that the text has too, so that they leave out nothing."""
     is_code: bool = False
 
 
@@ -280,7 +280,7 @@ def _list_notes(words: TextWords, rows: Iterable[int]) -> frozenset[int]:
 
 
 def _has_notes(notes: frozenset[int], run: _Rows, words: TextWords) -> bool:
-    """Return whether a run, or what stands directly beside it, has the note marks that the quote has."""
+    """Return whether a run, or a word directly before or after it, has the note marks that the quote has."""
     beside = range(max(0, run.first - 1), min(run.last + 2, len(words)))
     return not notes or notes <= _list_notes(words, beside)
 

@@ -184,7 +184,7 @@ def measure_similarity(before: str, now: str) -> float:
 
 
 def find_replacing_words(quote: str, before: str, now: str) -> str:
-    """Return the words that stand in a sentence in the place of a quote from the sentence before, or none."""
+    """Return the words that replaced a quote when the sentence `before` became `now`, or an empty text."""
     match = find_quote(quote, before)
     if match is None:
         return ""
@@ -224,7 +224,7 @@ def _match_words(before: TextWords, after: TextWords) -> Sequence[tuple[str, int
 
 
 def _cut(text: str, words: TextWords, start: int, end: int) -> str:
-    """Return some words of a text with the punctuation beside them."""
+    """Return some words of a text with the punctuation around them."""
     if start == end:
         return ""
     first = words.starts[start] if start else 0
@@ -233,7 +233,7 @@ def _cut(text: str, words: TextWords, start: int, end: int) -> str:
 
 
 def shorten_equal_parts(parts: Sequence[DiffPart]) -> list[DiffPart]:
-    """Cut what a quote and a text share to the words beside what differs."""
+    """Shorten what a quote and a text share to the words next to the differences."""
     shortened: list[DiffPart] = []
     for part in parts:
         words = part.words.split()

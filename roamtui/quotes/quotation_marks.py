@@ -21,7 +21,7 @@ _CODE_OR_MARK = re.compile(
     re.DOTALL,
 )
 _UNSPACED = 0x0E00
-"""First character of the scripts without spaces, in which a quotation mark may stand between letters."""
+"""First character of the scripts without spaces. In these, a quotation mark may be between letters."""
 _PLURAL = re.compile(r"(?<=s)['’] [a-z]")
 """The apostrophe of a plural, as in "the tenants' fee", or the end of a quotation."""
 _NESTED_MAX = 8
@@ -99,7 +99,7 @@ def _ends_word(text: str, at: int) -> bool:
 
 
 def _is_letter(character: str) -> bool:
-    """Return whether a character belongs to a word that a quotation mark beside it does not end."""
+    """Return whether a character is part of a word that continues after a quotation mark next to it."""
     return character.isalnum() and ord(character) < _UNSPACED
 
 

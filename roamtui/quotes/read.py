@@ -1,4 +1,4 @@
-"""Read an answer once: its quotes, and to which of its marks each belongs, with offsets in the answer.
+"""Read an answer once: its quotes, the marks that each quote belongs to, and their offsets in the answer.
 
 A quotation belongs to the marks directly after it, or else to the marks in its own sentence, the nearest
 first. Text after a colon that has no marks, such as list items, takes those of the sentence with the colon.
@@ -20,8 +20,8 @@ from roamtui.quotes.quotation_marks import find_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
 
 _LINK = "\ufdd1"
-"""Stands for each character of a link that is a mark, as `FILLER` does for other marks. A noncharacter, which
-no text needs."""
+"""Replaces each character of a link that is a mark, as `FILLER` does for other marks. It is a noncharacter,
+which no text needs."""
 _ANY_MARK = rf"[{FILLER}{_LINK}]++"
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _BLOCK_START = r"^ {0,3}>[ \t>]*+"
@@ -39,7 +39,7 @@ _CANDIDATES_MAX = 16
 _MARKS_AFTER_QUOTE = re.compile(
     rf"[\s.!?…。！？()*_]*+{_ANY_MARK}(?>(?:[\s,;&)]*+(?:\w{{1,3}}\s)?\s*+{_ANY_MARK})*)"
 )
-"""Marks directly after a quote. A short word, such as "and", may stand between them."""
+"""Marks directly after a quote. A short word, such as "and", may be between them."""
 _FINAL_MARKS = re.compile(rf"(?>(?:{FILLER}++\s*+)+)[.!?]?\s*\Z")
 """Marks at the end of a quote."""
 _FINAL_COLON = re.compile(r":[*_ \t]*\Z")
@@ -100,8 +100,8 @@ class Quotation(Struct, frozen=True):
     sentence: int = 0
     """Index of the sentence that contains the opening mark."""
     context: str = ""
-    """What says which of several places is meant: that sentence. Of equal quotes in one sentence, each has
-    the words since the quote before it."""
+    """Words that tell which of several places is meant: the sentence. If a sentence has equal quotes, each
+    has the words since the quote before it."""
     marks: Sequence[CitationMark] = ()
     """Ids that may be the source of the quote, the likeliest first."""
 
@@ -163,7 +163,7 @@ def _list_sentence_ends(masked: str, quotes: Sequence[Quotation]) -> list[int]:
     """List where the sentences of an answer end. A quote belongs to the sentence in which it begins.
 
     A sentence may end inside a quote only before marks that follow the quote. The paragraphs of a block quote
-    are one sentence, because its source stands below the last.
+    are one sentence, because its source is below the last paragraph.
     """
     parts: list[str] = []
     position = 0

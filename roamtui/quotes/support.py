@@ -1,9 +1,9 @@
-"""Find the sentences of a text that carry an answer without quotes, and what the text does not have.
+"""Find the sentences of a text that carry an answer without quotes, and what the text lacks.
 
-A sentence carries another one if it has its numbers and names, and most of its words. The words that govern
-it count too: the heads of its row, the line that leads its list in, and its titles. If none has most of the
-words, the sentence that is nearest in meaning carries it, if a model can tell. A number or a name that stands
-nowhere in the text is false, as a quote would be.
+A sentence of the text carries a sentence of the answer if it has the same numbers and names, and most of the
+words. The words that govern the carrying sentence count too: the heads of its row, the line that leads its
+list in, and its titles. If none has most of the words, the sentence that is nearest in meaning carries it, if
+a model can tell. A number or a name that is nowhere in the text is false, as a quote would be.
 """
 
 import re
@@ -28,18 +28,19 @@ from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import Bounds, Span
 
 _SHARE_MIN = 0.5
-"""Minimum share of the words of a sentence that what carries it has."""
+"""Minimum share of a sentence's words that the sentences that carry it must have."""
 _NEW_WORDS_MIN = 2
-"""Minimum number of its words that each further sentence adds. One word stands in many."""
+"""Minimum number of its words that each further sentence adds. A single word is in many sentences."""
 _SOURCES_MAX = 4
-"""Maximum number of sentences that carry one together, such as a price and its exception."""
+"""Maximum number of sentences that together carry one sentence, such as a price and its exception."""
 _SENTENCES_MAX = 50
 """Maximum number of sentences of an answer to find sources for. Nobody reads more of them."""
 _COMPARED_MAX = 40
-"""Maximum number of sentences of the text to compare with one, those with most of its words."""
+"""Maximum number of sentences of the text to compare with one sentence: those with most of its words."""
 _COSINE_MIN = 0.7
-"""Minimum cosine of a sentence and what carries it. Of 216 sentences of reference answers, 96 got the right
-source instead of 63; without their source in the text, 40 got a wrong one instead of 31."""
+"""Minimum cosine of a sentence and the sentence that carries it. Of 216 sentences of reference answers, 96
+got the right source instead of 63. When their source was not in the text, 40 got a wrong source instead of
+31."""
 Comparison = Callable[[str, Sequence[str]], Sequence[float]]
 """Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 _NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
@@ -53,7 +54,8 @@ class Support(Struct, frozen=True, kw_only=True):
     """What a text says for an answer."""
 
     citations: tuple[Citation, ...] = ()
-    """Sentences that carry one of the answer, and its numbers and names that stand nowhere."""
+    """Sentences that carry a sentence of the answer, and its numbers and names that are nowhere in the
+    text."""
     unsourced: tuple[Bounds, ...] = ()
     """The bounds of the answer's sentences that have neither a quote nor such a sentence."""
 
@@ -75,7 +77,7 @@ class _SourceSentence(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def surroundings(self) -> Surroundings | None:
-        """The sentence with what governs it, as a person sees it."""
+        """The sentence with the words that govern it, as a person sees it."""
         return find_surroundings(self.library, (self.span,), is_exact=False)
 
     @cached_property
@@ -85,7 +87,7 @@ class _SourceSentence(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Its numbers, and those of what governs it."""
+        """Its numbers, and those of the words that govern it."""
         return _list_numbers(self.text)
 
 
@@ -97,7 +99,7 @@ def find_support(
     question: str,
     compare: Comparison | None = None,
 ) -> Support:
-    """Find what carries each sentence of an answer that has no quote.
+    """Find the sentences that carry each sentence of an answer that has no quote.
 
     It reads the whole text, so call it in a thread.
 
@@ -158,7 +160,7 @@ def _list_claims(answer: str) -> list[Bounds]:
 
 
 def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str) -> Iterator[Bounds]:
-    """Yield the bounds of the numbers and names of a sentence that stand nowhere in the text."""
+    """Yield the bounds of the numbers and names of a sentence that are nowhere in the text."""
     for match in _NUMBER.finditer(words):
         if _fold_number(match["digits"]) not in text.numbers | asked:
             yield match.span()
@@ -185,7 +187,7 @@ class _Text:
     def __init__(self, library: Library, spans: Sequence[Span]) -> None:
         self._library = library
         self.first_id = library.root_id
-        """A section to name for what stands nowhere."""
+        """A section to name for words that are nowhere in the text."""
         self._sentences = [*self._read(spans)]
         self.texts = [library.text_at(span) for span in spans]
         self.texts += {sentence.titles for sentence in self._sentences}

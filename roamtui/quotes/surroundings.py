@@ -66,7 +66,7 @@ class _Segment(NamedTuple):
 def find_surroundings(
     library: Library, parts: Sequence[Span], *, is_exact: bool = True
 ) -> Surroundings | None:
-    """Find what stands around the parts of a quote, or None if that adds nothing to an exact quote."""
+    """Find the text around the parts of a quote, or None if it adds nothing to an exact quote."""
     segments = _Finder(library, parts).list_segments()
     line = _SentenceWriter()
     length = sum(segment.end - segment.start for segment in segments)
@@ -300,7 +300,7 @@ def _read_label(unit: Unit) -> str | None:
 
 
 def _list_labels_before(label: str) -> tuple[str, ...]:
-    """List the labels that may stand before one: "b" before "c", and "iv" or "u" before "v"."""
+    """List the labels that may come before a label: "b" before "c", and "iv" or "u" before "v"."""
     if not label or label.isdigit():
         return (str(int(label) - 1),) if label else ("",)
     romans = [*_ROMANS, *map(str.upper, _ROMANS)]
@@ -317,7 +317,7 @@ class _SentenceWriter:
         self._struck: list[Bounds] = []
 
     def add(self, segment: _Segment, reach: int) -> None:
-        """Add a segment, and of a long one what is at most `reach` characters from the quote's ends."""
+        """Add a segment. If it is long, add only the text within `reach` characters of the quote's ends."""
         self._write(" ")
         edges = _list_edges(segment) or [segment.end]
         position = segment.start

@@ -197,8 +197,8 @@ class QuoteChecker:
     def _cite_quote(self, quote: Quotation) -> Citation | None:
         """Return a quote's citation, or None if neither it nor its sentence has an id.
 
-        It is looked up as it stands, then without the ids that the model copied with it. It cites the first
-        of its marks whose section contains it, or else its first mark.
+        The quote is looked up as written, then without the ids that the model copied with it. It cites the
+        first of its marks whose section contains it, or else its first mark.
         """
         if not quote.marks:
             return None

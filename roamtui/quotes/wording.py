@@ -14,16 +14,16 @@ from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, s
 from roamtui.text import format_page, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
-"""Stands before what a document says around a quote."""
+"""Introduces what a document says around a quote."""
 _NEAREST_LABEL = "nearest,"
 _SAME_LABEL = "these words are"
 UNNAMED_LABEL = "not looked up, because"
 _LABELS = f"{SENTENCE_LABEL}|{_NEAREST_LABEL}|{_SAME_LABEL}"
 _DOCUMENT_LINE = re.compile(rf"^(?:[ \t]+(?:{_LABELS})|.*\d quotes? {UNNAMED_LABEL}) .*$", re.MULTILINE)
 NO_SECTION = "no such section"
-"""Stands in place of the path of a section that the document does not have."""
+"""Replaces the path of a section that the document does not have."""
 PASSAGE_LABEL = "passage"
-"""Stands in the sources of an answer of passages in place of a verdict."""
+"""Replaces the verdict in the sources of an answer that consists of passages."""
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -155,6 +155,6 @@ def format_quote(quote: str) -> str:
 
 
 def join_quote_lines(quote: str) -> str:
-    """Write a quote in a form that may stand on one line and is found in the document again."""
+    """Write a quote on one line, in a form that can be found in the document again."""
     words = simplify_quote(quote) if "|" in quote or len(quote.splitlines()) > 1 else quote
     return words.strip()

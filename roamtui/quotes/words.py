@@ -1,8 +1,8 @@
 """Read a text into the words that a person sees, each with its place in the source.
 
 A quote and the text that it may come from are read in the same way, so that comparing them is comparing
-words. What a word is, and what its keys are, `chunks.py` says. Markup, link targets, comments and attributes
-are no words. Cells, lines of code and blocks are edges: a word never continues over them.
+words. `chunks.py` defines words and their keys. Markup, link targets, comments and attributes are not words.
+Cells, lines of code and blocks are edges: a word never continues over them.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ class _WordReader:
         has_figure = left[-1].isdigit() or chunk[0].isdigit()
         whole = divide_chunk(f"{left}-{chunk}" if has_figure else left + chunk)
         keys = [key for word in whole for key in word.loose]
-        # Only the pieces beside the line end change, as in "state-of-the-" and "art".
+        # Only the pieces next to the line end change, as in "state-of-the-" and "art".
         index = sum(len(word.loose) for word in divide_chunk(left)) - 1
         if 0 <= index < len(keys):
             self._joined[len(self._loose) - 1] = keys[index]
@@ -295,7 +295,7 @@ class _WordReader:
         return before in edges and after in edges and _CELL_EDGE in (before, after)
 
     def _is_at_line_start(self, offset: int) -> bool:
-        """Return whether only white space and the marks of a block stand before a character in its line."""
+        """Return whether only white space and the marks of a block are before a character in its line."""
         start = self._starts[offset]
         while start and self._text[start - 1] in " \t>":
             start -= 1

@@ -20,7 +20,7 @@ LEAD = "Also found, with the words around the match:"
 _WINDOW = 80
 """Maximum number of characters from the first term of a match to its last."""
 _REACH = 30
-"""Number of characters on each side of a match: together about 15 tokens beside it."""
+"""Number of characters on each side of a match: about 15 tokens for both sides."""
 WORDS_LENGTH_MAX = 200
 """Maximum number of characters of the words in a line. Longer text is an excerpt, which nothing repeats."""
 
@@ -83,7 +83,7 @@ def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
 def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, int]]:
     """Yield the bounds of the words around each term, and the number of different terms in its window.
 
-    They stand in one paragraph, list item, row or line of code, and not in a heading.
+    They are in one paragraph, list item, row or line of code, and not in a heading.
     """
     places = matcher.locate(text)
     for unit in find_units(text) if places else ():

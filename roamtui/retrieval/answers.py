@@ -39,7 +39,7 @@ _OTHER_TEXTS = 10
 """Number of texts that are taken to lack the words. Otherwise, the words of a document with one section would
 prove nothing."""
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
-"""What a list of contents has beside a title."""
+"""Characters that a list of contents has before or after a title."""
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ class ModelView(Struct, frozen=True, kw_only=True):
 
     library: Library
     delivered: Delivered = field(default_factory=dict)
-    """Text that stands above, and need not be repeated."""
+    """Text that the model has already got, and that is not repeated."""
     words: Delivered = field(default_factory=dict)
     """Words of other sections that lists above have named. Excerpts repeat them, or they would be torn."""
     page_tokens: int = PAGE_TOKENS

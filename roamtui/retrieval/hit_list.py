@@ -33,7 +33,7 @@ class HitList(Struct, frozen=True, kw_only=True):
     also_found: tuple[str, ...] = ()
     """Sections with only a line under "also found"."""
     missing: tuple[str, ...] = ()
-    """The statement for `write_absence` that words of the query stand nowhere, if any do."""
+    """The statement for `write_absence` that words of the query are nowhere in the text, if there are any."""
 
 
 def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Sequence[str] = ()) -> HitList:
@@ -92,7 +92,7 @@ def render_hits(view: ModelView, hits: Sequence[Hit], query: str, *, opened: Seq
 
 
 def _select_excerpted(hits: Mapping[str, Hit], *, has_clear_hit: bool) -> dict[str, Hit]:
-    """Select the named sections and, beside no clear hit, the best others."""
+    """Select the named sections and, unless there is a clear hit, the best others."""
     others_max = 0 if has_clear_hit else POLICY.excerpts_max
     selected: dict[str, Hit] = {}
     for section_id, hit in hits.items():

@@ -1,4 +1,4 @@
-"""Find the names, numbers, codes and quoted words of a query that stand nowhere in the text of a library.
+"""Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
 
 Other words are never said to be missing: a text can say the same in other forms and words.
 """

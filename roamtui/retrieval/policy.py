@@ -14,8 +14,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     found_max: int = 18
     """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
     beside_named_tokens_max: int = 500
-    """Maximum size of the hits besides the statements that a question names. With 1,300, 2 % more first
-    requests hold the evidence of filings, but they are 700 tokens longer."""
+    """Maximum size of the hits that come with the statements that a question names. With 1,300, 2 % more
+    first requests hold the evidence of filings, but they are 700 tokens longer."""
     also_found_tokens_max: int = 400
     """Maximum size of the lines under "also found": about twelve."""
     later_tokens_max: int = 2_400

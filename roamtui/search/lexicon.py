@@ -64,7 +64,7 @@ _IMPLICATIONS = tuple(tuple(line.split(" => ")) for line in _read_lists()["impli
 
 
 class Language(StrEnum):
-    """The language of a question. `ENGLISH` also stands for all other languages."""
+    """The language of a question. `ENGLISH` is also the value for all other languages."""
 
     ENGLISH = "en"
     GERMAN = "de"

@@ -144,13 +144,13 @@ def detect_language(text: str) -> Language:
 
 
 def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
-    """Return the phrases of some words that stand in double quotation marks, as written, each once."""
+    """Return the phrases of at least `words_min` words in double quotation marks, as written, each once."""
     phrases = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
     return tuple(phrase for phrase in phrases if words_min <= len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
 
 
 def extract_phrases(text: str) -> tuple[str, ...]:
-    """Return the folded words of the phrases that stand in double quotation marks, each once."""
+    """Return the folded words of the phrases in double quotation marks, each once."""
     return tuple(dict.fromkeys(" ".join(tokenise(phrase)) for phrase in find_quoted_phrases(text)))
 
 
@@ -209,7 +209,7 @@ class TermMatcher:
         self.language = language
         self._terms_by_form: dict[str, str] = {}
         self._terms_by_word: dict[str, str | None] = {}
-        """The words met so far, most of which occur often and are no terms."""
+        """The words met so far. Most of them occur often and are no terms."""
         self._patterns: dict[str, re.Pattern[str]] = {}
         for term in self.terms:
             if is_unspaced(term):

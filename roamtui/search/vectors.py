@@ -48,7 +48,7 @@ def make_section_chunks(library: Library, section_id: str, size: int) -> Iterato
     """Yield the chunks of a section's own text, each after the titles.
 
     A section without text has one chunk with its titles, unless it has subsections. A chunk has up to `size`
-    characters besides its titles.
+    characters, not counting its titles.
     """
     if (section := _read_section(library, section_id)) is not None:
         titles, text = section

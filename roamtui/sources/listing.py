@@ -52,7 +52,7 @@ class ListedFile(Struct, frozen=True, kw_only=True):
     resolved: Path
     """The path to which `path` led when it was listed, without links."""
     root: Path | None
-    """The folder that was listed, out of which no link may lead. None for a file that the person named."""
+    """The folder that was listed. No link may lead out of it. None for a file that the person named."""
 
 
 class Listing(Struct, frozen=True, kw_only=True):

@@ -64,7 +64,7 @@ class TableRun(Struct, kw_only=True):
     states: Counter[CellState] = field(default_factory=Counter)
     """Number of finished cells by state, old and new."""
     usage: Usage = Usage()
-    """What all requests of the run have used, whatever became of their cells."""
+    """What all requests of the run have used, also those of failed cells."""
     stop_reason: str = ""
     """Why the run ended early; empty if it did not."""
     failures: int = 0

@@ -104,7 +104,7 @@ DIGITS = tuple("123456789")
 
 
 def _row(verb: str, keys: str, label: str, sentence: str, call: str = "{}", **flags: bool) -> Action:
-    """Make an action. In `call`, braces stand for `verb`."""
+    """Make an action. `verb` replaces the braces in `call`."""
     return Action(verb, tuple(keys.split()), label, sentence, call.format(verb), **flags)
 
 

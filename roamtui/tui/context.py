@@ -78,7 +78,8 @@ class Services(Protocol):
     ) -> AppContext:
         """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
 
-        `model` replaces the model of the settings. Called in a thread. Raises whatever `on_progress` raises.
+        `model` replaces the model of the settings. Called in a thread. An exception from `on_progress` is
+        raised here too.
         """
 
     def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:

@@ -1,4 +1,4 @@
-"""`PasteParser`: tells what was pasted from what was typed, whatever the pasted text contains.
+"""`PasteParser`: distinguishes pasted from typed text, even if the pasted text has control characters.
 
 Terminals put marks around a paste. Some, such as the one in the page of `roamtui serve`, leave control
 characters in it, and Textual 8.2.8 acts on them: a mark inside the text ends the paste, and what follows is

@@ -39,7 +39,7 @@ new MutationObserver((_changes, observer) => {
 Otherwise, a person would have to click on the page before typing.
 """
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
-"""Hides a scroll bar without use, which would show as a white line beside the last column."""
+"""Hides a useless scroll bar, which would show as a white line next to the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
 """A `<link>` to another host, such as for a font. That host would learn when a page is opened.
 

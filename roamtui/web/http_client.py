@@ -61,7 +61,7 @@ class HttpClient:
         self._lock = threading.Lock()
 
     def send(self, url: str, *, allows_local: bool) -> HttpResponse:
-        """Request a URL and return the response, whatever its status.
+        """Request a URL and return the response, even if its status means an error.
 
         `allows_local` means that the host may be on this machine or its network.
 

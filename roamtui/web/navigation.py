@@ -148,7 +148,7 @@ def _iter_entries(area: "_Element") -> Iterator[NavigationEntry]:
 
 
 def _is_rest_of_section(element: "_Element") -> bool:
-    """Return whether an element stands after the first one of a `section`, which is its title."""
+    """Return whether an element comes after the first element of a `section`, which is its title."""
     parent = element.getparent()
     return parent is not None and parent.tag == "section" and element.getprevious() is not None
 

@@ -1,4 +1,4 @@
-"""Strip the numbers of lines that stand in the margin, as in contracts and manuscripts."""
+"""Strip line numbers in the margin, as in contracts and manuscripts."""
 
 import re
 from collections.abc import Iterator, Sequence

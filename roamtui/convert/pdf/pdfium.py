@@ -366,7 +366,7 @@ class PdfPage:
 
     def _mark_scripts(self, word: Word, rotation: int) -> None:
         """Mark the letters of a word that are raised or lowered, such as the 3 of a note after "50"."""
-        if len(word.text) != word.last - word.first + 1:  # a ligature stands for several letters
+        if len(word.text) != word.last - word.first + 1:  # a ligature is one glyph for several letters
             return
         parts: list[Word] = []
         for index, letter in enumerate(word.text, start=word.first):

@@ -19,7 +19,7 @@ _CORE = re.compile(rf"(?![{_LETTERS}])\w(?:[^{_LETTERS}]*(?![{_LETTERS}])\w)?")
 """What is read from left to right: from the first Latin letter or digit to the last."""
 _NUMBER_SIGNS = "#$%¢-¥°±‰₠-₿"
 _CORE_IN_HEBREW = re.compile(rf"[{_NUMBER_SIGNS}]{{0,3}}{_CORE.pattern}[{_NUMBER_SIGNS}]{{0,3}}")
-"""Hebrew leaves percent and currency signs beside their number. Arabic reads them from right to left."""
+"""Hebrew keeps percent and currency signs next to their number. Arabic reads them from right to left."""
 _RANGE = re.compile("([-+\u2212])")
 """Arabic reads the numbers around these signs from right to left too."""
 _WORD_GAP_MIN = 0.22
@@ -94,7 +94,7 @@ class MixedLine:
 
 
 def _place_signs(left: str, core: str, right: str, *, is_in_arabic: bool) -> str:
-    """Put the signs beside a Latin word or a number where they are read in a line from right to left.
+    """Move the signs around a Latin word or a number to where a line from right to left reads them.
 
     Punctuation at its left is read last. A bracket or a minus at the right of a number is read first.
     """
@@ -127,9 +127,9 @@ def _join_marks(letters: Sequence[PlacedLetter]) -> list[str]:
 
 
 def _sort(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
-    """Sort letters from left to right, each before the marks that stand over it.
+    """Sort letters from left to right, each before the marks above it.
 
-    Of a ligature, whose letters have one place, lam is read first.
+    The letters of a ligature have the same place. Of these, lam is read first.
     """
 
     def get_place(letter: PlacedLetter) -> tuple[float, bool]:

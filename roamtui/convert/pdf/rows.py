@@ -186,7 +186,7 @@ def _make_whole_row(words: Sequence[Word]) -> PageRow:
 def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
     """Order the words of a row, sorted from left to right, that is read from right to left.
 
-    Words in Latin letters that stand side by side, with the numbers and signs between them, keep their order.
+    Neighbouring words in Latin letters keep their order, with the numbers and signs between them.
     """
     runs: list[list[Word]] = []
     is_latin = False
@@ -201,7 +201,7 @@ def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
 
 
 def _join_stretched(rows: Sequence[PageRow]) -> None:
-    """Make each line that is stretched to the edges of a whole line beside it a row of one cell too.
+    """Make a line a row of one cell if it is stretched to the edges of a one-cell line above or below it.
 
     The gaps of a stretched line are alike, unlike those of a table, whose cells differ in width.
     """

@@ -149,7 +149,7 @@ def _detect_columns(rows: Sequence[PageRow], edge: float) -> list[_Column]:
 
 
 class _TableLayout(NamedTuple):
-    """The columns of a table, and the left edge of the labels beside them."""
+    """The columns of a table, and the left edge of the row labels."""
 
     columns: Sequence[_Column]
     edge: float

@@ -1,4 +1,4 @@
-"""Words of a page, and raised or lowered letters beside them."""
+"""Words of a page, and raised or lowered letters next to them."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
 """Pattern for raised letters."""
 RAISED_AT_END = re.compile(rf"{RAISED}\Z")
 LOWERED_FIGURES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-"""Lowered figures are set off from a number beside them: not 10102, but 1010₂."""
+"""Lowered figures are set off from a number next to them: not 10102, but 1010₂."""
 SMALL_RATIO = 0.85
 """Maximum height of a raised letter, as a share of the height of the letters before it."""
 _SCRIPT_HEIGHT_MIN = 0.4

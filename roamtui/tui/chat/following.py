@@ -1,4 +1,4 @@
-"""`FollowingScroll`: exchanges and notices below each other, of which the right part stays in view."""
+"""`FollowingScroll`: exchanges and notices below each other. It keeps the right part of them in view."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         self.messages = Vertical(*widgets, id="messages")
         super().__init__(self.messages)
         self.question_line = Static(id="question-line")
-        """Names the question at the top if it is out of view. It stands above this widget."""
+        """Shows the question at the top if it is out of view. This line is above the widget."""
         self.shown: list[ExchangeView] = []
         """The exchanges, oldest first."""
         self._keeps_newest_in_view = False

@@ -62,8 +62,8 @@ class _Card(Struct, frozen=True, kw_only=True):
 class PassageCards:
     """A numbered card for each section: path, place and likeliest statement, above the passage.
 
-    The words of the question are in bold, and those that a card lacks stand beside its title. A sentence
-    above them says if no card has all words, and which names the document lacks.
+    The words of the question are in bold. Next to the title of a card are the words that the card lacks. A
+    sentence above the cards says if no card has all words, and which names the document lacks.
     """
 
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:

@@ -33,7 +33,7 @@ EMPTY_VIEW = DocumentView(document=parse_document(""), is_generated=True)
 
 
 class LinesView(ScrollView, can_focus=True, inherit_bindings=False):
-    """The lines of a document, of which some are highlighted."""
+    """The lines of a document. Some of them are highlighted."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*HighlightKind}
 

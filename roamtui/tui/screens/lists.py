@@ -127,7 +127,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
     ) -> None:
         """Show a list between `title`, which may be empty, and the keys in `foot`.
 
-        At first, `current` is chosen. The widget `preview` stands beside the list.
+        At first, `current` is chosen. The widget `preview` is next to the list.
         """
         super().__init__()
         self._heading = Content.styled(title, "bold $primary") if isinstance(title, str) else title

@@ -41,7 +41,7 @@ _TITLE_SHARE = 0.3
 _COLUMN_WIDTH_MIN = 18
 """Minimum width of a column in cells. Columns that do not fit scroll."""
 _PADDING = 2
-"""Empty cells beside the words of a column, at both sides together."""
+"""Empty cells around the words of a column, both sides together."""
 
 
 class TableGrid(DataTable[Text], inherit_bindings=False):
