@@ -36,18 +36,22 @@ def write_text(text: str) -> None:
 
 
 def check_output_path(path: Path, sources: Iterable[str | Path] = ()) -> None:
-    """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins."""
+    """Raise an error if a file cannot be written, or is one of the sources, before the work for it begins.
+
+    A file is replaced by a new one in its folder. Something else, such as a pipe, is written directly.
+    """
     if os.path.realpath(path) in map(os.path.realpath, sources):
         raise UsageError(f"{path} is one of the documents, and would be overwritten. Name another file.")
     missing = [folder for folder in path.parents if not os.path.lexists(folder)]
     if missing:
         raise RoamtuiError(f"There is no folder {missing[-1]}. Create it, or choose another.")
     problem = 0
+    written = path if path.exists() and not path.is_file() else Path(os.path.realpath(path)).parent
     if not path.parent.is_dir():
         problem = errno.ENOTDIR
     elif path.is_dir():
         problem = errno.EISDIR
-    elif not os.access(path.parent, os.W_OK):
+    elif not os.access(written, os.W_OK):
         problem = errno.EACCES
     if problem:
         raise RoamtuiError(f"Could not write {path}: {os.strerror(problem)}.")

@@ -1,10 +1,13 @@
 """What is written to a screen."""
 
+import os
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 
 import pytest
 
-from roamtui.output import draw_similar_characters
+from roamtui.errors import RoamtuiError
+from roamtui.output import check_output_path, draw_similar_characters
 
 _WRITTEN = "╭─╮│ ▸ ▾ ↑ ❯ “ü” — … 書\N{COMBINING ACUTE ACCENT}ж ✓"
 
@@ -20,3 +23,12 @@ def test_a_screen_that_lacks_a_character_gets_a_similar_one(encoding: str, drawn
     screen.write(_WRITTEN)
     screen.flush()
     assert written.getvalue().decode(encoding) == drawn
+
+
+def test_only_a_file_needs_a_folder_that_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _mode: path == Path(os.devnull))  # root may write anywhere
+    check_output_path(Path(os.devnull))
+    for name in ("old.md", "new.md"):
+        (tmp_path / "old.md").touch()
+        with pytest.raises(RoamtuiError, match="Permission denied"):
+            check_output_path(tmp_path / name)
