@@ -87,7 +87,10 @@ def display_path(path: str) -> str:
     """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
     if is_standard_input(path):
         return "standard input"
-    for folder, short in ((str(Path.cwd()), "."), (str(Path.home()), "~")):
+    folders = [(str(Path.home()), "~")]
+    with suppress(OSError):  # the working directory may have been deleted
+        folders.insert(0, (str(Path.cwd()), "."))
+    for folder, short in folders:
         if path == folder:
             return short
         if path.startswith(folder + os.sep):
