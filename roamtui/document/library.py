@@ -288,6 +288,11 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
             numbers = self.numbering.subtree(self.numbering.number_of(node.document, node.row))
         return self.numbering.iter_runs(numbers)
 
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The names of its sources, whether a person added any or not."""
+        return tuple(source.name for source in self.sources) or split_sources(self.source)
+
     def source_of(self, section_id: str) -> LibrarySource | None:
         """Return the source of a node, or None if the library has only the source that it was opened with."""
         if not self.sources:

@@ -259,7 +259,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @work(group="tables", exclusive=True, exit_on_error=False)
     async def action_open_table(self) -> None:
-        names = self.main_screen.app_context.source_names
+        names = self.main_screen.conversation.state.library.source_names
         opened = await asyncio.to_thread(self._options.services.open_table, names)
         self._show_table(*opened)
 

@@ -12,7 +12,6 @@ from msgspec import Struct, field
 
 from roamtui.convert.converted import PageReport
 from roamtui.document.library import Library
-from roamtui.sources.source_names import split_sources
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
@@ -120,12 +119,6 @@ class AppContext(Struct, frozen=True, kw_only=True):
     def conversation(self) -> Conversation:
         """The conversation that the agent answers in."""
         return self.agent.conversation
-
-    @property
-    def source_names(self) -> tuple[str, ...]:
-        """The names of the document's sources."""
-        library = self.conversation.state.library
-        return tuple(source.name for source in library.sources) or split_sources(library.source)
 
     def close(self) -> str:
         """Save the rest of the conversation. Return a sentence if that fails, otherwise an empty string."""

@@ -185,7 +185,7 @@ def make_export_dialog(
     }
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
-    return ExportDialog("Export conversation to", stem, renderers)
+    return ExportDialog("Export conversation to", stem, renderers, (source, *library.source_names))
 
 
 def _format_title(summary: ConversationSummary) -> str:

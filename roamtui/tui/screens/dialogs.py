@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -24,6 +24,7 @@ from roamtui.output import check_output_path, write_export
 from roamtui.paths import expand_user
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import locate_programs
+from roamtui.sources.listing import list_paths
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.key_queue import TYPING_SECONDS
 from roamtui.tui.screen_words import format_error
@@ -235,18 +236,30 @@ class ExportDialog(PromptDialog):
     If the file cannot be written, they can change its name.
     """
 
-    def __init__(self, heading: str, stem: str, renderers: Mapping[str, Callable[[Path], str]]) -> None:
-        """Propose a file with the name `stem` in the current folder.
+    def __init__(
+        self,
+        heading: str,
+        stem: str,
+        renderers: Mapping[str, Callable[[Path], str]],
+        sources: Iterable[str],
+    ) -> None:
+        """Propose a file with the name `stem` in the current folder, or in the home folder if that is gone.
 
-        The `renderers` return the text for a file, by its suffix. The first is the default. They are called
-        in a thread, and raise `RoamtuiError` if that file must not be written.
+        A document of `sources` is never overwritten. The `renderers` return the text for a file, by its
+        suffix. The first is the default. They are called in a thread, and raise `RoamtuiError` if that file
+        must not be written.
         """
         default = next(iter(renderers))
         self._endings = " or ".join(", ".join(renderers).rsplit(", ", 1))
         choice = f"The ending chooses the format: {self._endings} · " if len(renderers) > 1 else ""
         foot = make_foot("enter to export", "esc to cancel", before=choice)
-        super().__init__(heading, str(Path.cwd() / f"{stem}{default}"), foot=foot)
+        try:
+            folder = Path.cwd()
+        except OSError:  # it was deleted
+            folder = Path.home()
+        super().__init__(heading, str(folder / f"{stem}{default}"), foot=foot)
         self._renderers = renderers
+        self._sources = tuple(sources)
 
     @override
     def _accept(self, value: str) -> None:
@@ -256,7 +269,7 @@ class ExportDialog(PromptDialog):
         path = Path(expand_user(name))
         if (render := self._renderers.get(path.suffix.lower())) is None:
             raise RoamtuiError(f"The name must end in {self._endings}.")
-        await asyncio.to_thread(check_output_path, path)
+        await asyncio.to_thread(lambda: check_output_path(path, list_paths(self._sources)))
         text = await asyncio.to_thread(render, path)
         if await asyncio.to_thread(os.path.lexists, path):
             question = ConfirmDialog("This file exists already. Overwrite it?", str(path), yes="Overwrite")

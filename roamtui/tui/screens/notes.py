@@ -128,7 +128,8 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             source = self._located[0].note.source_key
             text = render_notes(self._located, source, self._library.title)
             stem = "notes" if "://" in source or is_standard_input(source) else f"{Path(source).stem}-notes"
-            dialog = ExportDialog("Export notes as Markdown to", stem, {".md": lambda _: text})
+            renderers = {".md": lambda _: text}
+            dialog = ExportDialog("Export notes as Markdown to", stem, renderers, self._library.source_names)
             self.app.push_screen(dialog, self.show_message)
 
 

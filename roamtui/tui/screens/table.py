@@ -309,7 +309,9 @@ class TableScreen(Screen[None]):
 
     def action_export(self) -> None:
         renderers = {suffix: partial(render, self._table) for suffix, render in RENDERERS.items()}
-        self.app.push_screen(ExportDialog("Export the table to", "table", renderers), self._show_message)
+        sources = (row.source for row in self._table.rows)
+        dialog = ExportDialog("Export the table to", "table", renderers, sources)
+        self.app.push_screen(dialog, self._show_message)
 
     def _stop(self) -> bool:
         """Stop the questions that are being asked. Return whether there were any."""

@@ -20,7 +20,7 @@ from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
-from tests.tui.driving import RunningApp, expand, make_context, running
+from tests.tui.driving import TEXT, RunningApp, expand, make_context, running
 
 
 @pytest.fixture
@@ -229,6 +229,24 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await ui.wait_until(ConversationsScreen)
         assert ("Saved" in ui.text) is (key == "y")
     assert (file.read_text("utf-8") == "mine") is (key == "n")
+
+
+async def test_an_export_never_overwrites_the_open_document_and_needs_no_working_folder(
+    store: ConversationStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "bakery.md"
+    file.write_text(TEXT, "utf-8")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    async with running(app_over(make_context(library=open_library([str(tmp_path)]), store=store)), (120, 35)) as ui:
+        gone.rmdir()
+        await talk(ui, "What of steam?", "Steam")
+        await ui.main.action_run("chat.export")
+        await ui.wait_until(PromptDialog)
+        await type_path(ui, file)
+        await ui.wait_until("is one of the documents")
+    assert file.read_text("utf-8") == TEXT
 
 
 @pytest.mark.parametrize("is_piped", [False, True])
