@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
-from roamtui.conversation.library_sync import is_source_missing
+from roamtui.conversation.library_sync import explain_moved, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
@@ -32,8 +32,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, draw_similar_characters, warn, write_notice
-from roamtui.paths import config_path, display_path, is_standard_input, themes_path
-from roamtui.plain import sanitise_line
+from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.program import format_program
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
@@ -157,6 +156,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...] = ()
     conversation_id: str | None = None
     """The conversation to resume. An empty id means the latest one."""
+    notices: tuple[str, ...] = ()
+    """Sentences to show when the document is open."""
     model: Model | None = None
     """Replaces the model of the settings."""
     is_plain: bool = False
@@ -170,15 +171,17 @@ class Launch(Struct, frozen=True, kw_only=True):
         """
         if self.conversation_id is not None and not self.sources:
             store = open_store()
-            saved_id = self.conversation_id or store.find_latest()[0].id
+            saved_id = self.conversation_id
+            notices: tuple[str, ...] = ()
+            if not saved_id:
+                latest, warning = store.find_latest()
+                saved_id = latest.id
+                notices = (warning,) if warning else ()
             source = store.load(saved_id).source
             if is_source_missing(source):
-                name = sanitise_line(display_path(source)) or "which its log does not name"
-                raise SourceError(
-                    f"The document of this conversation, {name}, is no longer there."
-                    f" If you know where it is: run `roamtui FILE --conversation {saved_id}`."
-                )
-            return replace(self, sources=split_sources(source), conversation_id=saved_id).run()
+                raise SourceError(explain_moved(saved_id, source))
+            sources = split_sources(source)
+            return replace(self, sources=sources, conversation_id=saved_id, notices=notices).run()
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
@@ -191,6 +194,7 @@ class Launch(Struct, frozen=True, kw_only=True):
             table = services.open_table(self.sources)
         elif self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
+            first = replace(first, notices=[*self.notices, *first.notices])
             self._reattach_terminal()
         draw_similar_characters(sys.__stderr__)
         from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
@@ -209,7 +213,7 @@ class Launch(Struct, frozen=True, kw_only=True):
         from roamtui.headless.plain_chat import PlainChat  # not for the first screen
 
         agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
-        write_notice(*library.notes)
+        write_notice(*library.notes, *self.notices)
         return PlainChat(agent).run(self.model.question if isinstance(self.model, RecordedModel) else "")
 
     @property

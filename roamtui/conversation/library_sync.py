@@ -17,7 +17,7 @@ from roamtui.conversation.update import Events, FoldNodes, hash_own_text, make_c
 from roamtui.document.document import hash_text
 from roamtui.document.library import LISTING_KEY, Library
 from roamtui.outline.expansion import estimate_delivery_tokens
-from roamtui.paths import is_standard_input
+from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line
 from roamtui.sources.source_names import split_sources
 
@@ -94,6 +94,15 @@ def get_source_key(library: Library) -> str:
 def explain_missing(source: str) -> str:
     """Say that the document of a conversation is gone, and how to name its new place to a command."""
     return f"The document {sanitise_line(source)} is no longer there. If you know where it is, add --in FILE."
+
+
+def explain_moved(conversation_id: str, source: str) -> str:
+    """Say that the document of a conversation is gone, and how to resume it with the document's new place."""
+    name = sanitise_line(display_path(source)) or "which its log does not name"
+    return (
+        f"The document of conversation {conversation_id}, {name}, is no longer there."
+        f" If you know where it is: run `roamtui FILE --conversation {conversation_id}`."
+    )
 
 
 def is_source_missing(source: str) -> bool:

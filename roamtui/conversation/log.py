@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
     RecordedEvent,
     Usage,
 )
+from roamtui.conversation.library_sync import explain_moved, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
@@ -46,8 +47,7 @@ _TORN = "The last change of this conversation was cut off on disk, and is left o
 _DAMAGED = "An entry of this conversation cannot be read, so you are now in a copy of what comes before it."
 _PARTLY_DAMAGED = "It is damaged: the rest cannot be read."
 _LATER_DAMAGED = (
-    "The newest conversation, {0}, is damaged, so the one before it was resumed."
-    " To see what can be read of the damaged one, use `--conversation {0}`."
+    "The newest conversation, {0}, is damaged. To see what can be read of it, use `--conversation {0}`."
 )
 _NO_SUCH = 'No conversation "{}". Run `roamtui conversations` to list them.'
 _NO_LIBRARY = Library(source="", root=parse_document(""))
@@ -306,29 +306,35 @@ class ConversationStore:
         return path.exists()
 
     def find_latest(self, source: str | None = None) -> tuple[ConversationSummary, str]:
-        """Return the latest conversation that can be continued, and a warning if a later one is damaged.
+        """Return the latest conversation that can be continued, and a warning about a later one that cannot.
 
-        Without a `source`, it is one of the app, and about any document that can be read again.
+        Without a `source`, it is one of the app, and about any document that is still there.
 
         Raises:
             UsageError: There is no such conversation.
         """
         summaries = self.list()
-        damaged_id = ""
+        problem = ""
         for summary in summaries:
             is_meant = not (summary.is_one_shot or is_standard_input(summary.source))
             if source is not None:
                 is_meant = summary.source == source
-            if is_meant and not summary.problem:
-                return summary, _LATER_DAMAGED.format(damaged_id) if damaged_id else ""
-            if is_meant:
-                damaged_id = damaged_id or summary.id
+            if not is_meant:
+                continue
+            if summary.problem:
+                problem = problem or _LATER_DAMAGED.format(summary.id)
+            elif source is None and is_source_missing(summary.source):
+                problem = problem or explain_moved(summary.id, summary.source)
+            else:
+                return summary, f"{problem} An earlier one was resumed." if problem else ""
         about = "" if source is None else " about this document"
         damaged = sum(bool(summary.problem) for summary in summaries)
-        count = format_count(damaged, "saved conversation")
-        problem = f" {count} cannot be read: `roamtui conversations` says why." if damaged else ""
+        if damaged:
+            count = format_count(damaged, "saved conversation")
+            problem = f"{count} cannot be read: `roamtui conversations` says why."
+        refusal = f"no conversation{about} can be continued."
         advice = "To start one, name a document and leave out --continue."
-        raise UsageError(f"no conversation{about} can be continued.{problem} {advice}")
+        raise UsageError(" ".join(filter(None, (refusal, problem, advice))))
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Rename a conversation that no program uses."""

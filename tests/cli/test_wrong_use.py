@@ -86,6 +86,28 @@ def test_without_a_source_the_last_conversation_continues_with_its_own(
         assert f"Resumed after question 1: {question}" in run(*flags, "--plain").out
 
 
+def test_the_last_conversation_whose_document_is_still_there_continues(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = garden.with_name("lost.md")
+    lost.write_text("# Lost\n\nA lost key costs 3 crowns.\n", "utf-8")
+    for path, question in ((garden, "What does a late spade cost?"), (lost, "What does a lost key cost?")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{question}\n"))
+        run(path, "--plain")
+    lost.unlink()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    resumed = run("--continue", "--plain")
+    assert "Resumed after question 1: What does a late" in resumed.out
+    assert f"{display_path(str(lost))}, is no longer there." in resumed.err
+    assert "An earlier one was resumed." in resumed.err
+    garden.unlink()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    refused = run("--continue", "--plain")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no conversation can be continued. The document of conversation " in refused.err
+    assert f"{display_path(str(garden))}, is no longer there." in refused.err
+
+
 def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +117,7 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     result = run("--conversation", conversation, "--plain")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"roamtui: The document of this conversation, {display_path(str(garden))}, is no longer there."
+        f"roamtui: The document of conversation {conversation}, {display_path(str(garden))}, is no longer there."
         f" If you know where it is: run `roamtui FILE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out

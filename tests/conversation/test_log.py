@@ -150,8 +150,15 @@ def _spoil(lines: list[bytes], name: bytes, old: bytes, new: bytes) -> list[byte
     ],
 )
 def test_a_damaged_log_says_so_in_the_list_and_stays_and_is_continued_in_a_copy(
-    store: ConversationStore, folder: Path, spoil: Callable[[list[bytes]], list[bytes]], *, can_be_read: bool
+    store: ConversationStore,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[list[bytes]], list[bytes]],
+    *,
+    can_be_read: bool,
 ) -> None:
+    monkeypatch.chdir(folder.parent)
+    Path("manual.md").touch()
     _save(store, Recorder("aaa").ask("First?"))
     _save(store, Recorder("bbb").ask("Second?", "Alpha"))
     path = _path(folder, "bbb")
@@ -223,7 +230,7 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
         _save(store, Recorder(name).ask(question))
     assert [summary.title for summary in store.list()] == ["Second?", "First?"]
     assert store.mark_used("aaa"), "a person left it last"
-    assert store.find_latest()[0].id == "aaa"
+    assert store.find_latest("manual.md")[0].id == "aaa"
     assert not store.mark_used("ccc")
     assert store.mark_used("bbb")
     assert store.find_latest("manual.md")[0].id == "bbb"
@@ -240,7 +247,7 @@ def test_a_conversation_whose_only_question_was_stopped_is_continued(store: Conv
     stopped = Recorder("bbb").begin("Second?")
     stopped.apply(finish_question(stopped.state, stopped.state.exchanges[-1].cancellation))
     _save(store, stopped)
-    assert store.find_latest()[0].id == "bbb"
+    assert store.find_latest("manual.md")[0].id == "bbb"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files, and keeps open ones")
