@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -303,8 +303,8 @@ def _list_labels_before(label: str) -> tuple[str, ...]:
     """List the labels that may come before a label: "b" before "c", and "iv" or "u" before "v"."""
     if not label or label.isdigit():
         return (str(int(label) - 1),) if label else ("",)
-    romans = [*_ROMANS, *map(str.upper, _ROMANS)]
-    before = romans[romans.index(label) - 1 :][:1] if label in romans else []
+    pairs = chain(pairwise(_ROMANS), pairwise(map(str.upper, _ROMANS)))
+    before = [earlier for earlier, later in pairs if later == label]
     return (*before, *([chr(ord(label) - 1)] if len(label) == 1 else []))
 
 
