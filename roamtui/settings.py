@@ -150,19 +150,20 @@ def _convert(table: dict[str, Any], origin: str) -> Settings:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         reason = _explain(error)
-        if "models[...]" in reason:
-            reason = reason.replace("models[...]", _find_wrong_model(table["models"]))
+        for name, kind in (("models", ModelSettings), ("keys", str)):
+            if (place := f"{name}[...]") in reason:
+                reason = reason.replace(place, f"{name}{_find_wrong_key(table[name], kind)}")
         raise UsageError(f"{origin}: {reason}") from None
 
 
-def _find_wrong_model(models: Mapping[str, Any]) -> str:
-    """Return the key of the first model with a wrong setting, which msgspec does not name."""
-    for name, own in models.items():
+def _find_wrong_key(table: Mapping[str, Any], kind: type) -> str:
+    """Return the first key of a table with a wrong value, which msgspec does not name, after a dot."""
+    for key, value in table.items():
         try:
-            msgspec.convert(own, ModelSettings)
+            msgspec.convert(value, kind)
         except msgspec.ValidationError:
-            return f"models.{json.dumps(sanitise_line(name), ensure_ascii=False)}"
-    return "models"
+            return f".{json.dumps(sanitise_line(key), ensure_ascii=False)}"
+    return ""
 
 
 def list_keys(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
