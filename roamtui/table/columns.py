@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,9 +17,8 @@ from roamtui.plain import sanitise_line, shorten
 
 _NAME_LENGTH = 40
 _TYPE_IN_QUESTION = re.compile(r"\s*\[(?P<type>[^\[\]]+)\]\s*$")
-_NUMBER = re.compile(r"\D{0,5}\d[\d.,' \N{NO-BREAK SPACE}]*\D{0,40}")
-"""A currency, a number, and a unit."""
-_DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
+_NUMBER = re.compile(r"\d+(?:[.,'\s]\d+)*")
+_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}", re.ASCII)
 """YYYY-MM-DD, in which the day and the month may be missing."""
 _FORM_HINT = (
     "Write a block [[questions]] for each question, "
@@ -32,7 +32,7 @@ class ColumnType(StrEnum):
     TEXT = "text"
     YES_NO = "yes_no"
     NUMBER = "number"
-    """A number with its unit."""
+    """One number, and any words."""
     DATE = "date"
 
 
@@ -82,11 +82,19 @@ class Column(Struct, frozen=True, kw_only=True):
             case ColumnType.YES_NO:
                 return value.casefold() in ("yes", "no")
             case ColumnType.NUMBER:
-                return _NUMBER.fullmatch(value) is not None
+                return len(_NUMBER.findall(value)) == 1
             case ColumnType.DATE:
-                return _DATE.fullmatch(value) is not None
+                return _DATE.fullmatch(value) is not None and _is_date(f"{value}-01-01"[:10])
             case ColumnType.TEXT:
                 return bool(value)
+
+
+def _is_date(value: str) -> bool:
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 class _QuestionsFile(msgspec.Struct):
