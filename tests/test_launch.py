@@ -88,7 +88,10 @@ def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite
             offers, words = discover_models(f"{server.origin}/v1", model)
             assert (offers[-1].name, offers[-1].api_base) == (name, f"{server.origin}/v1")
             assert words.endswith(server.origin.partition("://")[2])
-    assert len(discover_models(servers_here[0].origin)[0]) == 3, "a server is asked once"
+    port = servers_here[0].origin.rpartition(":")[2]
+    for url in (servers_here[0].origin, f"http://localhost:{port}", f"http://LOCALHOST:{port}/v1/"):
+        assert len(discover_models(url)[0]) == 3, "a server is asked once"
+    assert len(discover_models(f"http://localhost:{port}/other")[0]) == 3, "nothing is there"
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])

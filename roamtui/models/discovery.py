@@ -197,6 +197,13 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     return ServerStatus(url=url, models=models, problem=problem)
 
 
+def _identify(url: str) -> tuple[str, str, str]:
+    """Return the host, port and path of a server. All names of this machine are the same host."""
+    parts = urlsplit(url)
+    host, _, port = parts.netloc.lower().rpartition(":")
+    return ("" if is_loopback(url) else host), port, parts.path.rstrip("/").removesuffix("/v1")
+
+
 def discover_models(
     server_url: str | None = None, model: str = OFFLINE
 ) -> tuple[tuple[ModelOffer, ...], str]:
@@ -208,7 +215,7 @@ def discover_models(
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}
     places = {server: url for server, url in urls.items() if is_loopback(url)}
-    if server_url is not None and server_url.rstrip("/") not in places.values():
+    if server_url is not None and _identify(server_url) not in map(_identify, places.values()):
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
         places[LocalServer(urlsplit(server_url).netloc.rpartition("@")[2], provider, server_url)] = server_url
     with ThreadPoolExecutor(len(places) or 1) as pool:
