@@ -58,7 +58,7 @@ def check_output_path(path: Path, sources: Iterable[str | Path] = ()) -> None:
 
 
 def write_export(path: Path, text: str) -> None:
-    """Write a file that a person named, in place of an earlier version, which stays if that fails."""
+    """Write or replace a file that a person named. If that fails, the earlier version stays."""
     try:
         replace_file(path, text.encode("utf-8", "backslashreplace"), is_private=False)
     except (OSError, ValueError) as error:
@@ -157,7 +157,7 @@ def report_opening(source: str, *, is_url: bool) -> Iterator[PageReport]:
 
 
 def draw_similar_characters(screen: TextIO | None) -> None:
-    """Let a screen whose encoding lacks a character show a similar one of ASCII, in as many cells."""
+    """Show a similar character of ASCII, in as many cells, for one that the encoding of a screen lacks."""
     if isinstance(screen, TextIOWrapper):
         codecs.register_error("similar", _find_similar)
         screen.reconfigure(errors="similar")
@@ -169,7 +169,7 @@ def _find_similar(error: UnicodeError) -> tuple[str, int]:
 
 
 def _draw_similar(character: str) -> str:
-    """Choose a character by the letter that this one is made of, else by its name, else by its category."""
+    """Choose a replacement by the letter in a character, else by its name, else by its category."""
     decomposed = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
     name = unicodedata.name(character, "")
     named = [sign for word, sign in _SIGNS_OF_NAMES if word in name]

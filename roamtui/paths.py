@@ -126,8 +126,9 @@ def replace_file(path: Path, data: bytes, *, is_private: bool = True, is_flushed
     """Write a file in an existing folder, so that a reader sees either the old version or the new one.
 
     If that fails, the old version is untouched. Its mode stays, and so does a link to it. A new file is
-    accessible only to its owner if it `is_private`. What is no file, such as a pipe, is written directly.
-    Without `is_flushed`, for data that can be made again, a power cut may lose both versions.
+    accessible only to its owner if it `is_private`. A path that is no file, such as a pipe, is written
+    directly. Without `is_flushed`, a power cut may lose both versions: use this only for data that can be
+    made again.
     """
     mode = None
     with suppress(FileNotFoundError):

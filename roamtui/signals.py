@@ -1,4 +1,4 @@
-"""Signals that end the program: what has arrived of an answer is saved first, as after ctrl+c."""
+"""Signals that end the program. First, the part of an answer that has arrived is saved, as after ctrl+c."""
 
 import asyncio
 import os
@@ -38,8 +38,8 @@ def add_end_handler(on_end: Callable[[], object]) -> Callable[[], None]:
 def resume_only_with_terminal() -> None:
     """Let the handler of SIGCONT, which starts to draw again, do nothing once the terminal is gone.
 
-    A terminal that goes away sends this signal too. Textual would start a second thread that writes, which
-    would die, and wait for it for ever.
+    A terminal that goes away sends this signal too. Textual would start a second writing thread, which would
+    die, and would then wait for it forever.
     """
     number = getattr(signal, "SIGCONT", None)  # Windows has none
     resume = None if number is None else signal.getsignal(number)

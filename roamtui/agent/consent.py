@@ -48,7 +48,7 @@ class SpendingLimit:
             return True
 
     def settle(self, conversation_id: str, usage: Usage) -> None:
-        """Replace what a conversation has reserved by what is known of its cost."""
+        """Replace the amount that a conversation has reserved by its known cost."""
         with self._lock:
             self._usd_by_conversation[conversation_id] = usage.cost_usd or 0.0
 
@@ -90,7 +90,7 @@ class Consent:
         self.accept_model(model)
 
     def may_spend(self, usage: Usage) -> bool:
-        """Return whether the conversation may use so much more, and if so, reserve it. Thread-safe."""
+        """Return whether the conversation may use this much more. If so, reserve it. Thread-safe."""
         state = self._conversation.state
         if self._unlimited_id == state.id:
             return True

@@ -1,4 +1,4 @@
-"""Searches in the document of a conversation, and what is indexed and embedded before a question needs it."""
+"""Searches in the document of a conversation, and indexing and embedding before a question needs them."""
 
 from roamtui.agent.consent import format_embedding
 from roamtui.conversation.conversation import Conversation
@@ -50,7 +50,7 @@ class DocumentSearch:
 
     @property
     def vector_coverage(self) -> VectorCoverage:
-        """What of the document can be compared by meaning so far."""
+        """How much of the document can be compared by meaning so far."""
         return VectorCoverage() if self.searcher is None else self.searcher.vector_coverage
 
     async def embed_ahead(self) -> bool:

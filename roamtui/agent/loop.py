@@ -290,7 +290,7 @@ class Agent:
                 conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
 
     def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
-        """Make what the calls of a reply work on: a part of what the request and its reply leave."""
+        """Make the context for the calls of a reply: they get a share of the tokens that are left."""
         room = max(0, int(_STEP_SHARE * requests.run.room_tokens))
         if requests.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
             room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))

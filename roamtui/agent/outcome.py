@@ -64,7 +64,8 @@ class QuestionRun(Struct):
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
     brief: BriefContext | None = None
-    """What the one short request has: the model is small, or its reply could not be used."""
+    """The text of the one short request. There is one if the model is small, or its reply could not be
+    used."""
 
     @property
     def may_call(self) -> bool:
@@ -156,7 +157,7 @@ def _remove_calls(reply: str, names: Collection[str]) -> str:
 
 
 def has_no_source(outcome: QuestionAnswered) -> bool:
-    """Return whether a small model has found nothing, or nothing that the text says."""
+    """Return whether a small model found nothing, or its answer has no source in the text."""
     is_over = outcome.stopped in (StopReason.ANSWERED, StopReason.NOT_FOUND, StopReason.ERROR)
     return is_over and not any(citation.span for citation in outcome.citations)
 
@@ -168,9 +169,9 @@ def _add_sources(
     citations: tuple[Citation, ...],
     searcher: Searcher | None,
 ) -> tuple[tuple[Citation, ...], tuple[Bounds, ...]]:
-    """Add the sentences that carry the answer of a small model, and find which of its sentences none carries.
+    """Add the sentences that carry the answer of a small model, and find its sentences that none carries.
 
-    Of another model's answer, nothing is added: it had to quote.
+    Nothing is added to the answer of any other model, because it had to quote.
     """
     brief = run.brief
     spans = brief.spans if brief is not None else state.list_read()

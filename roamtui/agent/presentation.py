@@ -1,4 +1,4 @@
-"""What front ends and exports say of an answer: how it ended, its proof, its sources, and what was read."""
+"""What front ends and exports say about an answer: how it ended, its proof and sources, and what was read."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby

@@ -57,7 +57,7 @@ def _is_read(library: Library, section_id: str, opened: Delivered, delivered: De
 
 
 def _count_read(library: Library, delivered: Delivered, unread: dict[str, SearchHit]) -> tuple[int, int]:
-    """Count the sections that were read whole, and in part. Of the `unread`, a line is no part."""
+    """Count the sections that were read whole, and in part. An `unread` section is not read in part."""
     whole = 0
     partly = 0
     for key, spans in delivered.items():

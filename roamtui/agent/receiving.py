@@ -39,7 +39,7 @@ _BROKEN_CALL_LENGTH_MAX = 2_000
 _THOUGHTS_LENGTH = 2_000
 """Maximum number of characters of thoughts to keep, the last ones."""
 _SAVE_SECONDS = 1.0
-"""What has been shown for so long is on disk, also if the program is killed."""
+"""Text that has been shown for this long is on disk, even if the program is killed."""
 
 
 async def _save_drafts(conversation: Conversation, run: QuestionRun) -> None:

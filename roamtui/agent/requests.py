@@ -44,7 +44,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     question_note: str = ""
-    """Text to send before each question. It is no part of it, so its words are not searched for."""
+    """Text to send before each question. It is not part of the question, so its words are not searched
+    for."""
 
 
 class RequestBuilder(Struct, kw_only=True):
@@ -106,7 +107,7 @@ class RequestBuilder(Struct, kw_only=True):
             self.run.tools = {}
 
     async def begin_brief(self, state: ConversationState, question: str, within: str | None) -> BriefContext:
-        """Choose the text for one short request, which the next one is."""
+        """Choose the text for one short request, and make the next request this one."""
         self.is_brief = True
         brief = await self._choose_brief(state, question, within, self.budget.messages_max)
         self.run.brief = brief

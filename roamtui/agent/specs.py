@@ -1,4 +1,4 @@
-"""What a model is told of each tool, and which tools it gets.
+"""What a model is told about each tool, and which tools it gets.
 
 It imports little, because a client of `roamtui mcp` waits for the list.
 """
@@ -94,9 +94,10 @@ QUOTES = ToolSpec(
 
 
 def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) -> list[ToolSpec]:
-    """List what the agent's model is told.
+    """List the tools of the agent's model.
 
-    With room for all that a question needs, it closes nothing. One file needs no list of documents.
+    A model with room for all that a question needs gets no tool that closes. A single file needs no list of
+    documents.
     """
     specs = [EXPAND]
     specs += [] if has_room else [COLLAPSE]

@@ -1,4 +1,4 @@
-"""The tools that a model gets for a library, and the calls that it makes of them."""
+"""The tools that a model gets for a library, and its calls of these tools."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What commands are made of: their parser, the arguments that several share, and their sources."""
+"""The parts of commands: their parser, the arguments that several share, and their sources."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _OUTLINE_SHARE = 0.1
 _HITS_SHARE = 0.15
 """Search results, and sections that open with the question."""
 _HITS_SHARE_WITHOUT_TOOLS = 0.3
-"""A model without tools answers from these alone."""
+"""A model without tools answers only from these."""
 _OPEN_SHARE = 0.4
 _HISTORY_SHARE = 0.2
 """Earlier questions and answers that a rebuild of the transcript keeps."""

@@ -86,7 +86,7 @@ class Conversation:
             open_source: Opens a source that is added. Without it, none can be added.
             saved_id: The conversation to continue, as for `open`; empty for a new one.
             new_id: Id of a new conversation; empty for a random one.
-            earlier: What was asked before a new conversation. It is not saved.
+            earlier: Questions before a new conversation. They are not saved.
 
         Raises:
             StoreError: The saved conversation does not exist or cannot be read.

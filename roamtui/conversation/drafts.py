@@ -38,7 +38,7 @@ class DraftFile:
         return []
 
     def take_over(self) -> None:
-        """Make the newest draft of the document that no program uses that of a new conversation."""
+        """Give a new conversation the document's newest draft that no program uses."""
         drafts = self._path.parent.glob(f"{self._prefix}*{_SUFFIX}")
         times = {path: path.stat().st_mtime_ns for path in drafts}
         for path in sorted(times, key=times.__getitem__, reverse=True):

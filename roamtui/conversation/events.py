@@ -77,7 +77,7 @@ _Dollars = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """What one or more requests used. The limits refuse what no request can have used."""
+    """What one or more requests used. The limits refuse impossible numbers."""
 
     input_tokens: _TokenCount = 0
     output_tokens: _TokenCount = 0
@@ -201,7 +201,7 @@ class SectionsExpanded(Struct, frozen=True, kw_only=True):
     results: tuple[ExpandResult, ...]
     origin: Origin
     sections: tuple[OpenSection, ...] = ()
-    """New state of each section that was opened, got more text, or contains a requested section."""
+    """New state of each section that was opened, that got more text, or that contains a requested section."""
     unfolded_ids: tuple[str, ...] = ()
     """Nodes that were unfolded to show the sections."""
 
@@ -252,7 +252,7 @@ class NodesLoaded(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Sentences for a person, for example that a page is an older copy."""
     pages: tuple[str, ...] = ()
-    """Those of the nodes that are links to pages."""
+    """The nodes among these that are links to pages."""
     approved_origins: tuple[str, ...] = ()
     """Origins that the person allowed for it."""
 
@@ -386,7 +386,7 @@ class ToolOutcome(Struct, frozen=True, kw_only=True):
     results: tuple[tuple[str, str], ...] = ()
     """The items that were requested, each with its outcome."""
     notice: str = ""
-    """What the chat says of the call, unless another event says it."""
+    """What the chat says about the call, unless another event says it."""
 
 
 class ToolFinished(ToolOutcome, frozen=True, kw_only=True):

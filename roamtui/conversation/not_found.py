@@ -1,4 +1,4 @@
-"""What is said of a question that has no answer."""
+"""What is said about a question that has no answer."""
 
 import re
 

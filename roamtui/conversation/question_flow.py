@@ -141,7 +141,7 @@ def _estimate_question(asked: QuestionAsked, context: PromptContext) -> int:
 
 
 def _fold_after_answer(state: ConversationState, cited: Iterable[str]) -> Events:
-    """Fold what answers unfolded, but not the paths to what the last one cites and the person reads."""
+    """Fold what answers unfolded, but not what the last answer cites or the person reads."""
     library = state.library
     shown = [*cited, *([state.reading_id] if state.reading_id else [])]
     paths = [

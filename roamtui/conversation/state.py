@@ -57,7 +57,7 @@ from roamtui.plain import sanitise_line, shorten
 from roamtui.text import Bounds, Span, add_delivered, merge_bounds
 
 OFFLINE = "offline"
-"""Name of the choice to use no model."""
+"""Name that chooses to use no model."""
 RECORDED = "recorded"
 """Name of the model that repeats one answer. A conversation is saved once another model is asked."""
 _ID_LENGTH = 12

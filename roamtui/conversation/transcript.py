@@ -50,7 +50,7 @@ class PromptContext(Struct, frozen=True, kw_only=True):
 
 
 def list_remarks(state: ConversationState, within: str | None, context: PromptContext) -> list[str]:
-    """List what a preface says of the person and the question."""
+    """List what a preface says about the person and the question."""
     parts: list[str] = []
     if within is not None and within in state.library:
         path = format_path(state.library, within)
@@ -138,9 +138,9 @@ def _find_first_fitting(exchanges: Sequence[Exchange], tokens_max: int) -> int:
 def shrink_transcript(state: ConversationState, context: PromptContext, needed_tokens: int = 0) -> Events:
     """Make room for `needed_tokens` more in the transcript if it does not fit the budget.
 
-    First, older sections and steps go, and most earlier questions; then pinned sections and all earlier
-    questions. During a question, search results and steps go last, and then the oldest of the text that was
-    opened for it.
+    Older sections and steps, and most earlier questions, are removed first. Pinned sections and all earlier
+    questions follow. During a question, its search results and steps are removed last, and then the oldest
+    text that was opened for it.
     """
     if context.budget.messages_max is None:
         return ()
@@ -193,7 +193,7 @@ def _list_newest_texts(state: ConversationState) -> list[tuple[str, Span]]:
 
 
 def _keep_texts(state: ConversationState, texts: Sequence[tuple[str, Span]]) -> Events:
-    """Close all open sections but those with these texts, and forget the other texts of these."""
+    """Close all open sections except those with these texts, and keep only these texts of them."""
     kept: dict[str, OpenSection] = {}
     closing: list[str] = []
     for section in state.open_sections.values():

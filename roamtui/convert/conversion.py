@@ -1,4 +1,4 @@
-"""The door of this package: detect the format of a file, and convert it to Markdown."""
+"""The entry point of this package: detect the format of a file, and convert it to Markdown."""
 
 import re
 from pathlib import PurePosixPath

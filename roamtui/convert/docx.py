@@ -120,10 +120,10 @@ class _HtmlWriter:
         self._note_numbers: dict[tuple[str, str], int] = {}
         self._fields: list[_Field] = []
         self._boxes: list[str] = []
-        """Text boxes in the paragraph that is being written, which follow it."""
+        """Text boxes in the paragraph that is being written. They follow this paragraph."""
         self.notes: list[str] = around.notes if around else []
         self.losses: dict[str, dict[str, None]] = around.losses if around else {}
-        """Names of what cannot be shown, by the start of the sentence that says so."""
+        """Names of content that cannot be shown, by the start of the sentence that says so."""
 
     def write_bodies(self) -> str | None:
         """Write the whole document, or return None if there is none."""

@@ -103,8 +103,8 @@ def _resolve_href(package: ZipPackage, href: str, part_name: str) -> tuple[str, 
 def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, int]) -> tuple[int, int]:
     """Give a page's headings the levels of the navigation, and insert a heading for each point without one.
 
-    What the navigation does not list belongs to what it lists. `above` has the levels of the last listed
-    heading in the navigation and in its page. Return those for the next page.
+    Headings that the navigation does not list belong below those that it lists. `above` has the levels of the
+    last listed heading in the navigation and in its page. Return those for the next page.
     """
     order = {element: number for number, element in enumerate(page.iter())}
     elements = {element.get("id"): element for element in order if element.get("id")}
@@ -140,6 +140,6 @@ def _set_headings(page: Any, points: list[_NavigationPoint], above: tuple[int, i
 
 
 def _is_similar(first: str, second: str) -> bool:
-    """Return whether two titles are the same, but for words at the start or end of one of them."""
+    """Return whether two titles are the same, except for words at the start or end of one of them."""
     short, long = sorted(map(fold_letters, (first, second)), key=len)
     return bool(short) and (long.startswith(short) or long.endswith(short))

@@ -1,4 +1,4 @@
-"""The table of the formats that are converted. What other modules know of a format, they read here.
+"""The table of the formats that are converted. Other modules read here what they know about a format.
 
 It imports nothing, because each command names the formats in its help.
 """

@@ -45,7 +45,7 @@ _OUTSIDE_XPATH = (
     "*[not(self::thead or self::tbody or self::tfoot or self::tr)] | text() | */text()[parent::thead or"
     " parent::tbody or parent::tfoot or parent::tr] | */tr/text()"
 )
-"""What is in a table but in none of its cells. Browsers show it above the table."""
+"""Content of a table that is in none of its cells. Browsers show it above the table."""
 _ROWS_XPATHS = ("thead/*", "tr | tbody/*", "tfoot/*")
 """The rows of a table. Browsers show the head first and the foot last, in any order of the source."""
 _COLUMNS_MAX = 50
@@ -414,7 +414,7 @@ class _Cell(Struct, frozen=True):
 
 
 class _Spans(Struct):
-    """What cells that span several rows put into the rows below them."""
+    """Text that cells spanning several rows put into the rows below them."""
 
     below: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
     """Number of further rows, and text, by column."""

@@ -268,7 +268,7 @@ def _clean_link(link: Any, base_url: str | None) -> None:
 
 
 def _wrap_loose_cells(root: Any) -> None:
-    """Put the cells of a table that are in no row into one, as browsers do."""
+    """Put the cells of a table that are in no row into a row, as browsers do."""
     loose: Any = None
     for cell in [*root.iter("td", "th")]:
         if cell.getparent().tag in _ROW_PARENTS:

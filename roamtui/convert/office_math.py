@@ -13,7 +13,7 @@ _FORMS = {
     "sPre": "_{0}^{1}{2}",
     "mroot": "^{1}√{0}",
 }
-"""How a structure is written, by its parts. A part that is not a single word is in brackets."""
+"""How a structure is written, with its parts. A part that is not a single word is in brackets."""
 _ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
 """Structures whose last part could run into what follows."""
 _STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})

@@ -40,7 +40,7 @@ def make_source_key(library: Library, name: str) -> str:
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:
     """Return `library` with one more source, whose documents are in `added`. The ids of all other nodes stay.
 
-    Of `added`, only the pages are loaded that its first document links to.
+    Only the pages that the first document of `added` links to are loaded.
     """
     library = _wrap_in_listing(library)
     root = library.root

@@ -161,7 +161,7 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     refused_origin: str = ""
     """Origin of the page if nobody has approved it; else empty."""
     is_site: bool = False
-    """Whether it lists the pages of a site. Those of a small site are read like files of a folder."""
+    """Whether it lists the pages of a site. The pages of a small site are read like the files of a folder."""
 
     @cached_property
     def _children(self) -> dict[int, tuple[str, ...]]:

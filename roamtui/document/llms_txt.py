@@ -71,7 +71,7 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
 
 
 def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
-    """Yield the start of the item, and the words, for each paragraph or heading in a list item."""
+    """Yield the start of the item and the words of each paragraph or heading in a list item."""
     for block in blocks:
         match block:
             case List():

@@ -80,8 +80,9 @@ def outline_site(
 ) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
-    Pages that robots.txt disallows are left out. Of a `first` page that is not the home page, give the
-    `navigation`, from `read_own_navigation`: only that counts, and only if it lists this page itself.
+    Pages that robots.txt disallows are left out. If the `first` page is not the home page, give its
+    `navigation` from `read_own_navigation`. Then only this navigation counts, and only if it lists the page
+    itself.
     """
     is_home = navigation is None
     robots_url = urljoin(first.final_url, "/robots.txt")

@@ -53,7 +53,8 @@ _BOUNDARIES = (
     ),
     _FRONT_MATTER,
 )
-"""What programs write between pages: a title, a rule or both, with the page's URL, or front matter."""
+"""A boundary that programs write between pages: a title, a rule or both, with the page's URL, or front
+matter."""
 
 
 class PageBoundary(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
 _HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
 _LINK = re.compile(rb"\]\(|https?://")
-"""What every list of pages has, and what tells it from the words "not found"."""
+"""A sign that every list of pages has, unlike a page that only says "not found"."""
 _TWIN_SUFFIXES = (".html.md", ".md")
 """Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
 

@@ -1,4 +1,4 @@
-"""What each export says of an answer: who gave it, when, at what cost, from what, and what was not read."""
+"""What exports say about an answer: who gave it, when, at what cost, from what, and what was not read."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ _FACTS = ("model", "server", "asked_at", "usage", "source", "digest", "reading")
 
 
 def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
-    """List what is known of an answer about a source, with the names that it has in JSON."""
+    """List what is known about an answer on a source, with the names that JSON has for it."""
     return {name: source if name == "source" else getattr(answer, name) for name in _FACTS}
 
 

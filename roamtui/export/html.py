@@ -216,7 +216,7 @@ class _AnswerRenderer(Struct, frozen=True):
     names: Mapping[int, str]
     """The name of each quote in its section, by its offset in the answer; empty if it is not there."""
     no_quote_label: str
-    """What is said where there is no verdict."""
+    """The words that replace a missing verdict."""
 
     def render(self, blocks: Sequence[Block]) -> str:
         return "".join(map(self._render_block, blocks))

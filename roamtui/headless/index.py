@@ -88,7 +88,7 @@ def tell_embedding(plan: EmbeddingPlan) -> bool:
 
 
 def make_embedding_consent() -> EmbeddingConsent:
-    """Return what asks the person once whether a server may read the documents of a run."""
+    """Return a function that asks the person once whether a server may read the documents of a run."""
     answers: list[bool] = []
 
     def ask(plan: EmbeddingPlan) -> bool:

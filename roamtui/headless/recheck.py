@@ -52,7 +52,7 @@ _NEW_FAULTS = (
     ClaimStatus.GONE,
     ClaimStatus.UNREACHABLE,
 )
-"""What may have happened to a quote since it was found."""
+"""What can have happened to a quote since it was found."""
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
 
     @property
     def is_found_now(self) -> bool:
-        """Whether the section has it now, but not what the model had read of it."""
+        """Whether the section has it now, although the text that the model had read did not."""
         was_false = self.then in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
         is_at_another_place = self.status.is_there and self.status.value != self.then
         return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED

@@ -26,7 +26,7 @@ class Words(Struct, frozen=True, gc=False):
     text: str
     emphasis: Emphasis = Emphasis.NONE
     link: int | None = None
-    """Index in `Markdown.links`; None if the words are not a link."""
+    """Index in `Markdown.links`, or None if the words are not a link."""
     is_image: bool = False
     """Whether the text replaces an image. It is then the image's description, or else its URL."""
     group: int | None = None
@@ -50,7 +50,7 @@ class Link(Struct, frozen=True, gc=False):
     is_reference_mark: bool = False
     """Whether the words are the mark of a footnote or a citation, not a link."""
     is_image: bool = False
-    """Whether it leads to the image that the words replace."""
+    """Whether the link leads to the image that the words replace."""
 
 
 class Located(Struct, frozen=True, gc=False, kw_only=True):
@@ -149,4 +149,4 @@ class Markdown(Struct, frozen=True, kw_only=True):
 
     blocks: tuple[Block, ...]
     links: Sequence[Link]
-    """In the order of the text."""
+    """The links in the order of the text."""

@@ -42,7 +42,7 @@ def may_have_extensions(text: str) -> bool:
 
 
 def is_lossless(tokens: Sequence[Token], plain: Sequence[Token]) -> bool:
-    """Return whether tokens have all headings outside containers, and all words, of the `plain` ones."""
+    """Return whether tokens keep all words of the `plain` ones, and all headings outside containers."""
     return _list_words(tokens) == _list_words(plain) and _list_headings(tokens) == _list_headings(plain)
 
 
@@ -56,7 +56,7 @@ def _list_words(tokens: Sequence[Token]) -> list[str]:
 
 
 def _read_definitions(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
-    """Read a list of definitions, whose first has a colon, not a tilde."""
+    """Read a list of definitions if the first one has a colon, not a tilde."""
     row = start if silent else start + 1
     if row < end and state.isEmpty(row):
         row += 1

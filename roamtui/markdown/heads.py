@@ -30,9 +30,9 @@ _SAMPLE_LENGTH = 4_000
 
 
 def find_heads_above(text: str, offset: int) -> Bounds | None:
-    """Return the bounds of the rows of heads of the table whose row is at an offset, with the rule below.
+    """Return the bounds of the rows of heads above the table row at an offset, with the rule below them.
 
-    They are the lines above the row. If it is a row of heads itself, or no row of a table, there are none.
+    There are none above a row of heads, or if the offset is in no row of a table.
     """
     row = text.rfind("\n", 0, offset) + 1
     if "|" not in text[row : text.find("\n", row) + 1 or len(text)]:

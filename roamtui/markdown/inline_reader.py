@@ -67,7 +67,7 @@ def _read_tag(text: str) -> _Tag | None:
 
 
 def _show_unclosed(tokens: Sequence[Token]) -> None:
-    """Make a word of each tag such as `<script>` that nothing closes. It would hide the rest of the text."""
+    """Turn each unclosed tag such as `<script>`, which would hide the rest of the text, into a word."""
     closed = set[str]()
     for token in reversed(tokens):
         tag = _read_tag(token.content) if token.type == "html_inline" else None
@@ -338,7 +338,7 @@ class InlineReader(Struct, kw_only=True):
 
 
 def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:
-    """Yield the words of each group, and those of none. A piece's last character says if it is whole."""
+    """Yield the words of each group, and those outside. Words that are never cut belong where they end."""
     is_contiguous = words.end - words.start == len(words.text)
     position = words.start if is_contiguous else words.end - 1
     if not groups or words.start >= words.end:  # a sign that is not in the source

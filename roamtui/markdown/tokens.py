@@ -112,7 +112,7 @@ def _read_mark(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _is_link(state: StateInline) -> bool:
-    """Return whether a link begins here, whose text looks like a mark."""
+    """Return whether a link begins here whose text looks like a mark."""
     if state.src[state.pos] != "[":
         return False
     start = state.pos

@@ -1,8 +1,8 @@
 """Divide a Markdown text into blocks, units and sentences, each with its bounds in the source.
 
-A block is an outermost one: a paragraph, list, table or the like. A unit is a part of it that can be quoted:
-a paragraph, a heading, a row of a table or a line of code. What a person sees of a unit is parsed when it is
-asked for. A sentence is a part of the source of a unit.
+A block is an outermost block: a paragraph, list, table or the like. A unit is a part of it that can be
+quoted: a paragraph, a heading, a row of a table or a line of code. What a person sees of a unit is parsed
+when it is asked for. A sentence is a part of the source of a unit.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from roamtui.text import format_tokens
 TOOL_TOKENS = 80
 """Estimated tokens of a tool."""
 TOOLLESS_TOKENS = 100
-"""Estimated tokens of what is said to a model without tools instead."""
+"""Estimated tokens of the text that replaces tools for a model without them."""
 _TOKEN_RATIO_MAX = 4.0
 _TOOLS_WINDOW_MIN = 4_000
 """In a smaller window, tools and all that explains them would take a third of a request."""
@@ -62,7 +62,7 @@ class ToolCallReceived(Struct, frozen=True, tag=True):
 
 
 class UsageReported(Struct, frozen=True, tag=True):
-    """What the server says that this request used. Without a word about it, `read_reply` estimates it."""
+    """What the server says that this request used. If it says nothing, `read_reply` makes an estimate."""
 
     usage: Usage
 
@@ -108,7 +108,7 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     window_note: str = ""
     """Where this size is from, in a few words; empty if it is from litellm's table."""
     is_window_assumed: bool = False
-    """Whether nothing and nobody says how large the window is."""
+    """Whether no server, setting or table says how large the window is."""
     can_call_tools: bool | None = None
     parameters: int | None = None
     """Number of parameters, if the server says it."""
@@ -163,7 +163,7 @@ class Model:
         return ""
 
     def estimate_tool_tokens(self, count: int) -> int:
-        """Estimate the tokens of so many tools, or of what is said instead to a model that has none."""
+        """Estimate the tokens of some tools, or of the text that replaces them for a model without tools."""
         return TOOLLESS_TOKENS if self.refuses_tools else TOOL_TOKENS * count
 
     def learn_size(self, estimated_tokens: int, counted_tokens: int) -> None:
@@ -196,7 +196,7 @@ def format_window(tokens: int) -> str:
 
 
 def replace_flags(words: str, *, model: str, server: str) -> str:
-    """Replace the flags in a model's error by what chooses a model and its server elsewhere.
+    """Replace the flags in a model's error by the words for choosing a model and its server elsewhere.
 
     Errors name flags because they are saved with answers, which every front end may show.
     """

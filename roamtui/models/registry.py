@@ -17,7 +17,7 @@ from roamtui.web.urls import normalise_url
 
 
 class NoModel(Model):
-    """Stands for a model where the agent answers without one, and so is never asked."""
+    """Replaces a model when the agent answers without one. It is never asked."""
 
     name = OFFLINE
     facts = ModelFacts(server="", window_tokens=128_000)

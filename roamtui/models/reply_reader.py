@@ -71,7 +71,7 @@ class _Mode(Enum):
     ANSWER = auto()
     THOUGHTS = auto()
     CALL = auto()
-    """What may be a call, up to the end of the reply."""
+    """Text that may be a call, up to the end of the reply."""
 
 
 class _Decision(Enum):

@@ -1,4 +1,4 @@
-"""What a model is told of a tool. It imports little, because a client of `roamtui mcp` waits for it."""
+"""What a model is told about a tool. It imports little, because a client of `roamtui mcp` waits for it."""
 
 from collections.abc import Mapping
 

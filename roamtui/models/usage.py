@@ -1,4 +1,4 @@
-"""What requests to models use: by the word of their servers, or else by an estimate."""
+"""What requests to models use, as their servers say it, or else as an estimate."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,7 +50,7 @@ class UsageMeter:
 
     @property
     def charged(self) -> "UsageMeter":
-        """The meter of the task that asks, or this one if it has none."""
+        """The meter of the current task, or this meter if the task has none."""
         return _CHARGED.get() or self
 
     def check_limit(self, request: Usage) -> None:

@@ -1,7 +1,8 @@
 """The one grammar of ids, in what a model asks for, in the marks of an answer, and in lines that we write.
 
 An id is eight hexadecimal digits, perhaps with one of the section's pages (``07f3277d:2``) or a range of its
-children (``07f3277d:c2.5``). So is a date or a hash: only the sections that exist tell them from an id.
+children (``07f3277d:c2.5``). A date or a hash can look the same: only the existing sections tell an id from
+these.
 """
 
 import re
@@ -76,7 +77,7 @@ def has_only_ids(text: str) -> bool:
 def find_marks(
     text: str, known: Container[str], accepts: Callable[[Mark], bool] | None = None
 ) -> Iterator[Mark]:
-    """Yield the marks of a text: `known` ids in brackets of any form, or in none.
+    """Yield the marks of a text: `known` ids, in brackets of any form or without brackets.
 
     An id that is not known is a mark only in plain square brackets, and only if `accepts` says so.
     """

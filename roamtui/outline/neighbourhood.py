@@ -16,7 +16,7 @@ _HEAD = "Near them, with sizes in tokens:"
 
 
 def render_neighbourhood(library: Library, section_ids: Sequence[str], tokens_max: int) -> str:
-    """Return what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
+    """Render what is near some sections, best first, in at most `tokens_max` tokens; empty if none fits."""
     lines: list[str] = []
     left = tokens_max - estimate_tokens(_HEAD)
     named = {library.root_id, *section_ids}

@@ -17,7 +17,7 @@ _CANDIDATES_MAX = 20_000
 _COMPARED_AT_ONCE = 1_000
 """Texts that are compared without a pause, which takes up to 5 ms."""
 _SCORE_MIN = 62.0
-"""Minimum similarity of a near name. A short name has up to 60 to any long title with its letters."""
+"""Minimum similarity of a near name. A short name reaches 60 with any long title that has its letters."""
 _SUGGESTED_MAX = 3
 _TITLE_GOES_ON = re.compile(r"[.,:/'’-]?\w")
 """Matches after "Article 7" in "Article 70", "Article 7.1" and "Article 7-A", which it does not name."""

@@ -40,7 +40,7 @@ _PARTS = re.compile(
     r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\]|(?<=[^\W\d_])\(\w{1,2}\)(?![\w(]))"
     r"|(?P<dash>[—―]+|(?<=[^\s\-(\[{])--+(?=[^\s\-]))"
 )
-"""What divides a chunk: words of their own, and dashes between words."""
+"""Text that divides a chunk: words of their own, and dashes between words."""
 _EDGE_CATEGORIES = frozenset({"Cf", "Ps", "Pe", "Pi", "Pf", "Pc", "Po", "Pd", "Sk"})
 _MEANINGFUL = frozenset("%‰&@#§")
 """Punctuation by its category in Unicode, but part of the word next to it."""
@@ -148,7 +148,7 @@ def _ends_with_base(text: str) -> bool:
 
 
 def _read_run(chunk: str, start: int, end: int) -> list[Word]:
-    """Return the word of a part of a chunk that nothing divides, or none if it is punctuation."""
+    """Return the word of an undivided part of a chunk, or none if the part is punctuation."""
     text = chunk[start:end]
     if is_sign(text):
         # A single dash divides words, and a row of asterisks is a rule.
@@ -187,7 +187,7 @@ def _belongs_to_next(text: str, index: int) -> bool:
 
 
 def fold_word(text: str) -> str:
-    """Return a text as exact keys have it: in compatibility form, with one form of dashes and apostrophes."""
+    """Return a text in the form of exact keys: NFKC, with one form of dashes and apostrophes."""
     if text.isascii():
         return text
     text = _APOSTROPHES.sub("'", _INVISIBLE.sub("", text))

@@ -6,7 +6,7 @@ There are two forms. An export has a ``Source: handbook.md`` line and then one l
 
 A quote of the answer above, with a mark such as ``[1 ✓]`` or the id of a listed section, is a claim too.
 
-A person writes a quote with a link to its file, and to its section, in the same sentence::
+A person writes a quote in the same sentence as a link to its file, and to its section::
 
     Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
 """
@@ -76,7 +76,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     context: str = ""
     """Words that tell which of several places is meant; see `Quotation.context`."""
     then: QuoteState | None = None
-    """What was found when the model answered, or None if no model has."""
+    """What was found when the model answered, or None if no model has answered."""
     sentence: str | None = None
     """What the document said around the quote when the model answered, or the quote if it was the whole
     sentence. Empty if no quote was judged, and None if nothing was kept."""
@@ -89,7 +89,7 @@ def parse_source_line(markdown: str) -> str:
 
 
 def parse_label(label: str) -> QuoteState | None:
-    """Return what an export's label of a quote means, or None for any other text, such as of a passage."""
+    """Return the state that a label of an export names, or None for other text, such as a passage's label."""
     return _STATES.get(label)
 
 

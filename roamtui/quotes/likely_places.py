@@ -1,4 +1,4 @@
-"""Find the parts of a long text that may have a quote, so that not all of it is read into words."""
+"""Find the parts of a long text that may have a quote, so that only these parts are read into words."""
 
 from __future__ import annotations
 

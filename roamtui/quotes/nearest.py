@@ -21,14 +21,14 @@ from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
 
 SIMILARITY_MIN = 0.65
-"""If a text is more similar to the quote than this, the quote counts as changed. Similarity is the share of
+"""The quote counts as changed if a text is more similar to it than this. Similarity is the share of
 words that both have in the same order."""
 CITED_SIMILARITY_MIN = 0.4
 """If a model's words and a passage are less similar than this, they were not made from it."""
 _WORDS_MAX = 400
 """Maximum number of words of a quote to compare. The time grows with the square of this number."""
 _SOUGHT_MAX = 8
-"""Number of words of a quote, the longest, whose places are looked for, and of the places that are read."""
+"""Maximum number of a quote's longest words to look for in the text, and of their places to read."""
 _OCCURRENCES_MAX = 2000
 _WORDS_BESIDE = 6
 _OPENING = re.compile(r"(?:!?\[|[*_~`])+\Z")
@@ -60,7 +60,7 @@ class DiffPart(NamedTuple):
 def find_nearest(
     quote: str, library: Library, spans: Sequence[Span], similarity_min: float
 ) -> SimilarWords | None:
-    """Return the words in some spans that are most similar to a quote, with what replaces its ends."""
+    """Return the words of some spans that are most similar to a quote, with those in place of its ends."""
     words = read_words(quote)
     nearest: SimilarWords | None = None
     for place in _list_likely_places(quote, words, library, spans):
@@ -93,7 +93,7 @@ def _list_likely_places(
 
 @lru_cache(maxsize=1_000)
 def _list_offsets(word: str, text: str, start: int, end: int) -> array[int]:
-    """List where a word is in a part of a text, from the start of that. Many quotes have the same words."""
+    """List where a word is in a part of a text, as offsets in the part. Cached: many quotes share words."""
     found = re.compile(re.escape(word)).finditer(text, start, end)
     return array("I", [match.start() - start for match in islice(found, _OCCURRENCES_MAX)])
 

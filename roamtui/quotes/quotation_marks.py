@@ -25,7 +25,7 @@ _UNSPACED = 0x0E00
 _PLURAL = re.compile(r"(?<=s)['’] [a-z]")
 """The apostrophe of a plural, as in "the tenants' fee", or the end of a quotation."""
 _NESTED_MAX = 8
-"""Maximum number of open quotation marks. The first of more was never closed."""
+"""Maximum number of open quotation marks. If there are more, the first was never closed."""
 
 
 class Quoted(NamedTuple):

@@ -1,4 +1,4 @@
-"""Find what a document says around a quote, as a person sees it: the sentence, and what governs it.
+"""Find what a document says around a quote, as a person sees it: the sentence, and the words that govern it.
 
 A row of a table comes with its column heads, an item of a list with the line that leads the list in, and the
 answer of an FAQ with its question. A sentence goes on over the end of a page.

@@ -1,6 +1,7 @@
 """List further places that mention a question's words: one line each, with the words around the best match.
 
-It is what a search with grep gives, for few tokens. A model sees where else to look, and may quote the words.
+The lines give what a search with grep would give, for few tokens. A model sees where else to look, and may
+quote the words.
 """
 
 from bisect import bisect_left

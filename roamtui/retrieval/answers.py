@@ -1,7 +1,8 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list what they lack.
 
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
-question's weight: what its best sentence has, and what all of it has. A rare word weighs more.
+question's weight: the share of its best sentence, and the share of the whole passage. A rare word weighs
+more.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
 _OTHER_TEXTS = 10
-"""Number of texts that are taken to lack the words. Otherwise, the words of a document with one section would
-prove nothing."""
+"""Number of texts that are assumed to lack the words. Without them, the words of a document with one section
+would prove nothing."""
 _BESIDE_TITLE = "0123456789.,:·…*#|-–— \t"
 """Characters that a list of contents has before or after a title."""
 

@@ -1,6 +1,6 @@
 """Choose what comes with a question: a whole document, a clear section, or the hits of a search.
 
-And search for a follow-up question, which names only a part of what it asks for.
+It also searches for a follow-up question, which names only a part of its subject.
 """
 
 import re
@@ -71,7 +71,7 @@ def choose_clear_hit(view: ModelView, hits: Sequence[Hit], question: str) -> tup
 
 
 def complete_follow_up(questions: Sequence[str]) -> str:
-    """Return the last question. Before a short follow-up comes the last question that is not one."""
+    """Return the last question. If it is a short follow-up, the last full question comes before it."""
     full = ""
     question = ""
     for question in questions:

@@ -1,6 +1,6 @@
 """Find the names, numbers, codes and quoted words of a query that are nowhere in the text of a library.
 
-Other words are never said to be missing: a text can say the same in other forms and words.
+It never says that other words are missing: a text can say the same in other forms and words.
 """
 
 import re
@@ -21,9 +21,10 @@ _NAME = re.compile(
 )
 """A number, word or identifier. The group `inside` matches before a capital letter inside a sentence."""
 _CODE = re.compile(r"[\d_.]|[a-z][A-Z]")
-"""What no ordinary word has in it."""
+"""A character that no ordinary word has."""
 _VARIED = re.compile(r"[A-Z]+|\d{1,3}(?:-?[a-z]+)?|(?:[QH]\d|\d[QH])\w*")
-"""What texts write in many ways: an abbreviation, a number below 1,000, perhaps with a unit, or a quarter."""
+"""A word that texts write in many ways: an abbreviation, a number below 1,000, perhaps with a unit, or a
+quarter."""
 _PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
 """A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
@@ -86,7 +87,7 @@ def _list_forms(query: str) -> dict[str, list[str]]:
 
 
 def _iter_pieces(text: str) -> Iterator[str]:
-    """Yield a text, folded, in pieces that end with a line. No other thread could run while all of it is."""
+    """Yield a text, folded, in pieces that end with a line. Folding it at once would block other threads."""
     from html import unescape  # noqa: PLC0415 - the first screen does not need it
 
     start = 0

@@ -63,7 +63,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
     of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""
     similarity_divisor: float = 3.0
-    """What the sum of score and similarity is divided by. Similarity is about twice as high as a score of
+    """The sum of score and similarity is divided by this. Similarity is about twice as high as a score of
     words, so the same bound holds for both."""
     doubt_weight: float = 4.0
     """Added to the weight of a question, because half of two words proves less than half of six."""

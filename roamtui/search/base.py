@@ -130,7 +130,7 @@ class Reranker(Protocol):
 
 
 class EmbeddingPlan(Struct, frozen=True, kw_only=True):
-    """What an embedder would have to read."""
+    """How much text an embedder would have to read."""
 
     embedder: str
     sections: int

@@ -33,20 +33,20 @@ from roamtui.search.vectors import VectorIndex, normalise_rows
 from roamtui.text import estimate_tokens
 
 _CLARITY_RANK = 10
-"""The score at this rank, or the last, as a share of the best shows how clear a search is."""
+"""The score at this rank, or at the last rank, as a share of the best score shows how clear a search is."""
 _READ_LENGTH_MAX = 60_000
 """Number of characters of the first hit in which the terms of the query are looked for."""
 _SIMILAR_SHARE_MIN = 0.3
-"""Share of the best similarity that counts nothing. With less, fewer everyday questions find their section;
-with more, fewer first requests hold the evidence."""
+"""Similarities up to this share of the best one count nothing. With a lower share, fewer everyday questions
+find their section. With a higher share, fewer first requests hold the evidence."""
 _SECONDS_MAX = 0.3
-"""How long a search embeds what words found, once the model is loaded."""
+"""How long a search embeds the results of the search by words, once the model is loaded."""
 _WHOLE_SECONDS_MAX = 3.0
-"""A library that takes no longer is embedded whole at the first search."""
+"""A library whose embedding takes at most this long is embedded whole at the first search."""
 _CHUNKS_OF_HIT_MAX = 2
-"""Maximum number of chunks of each hit that such a search embeds: those with most words of the query."""
+"""Maximum number of chunks of each hit that a search embeds: those with most words of the query."""
 _SMALL_BATCH = 4
-"""A search waits for as many chunks at most while the app embeds."""
+"""While the app embeds, a search waits for at most this many chunks."""
 _BATCH = 64
 _SAVED_AT_ONCE = 256
 """Number of vectors that are saved together. Each time takes several requests to object storage."""
@@ -114,11 +114,11 @@ class Searcher:
         self._vectors: VectorIndex | None = None
         """None if only words are searched."""
         self._found_ids: tuple[str, ...] = ()
-        """What words found last, to be embedded first."""
+        """The latest results of the search by words, which are embedded first."""
 
     @property
     def vector_coverage(self) -> VectorCoverage:
-        """What of the library can be compared by meaning so far."""
+        """How much of the library can be compared by meaning so far."""
         vectors = self._vectors
         return VectorCoverage() if vectors is None else VectorCoverage(vectors.count_compared(), len(vectors))
 
@@ -217,7 +217,8 @@ class Searcher:
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, best first.
 
-        There are none for a blank query, and if nothing shares a content word with it or is near in meaning.
+        There are none for a blank query, or if nothing shares a content word with the query or is near it in
+        meaning.
 
         Args:
             query: Any text.
@@ -275,7 +276,7 @@ class Searcher:
             return None
 
     def _knows_language(self, text: str) -> bool:
-        """Return whether the embedder can compare a text, or must, because nothing else is searched."""
+        """Return whether the embedder can compare a text, or has to because only vectors are searched."""
         embedder = self._services.embedder
         if self._options.mode is SearchMode.VECTOR or (embedder is not None and embedder.is_multilingual):
             return True
@@ -284,7 +285,7 @@ class Searcher:
     def _compare(
         self, query: str, ranking: Ranking, vectors: VectorIndex, within: str | None
     ) -> dict[str, float]:
-        """Return the similarities of the sections that are nearest in meaning, and of what words found."""
+        """Return the similarities of the sections nearest in meaning, and of the results by words."""
         embedder = self._services.embedder
         if embedder is None or not self._knows_language(query):
             return {}
@@ -308,7 +309,7 @@ class Searcher:
         return similarities
 
     def _embed_found(self, ranking: Ranking, vectors: VectorIndex) -> None:
-        """Embed all chunks that are missing if that is fast, or else what words found, for a short time."""
+        """Embed all missing chunks if that is fast, or else the results by words, for a short time."""
         start = monotonic()
         done = 0
         chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
@@ -392,7 +393,7 @@ def _iter_best_chunks(ranking: Ranking, vectors: VectorIndex) -> Iterator[tuple[
 
 
 def compute_meaning_weight(ranking: Ranking) -> float:
-    """Return the weight of meaning: the higher, the less the words of the query tell.
+    """Return the weight of meaning. It is higher if the words of the query tell less.
 
     It is the mean of two signs: how slowly the scores of the hits fall, and the share of the query's terms
     that the first hit lacks.
@@ -412,7 +413,8 @@ def compute_meaning_weight(ranking: Ranking) -> float:
 def mix_scores(hits: Sequence[Hit], similarities: Mapping[str, float], weight: float) -> list[Hit]:
     """Return the hits of words, and the sections with similarities, in the order of words and meaning.
 
-    `weight` is that of meaning. What has not been compared keeps its score. Named statements stay first.
+    `weight` is the weight of meaning. Sections that have not been compared keep their scores. Named
+    statements stay first.
     """
     best = max(similarities.values(), default=0.0)
     if best <= 0:

@@ -1,4 +1,4 @@
-"""`VectorIndex`: what is known of the meaning of a library's text, which a `VectorStore` keeps.
+"""`VectorIndex`: the vectors of a library's text, which express its meaning. A `VectorStore` keeps them.
 
 A chunk is a short piece of a section's own text, with the titles above it.
 """

@@ -79,7 +79,7 @@ class Cell(Struct, frozen=True, kw_only=True):
     asked_at: str = ""
     digest: str = ""
     reading: Reading | None = None
-    """What `Exchange` has by these names, once the question is answered."""
+    """These fields have the values of the same fields of `Exchange`, once the question is answered."""
     state: CellState
     value: str = ""
     note: str = ""

@@ -62,7 +62,7 @@ ANYWHERE_IDS = ("chat.select_citation", "chat.retry")
 """Actions of a pane that the screen carries out, so that they work in the other panes too."""
 
 GO_PREFIX = "global.go_"
-"""Ids of the actions that go elsewhere begin so. In the conversation, their letters begin a question."""
+"""Prefix of the ids of actions that go elsewhere. In the conversation, their letters begin a question."""
 
 
 class Action(Struct, frozen=True):
@@ -257,7 +257,7 @@ class Keymap(Struct, frozen=True):
         return (action for action in self.actions if action.scope is scope)
 
     def get_bound(self, action_ids: Iterable[str]) -> list[Action]:
-        """Return those of some actions that have a key."""
+        """Return the actions that have a key."""
         actions = {action.id: action for action in self.actions if action.keys}
         return [actions[action_id] for action_id in action_ids if action_id in actions]
 

@@ -44,7 +44,8 @@ _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
-"""How often the app checks whether its terminal is there. Not every one that goes sends a signal."""
+"""How often the app checks whether its terminal is there. Not every terminal sends a signal when it goes
+away."""
 _TYPING_STEP_SECONDS = 0.1
 _START_MODE = "start"
 """The mode behind the start screen once the last document is closed."""
@@ -344,7 +345,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def action_commands(self, typed: str = "") -> None:
         """List commands and keys. The chosen one runs as if its key were pressed in its scope.
 
-        What was `typed` in the question box and is no command returns to it.
+        Text that was `typed` in the question box returns to it if it is no command.
         """
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
@@ -357,9 +358,9 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def action_suspend_process(self) -> None:
-        """Stop all that the shell started together, such as `make`, which would keep the terminal.
+        """Stop all processes that the shell started together: one such as `make` would keep the terminal.
 
-        The group that leads the session has no shell that could take the terminal.
+        A group that leads the session is not stopped, because no shell could take the terminal.
         """
         driver = self._driver
         if sys.platform != "win32" and driver and driver.can_suspend and os.getpgrp() != os.getsid(0):
@@ -372,7 +373,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def action_quit(self) -> None:
-        """Quit. Before that stops the filling of a table, ask, unless the key is pressed again."""
+        """Quit. If this would stop the filling of a table, ask first, unless the key is pressed again."""
         from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
 
         is_filling = any(worker.group == "filling" and not worker.is_finished for worker in self.workers)

@@ -30,7 +30,7 @@ _SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
 _CUT = " …"
-"""Stands after the last hint if there is no room for the others."""
+"""Follows the last hint if there is no room for the others."""
 _MORE_HINTS = ("global.find", "global.choose_model")
 """Actions whose keys are shown after those of the focused part, if there is room."""
 _MATCH_HINTS = ("global.next_match", "global.previous_match")
@@ -180,7 +180,7 @@ class MessageLine(Static):
 
 
 class WarningLine(Static):
-    """Says what an answer would push out of view: that nothing is saved, or what went wrong meanwhile."""
+    """Shows what an answer would push out of view: that nothing is saved, or what went wrong meanwhile."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class HeaderLine(ClickableLine):
     """Shows the program's name, the document's title and source, and how many documents are open."""
 
     number: reactive[str] = reactive("")
-    """Which of several open documents this is."""
+    """The position of this document among the open ones."""
 
     def __init__(self, library: Library, keys: Keymap) -> None:
         super().__init__()

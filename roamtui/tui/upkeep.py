@@ -32,7 +32,7 @@ _AHEAD_PAUSE_SECONDS = 0.02
 
 
 class Upkeep:
-    """Works for the screen of a document, in workers of it, and says in log and status line what it did."""
+    """Works for the screen of a document, in workers of the screen. Chat and status line show what it did."""
 
     def __init__(  # noqa: PLR0913 - the parts of the screen that it uses
         self,

@@ -1,4 +1,4 @@
-"""Look up hosts, and refuse IP addresses in which no site can be, or that only a person may name.
+"""Look up hosts, and refuse IP addresses that belong to no site, or that only a person may name.
 
 The ranges are copied from IANA's special-purpose registries, because the result of `ipaddress.is_global`
 depends on the version of Python.
@@ -30,7 +30,7 @@ _SPECIAL_NETWORKS = _parse_networks("""
     203.0.113.0/24 224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
     100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
 """)
-"""Networks in which no site can be. The last four are metadata and internal services of clouds; 2001::/23
+"""Networks that contain no sites. The last four are metadata and internal services of clouds; 2001::/23
 (Teredo) and 2002::/16 (6to4) embed IPv4."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All allocated IPv6 addresses. Mapped and compatible IPv4 addresses are outside this network."""

@@ -1,7 +1,7 @@
 """Read lines of right-to-left scripts by the places of their letters.
 
 pdfium turns the parts of such a line around, divides "README.md" at its signs, and moves spaces and signs
-between the parts. What it says of the place of each letter is right.
+between the parts. But it gives the right place of each letter.
 """
 
 import re

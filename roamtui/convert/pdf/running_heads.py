@@ -96,9 +96,8 @@ class _Edges(Struct):
 def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageRow]], PrintedNumbers]:
     """Remove running heads from the rows of pages, and read the printed page numbers.
 
-    The heads of a table that is continued on several pages are no running heads. What only a running head
-    says stays once.
-    If no row would be left in the whole document, nothing is removed.
+    The heads of a table that is continued on several pages are no running heads. Words that are only in
+    running heads are kept once. If no row would be left in the whole document, nothing is removed.
     """
     sizes = sorted(row.size for rows in pages for row in rows)
     usual = sizes[int(len(sizes) * _BODY_QUANTILE)] if sizes else 0.0
@@ -143,7 +142,7 @@ def strip_running_heads(pages: Sequence[list[PageRow]]) -> tuple[list[list[PageR
 def _keep_unsaid_rows(
     pages: Sequence[Sequence[PageRow]], edges: Sequence[_Edges], removed_by_page: Sequence[set[int]]
 ) -> None:
-    """Keep the first of repeated rows that say what is nowhere else in the file, such as titles of tables."""
+    """Keep the first of repeated rows whose words are nowhere else in the file, such as titles of tables."""
     places = [*zip(pages, edges, removed_by_page, strict=True)]
     kept = "".join(row.text for rows, _, removed in places for row in rows if id(row) not in removed)
     text = fold_letters(kept)

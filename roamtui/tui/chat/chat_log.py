@@ -75,7 +75,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         """The question whose turn has come, until it is part of the conversation."""
 
     def on_key(self, event: events.Key) -> None:
-        """Pass on a letter that is no key here. One that leads to the question box is a letter there too."""
+        """Pass on a letter that is no key here. If it leads to the question box, it is typed there too."""
         active = self.screen.active_bindings.get(event.key)
         is_action = active is not None and not (active.binding.id or "").startswith(GO_PREFIX)
         if event.is_printable and not is_action:
@@ -120,7 +120,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return ExchangeView(exchange, self._conversation.state.library, self._keys)
 
     def _show_received(self, question: str) -> None:
-        """Show a question at once, although what comes with it is not known yet."""
+        """Show a question at once, although the text that is sent with it is not known yet."""
         self._hide_received()
         self._received = self._make_view(Exchange(number=0, question=question))
         self.messages.mount(self._received)

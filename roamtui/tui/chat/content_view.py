@@ -99,7 +99,7 @@ def wrap(
 
 
 def draw_parts(parts: Sequence[Part]) -> Content:
-    """Draw what a document says around a quote, dim but for the quote's words."""
+    """Draw what a document says around a quote: all words dim except for those of the quote."""
     content = Content("")
     for part in parts:
         style = "$foreground" if part.is_quoted else "$muted"
@@ -114,7 +114,7 @@ def _wrap_question(question: str, width: int) -> Sequence[Content]:
 
 
 def draw_question(question: str, width: int, *, is_whole: bool = False) -> list[Content]:
-    """Draw a question, of a long one only the first lines unless all `is_whole`."""
+    """Draw a question. If it is long, draw only the first lines, unless it `is_whole`."""
     lines = [*_wrap_question(question, width)]
     more = len(lines) - _QUESTION_LINES_MAX
     if more > 1 and not is_whole:

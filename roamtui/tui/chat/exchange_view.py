@@ -82,7 +82,7 @@ _QUOTE_STYLES = {
 }
 
 _NEAREST_STYLE = "$text-secondary"
-"""What differs between a false quote and the words of the document that are nearest to it."""
+"""The differences between a false quote and the words of the document that are nearest to it."""
 
 
 class ExchangeView(ContentView):
@@ -259,7 +259,7 @@ class ExchangeView(ContentView):
         return lines
 
     def _draw_steps(self, width: int) -> list[Content]:
-        """Draw the actions, oldest first, and what happens now, in the end after a summary."""
+        """Draw the actions, oldest first, and what happens now. After the end, a summary comes first."""
         exchange = self.exchange
         lines = list[Content]()
         if len(exchange.answers) > 1:

@@ -40,7 +40,7 @@ _TEXT_WIDTH_MIN = 20
 _QUESTION_WORD_STYLE = "bold $secondary"
 """Style of the question's words. To underline them, as Find does, would make text hard to read."""
 _GAP = Paragraph(words=(Words("⋯"),), start=0, end=0)
-"""Stands between two passages of a section."""
+"""Separates two passages of a section."""
 _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 """Matches a text that ends with a line that is not blank, so that what follows continues its block."""
 

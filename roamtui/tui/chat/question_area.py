@@ -67,7 +67,7 @@ class QuestionBox(TextArea):
         self._index = len(self._texts) - 1
         """Which of them the box shows. A change stays in its place."""
         self.settled = set(self._texts)
-        """What is no draft, because it was asked, suggested or cleared."""
+        """Text that is no draft, because it was asked, suggested or cleared."""
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -81,7 +81,7 @@ class QuestionBox(TextArea):
         return [text for text in texts if text.strip() and text not in self.settled]
 
     def replace_drafts(self, drafts: Sequence[str]) -> None:
-        """Show the last of some drafts, with those before it in the history, in place of what is typed."""
+        """Show the last draft in place of the typed text, and put the earlier drafts into the history."""
         *earlier, last = drafts or ("",)
         asked = [text for text in self._texts[:-1] if text in self.settled]
         self._texts = [*asked, *earlier, last]
@@ -221,7 +221,7 @@ class QuestionArea(Container):
         self._is_shown = False
         """Whether the conversation shows this question."""
         self._waiting: list[_SentQuestion] = []
-        """The questions after it, oldest first."""
+        """The questions after the current one, oldest first."""
         self._offered = ""
         """The last text that looked like a command to quit, if nothing was sent since."""
 

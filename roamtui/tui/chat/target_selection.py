@@ -18,7 +18,7 @@ class TargetSelection:
     def __init__(self, log: FollowingScroll) -> None:
         self._log = log
         self.view: ContentView | None = None
-        """The view with the selected target, or where the next one is looked for first."""
+        """The view with the selected target, or the view in which the next target is looked for first."""
 
     @property
     def target(self) -> Target | None:

@@ -43,7 +43,7 @@ def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope
 
 
 def list_tabs(pane: Scope, shown: frozenset[Scope]) -> list[Scope]:
-    """List a pane and those that it hides, in order. Beside others, the outline hides none."""
+    """List a pane and the panes that it hides, in order. Next to other panes, the outline hides none."""
     hides_others = pane is not Scope.TREE or len(shown) == 1
     return [tab for tab in PANES if tab is pane or (hides_others and tab not in shown)]
 

@@ -32,7 +32,7 @@ from roamtui.tui.status_line import format_key_hint
 
 
 class KeyHints(Static):
-    """Lists the keys of a screen, or says them in words. A click on a key does what the key does."""
+    """Shows the keys of a screen as a list or in words. A click on a key does what the key does."""
 
     def __init__(self, *hints: Content) -> None:
         super().__init__(Content("  ").join(hints))
@@ -151,7 +151,7 @@ class ConfirmDialog(Dialog[bool]):
             self._typing_until = event.time + TYPING_SECONDS
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore the keys of a text until the person pauses, because its letter y must not be the answer."""
+        """Ignore keys until a person who is typing pauses: the letter y of a text must not be the answer."""
         is_letter = event.is_printable and event.key not in self.active_bindings
         if event.key != "escape" and (is_letter or event.time < self._typing_until):
             event.stop()

@@ -49,7 +49,7 @@ class FindResult(Struct, frozen=True, kw_only=True):
     """A section that was found."""
 
     group: str
-    """What found it, and how many results there are or their order."""
+    """How it was found, and how many results there are or their order."""
     section_id: str
     words: tuple[str, ...]
     """Words to highlight in the section."""

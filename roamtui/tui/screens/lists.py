@@ -42,7 +42,7 @@ class ItemList(OptionList, Generic[Item]):
     """A list of items under headings."""
 
     _is_laid_out = reactive(default=False)
-    """Whether the items were made for the width of the list. Else they would be one word wide."""
+    """Whether the items were made for the width of the list. Before that, they would be one word wide."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
@@ -150,7 +150,7 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         raise NotImplementedError
 
     def preview(self, item: Item) -> object:
-        """Show what an item is when it is chosen."""
+        """Preview an item when it is chosen."""
 
     @override
     def compose(self) -> ComposeResult:

@@ -46,7 +46,7 @@ _get_drawn = attrgetter("library", "unfolded", "open_sections", "cited", "readin
 """Returns the parts of a state that the tree draws."""
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
 _FOLD_META_KEY = "roamtui_fold"
-"""The style metadata key of a triangle: whether its node can be folded."""
+"""The style metadata key of a triangle. The value says whether its node can be folded."""
 
 
 class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
