@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Any
+from unicodedata import category
 
 from lxml.etree import XPath, iterwalk
 from msgspec import Struct, field
@@ -18,6 +19,7 @@ from roamtui.convert.numbering import format_number
 from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
     NOTE_MARK,
+    WITHOUT_NOTE_SIGNS,
     escape_inline,
     escape_line_starts,
     write_code,
@@ -39,6 +41,13 @@ _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](\(\S*\))")
 _TEXT_BEFORE = XPath("preceding::text()[1]")
 _TEXT_AFTER = XPath("following::text()[1]")
 _TICKS = re.compile("`+")
+_EMPHASES = {"**": ("\ufdd0", "\ufdd1", "b"), "*": ("\ufdd2", "\ufdd3", "i"), "~~": ("\ufdd4", "\ufdd5", "s")}
+"""By sign: what stands at both ends of its words until the text around them is known, and its tag in HTML."""
+_OPENINGS = {opening: sign for sign, (opening, _, _) in _EMPHASES.items()}
+_CLOSINGS = {closing: sign for sign, (_, closing, _) in _EMPHASES.items()}
+_EMPHASIS_END = re.compile(f"[{''.join((*_OPENINGS, *_CLOSINGS))}]")
+_STAND_INS = frozenset({*_OPENINGS, *_CLOSINGS, *map(chr, WITHOUT_NOTE_SIGNS)})
+"""Characters that signs of Markdown will replace."""
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
 _OUTSIDE_XPATH = (
@@ -150,11 +159,47 @@ def _write_paragraph(piece: _Piece) -> str:
     if piece is None or isinstance(piece, _Block):
         return piece or ""
     lines = [_SPACES.sub(" ", line).strip() for line in piece.split("\n")]
-    return escape_line_starts("\n".join(lines).strip("\n").replace("\n", "\\\n"))
+    text = "\n".join(lines).strip("\n").replace("\n", "\\\n")
+    return escape_line_starts(_write_emphases(text))
 
 
 def _write_line(pieces: Iterable[_Piece]) -> str:
-    return " ".join("".join(" " if piece is None else piece for piece in pieces).split())
+    words = "".join(" " if piece is None else piece for piece in pieces).split()
+    return _write_emphases(" ".join(words))
+
+
+def _write_emphases(text: str) -> str:
+    """Write the ends of emphasis as Markdown's signs, or as tags of HTML if Markdown would show the signs."""
+    written: dict[int, str] = {}
+    starts: dict[str, int] = {}
+    for match in _EMPHASIS_END.finditer(text):
+        if match[0] in _OPENINGS:
+            starts[_OPENINGS[match[0]]] = match.start()
+            continue
+        sign = _CLOSINGS[match[0]]
+        start = starts.pop(sign, None)
+        if start is None:
+            continue
+        end = match.start()
+        before = text[start - 1 : start]
+        after = text[end + 1 : end + 2]
+        is_read = _is_flanking(sign, before, text[start + 1]) and _is_flanking(sign, after, text[end - 1])
+        if is_read and after not in _OPENINGS:  # two signs side by side would be read as one
+            written |= {start: sign, end: sign}
+        else:
+            tag = _EMPHASES[sign][2]
+            written |= {start: f"<{tag}>", end: f"</{tag}>"}
+    return _EMPHASIS_END.sub(lambda match: written.get(match.start(), ""), text)
+
+
+def _is_flanking(sign: str, outside: str, inside: str) -> bool:
+    """Return whether CommonMark reads a sign between two characters as an end of emphasis."""
+    return sign[0] not in outside + inside and (_is_apart(outside) or not _is_apart(inside))
+
+
+def _is_apart(character: str) -> bool:
+    """Return whether a character is a space, a sign or a stand-in. The end of a text is like a space."""
+    return character in ("", "\n") or character in _STAND_INS or category(character)[0] in "PSZ"
 
 
 def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
@@ -307,6 +352,9 @@ def _mark_run(run: str, mark: str, href: str) -> str:
         fence = "`" * (ticks + 1)
         space = " " if ticks else ""
         marked = f"{fence}{space}{words}{space}{fence}"
+    elif mark in _EMPHASES:
+        opening, closing, _ = _EMPHASES[mark]
+        marked = f"{opening}{words}{closing}"
     else:
         marked = f"{mark}{words}{mark}"
     return f"{before}{marked}{after}"

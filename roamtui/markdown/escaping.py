@@ -11,7 +11,7 @@ _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
 _INLINE_SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])"
-    r"|[`*](?!\s)|(?<=\S)\*"
+    r"|[`*](?!\s)|(?<!\s)\*"
     r"|(?<![^\W_])_|_(?![^\W_])"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w{1,32};)"

@@ -4,6 +4,9 @@ Pages made to be deep, wide or endless are converted in time by their length, or
 """
 
 import html
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,10 @@ from hypothesis import strategies as st
 
 from roamtui.convert.html import convert_html, convert_html_file
 from roamtui.errors import SourceError
+from roamtui.markdown.blocks import Emphasis, Paragraph
+from roamtui.markdown.inline import EMPHASES
+from roamtui.markdown.parser import read_markdown
+from roamtui.quotes.find import find_quote
 from tests.case_files import read_case, read_rows
 from tests.convert.samples import read_outline
 
@@ -34,6 +41,36 @@ _KINDS = ("form", "raised", "fields", "code_in_cells", "formulas", "controls")
 @pytest.mark.parametrize(("source", "expected"), [row for kind in _KINDS for row in read_rows("convert/html", kind)])
 def test_a_page_keeps_its_words_and_their_form(source: str, expected: str) -> None:
     assert convert(source) == expected
+
+
+def _draw_runs(names: str) -> st.SearchStrategy[list[tuple[str, list[str]]]]:
+    words = ("a", "(b)", "c:", "10%", "税", "（込）", " ", "€", "* e", "~f", "g~", "\u200f", "<br>", "<sup>2</sup>")
+    return st.lists(st.tuples(st.sampled_from(words), st.lists(st.sampled_from(names), unique=True)), max_size=6)
+
+
+@given(_draw_runs("bs") | _draw_runs("is"))
+def test_emphasis_is_shown_as_in_a_browser_and_its_signs_never(runs: Sequence[tuple[str, list[str]]]) -> None:
+    expected: list[tuple[str, Emphasis]] = []
+    page = ""
+    for words, names in runs:
+        page += "".join(f"<{name}>" for name in names) + words + "".join(f"</{name}>" for name in reversed(names))
+        emphasis = reduce(or_, (EMPHASES[name] for name in names), Emphasis.NONE)
+        shown = {"<br>": "", "<sup>2</sup>": "²"}.get(words, words)
+        expected += [(letter, emphasis) for letter in shown if not letter.isspace()]
+    blocks = read_markdown(convert(f"<p>{page}</p>")).blocks
+    shown_words = [words for block in blocks if isinstance(block, Paragraph) for words in block.words]
+    letters = [(letter, words.emphasis) for words in shown_words for letter in words.text if not letter.isspace()]
+    assert letters == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "quote"),
+    [("Fees. <b>Note:</b>this is new.", "Note:this is new"), ("価格は<b>（税込）</b>です", "価格は（税込）です")],
+)
+def test_words_beside_emphasis_are_found_as_a_browser_shows_them(page: str, quote: str) -> None:
+    match = find_quote(quote, convert(f"<p>{page}</p>"))
+    assert match is not None
+    assert match.is_exact
 
 
 @pytest.mark.parametrize("tabs", read_rows("convert/html", "tabs"))
