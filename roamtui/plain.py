@@ -80,7 +80,12 @@ def format_json(
 
 
 def shorten(text: str, length_max: int) -> str:
-    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut."""
+    """Cut `text` to at most `length_max` characters, at a word if possible, with an ellipsis if cut.
+
+    It becomes empty if there is room for no character.
+    """
+    if length_max < 1:
+        return ""
     if len(text) <= length_max:
         return text
     cut = text[: length_max - 1]

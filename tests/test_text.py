@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.plain import sanitise_text
+from roamtui.plain import sanitise_text, shorten
 from roamtui.text import compute_line_starts, estimate_tokens, merge_bounds, split_pages, subtract_bounds
 from tests.case_files import read_rows
 
@@ -35,6 +35,13 @@ def _is_obeyed(character: str) -> bool:
 def test_exactly_the_unsafe_characters_are_replaced() -> None:
     replaced = {code for code in range(sys.maxunicode + 1) if sanitise_text(chr(code)) != chr(code)}
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
+
+
+@given(st.text(), st.integers(-3, 9))
+def test_a_shortened_text_fits(text: str, length_max: int) -> None:
+    shown = shorten(text, length_max)
+    assert len(shown) <= max(0, length_max)
+    assert shown == text or text.startswith(shown.removesuffix("…"))
 
 
 @pytest.mark.parametrize(("text", "tokens"), read_rows("text", "estimates"))
