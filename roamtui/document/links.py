@@ -150,8 +150,8 @@ def _resolve_path(
     path: str, fragment: str, library: Library, section_id: str, *, with_files: bool
 ) -> SectionLink | FileLink | DeadLink:
     if not path:
-        anchor = find_fragment(library, library.node(section_id).document, fragment)
-        return anchor or DeadLink(f'No heading with the anchor "#{fragment}".')
+        place = _find_own_place(library, section_id, fragment)
+        return place or DeadLink(f'No heading with the anchor "#{fragment}".')
     if (file_id := _find_listed_file(library, section_id, path)) is not None:
         return _enter_document(library, file_id, fragment)
     if not with_files:
@@ -159,11 +159,19 @@ def _resolve_path(
     own = locate_section(library, section_id)
     file = _find_file(own, path) if own is not None else None
     if own is not None and file == own.path.resolve():
-        place = find_fragment(library, library.node(section_id).document, fragment)
-        return place or SectionLink(section_id)
+        return _find_own_place(library, section_id, fragment) or SectionLink(section_id)
     if own is not None and file is not None:
         return FileLink(file, fragment, is_outside=not file.is_relative_to(own.root.resolve()))
     return DeadLink(f'No file "{path}" here.')
+
+
+def _find_own_place(library: Library, section_id: str, fragment: str) -> SectionLink | None:
+    """Find a fragment in the document of a section. As in HTML, an empty one and `top` are its start."""
+    document = library.node(section_id).document
+    place = find_fragment(library, document, fragment) if fragment else None
+    if place is None and fragment.lower() in ("", "top"):
+        return SectionLink(document.ids[0])
+    return place
 
 
 def _find_file(own: DocumentFile, path: str) -> Path | None:

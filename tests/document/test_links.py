@@ -44,6 +44,7 @@ def test_links_from_a_file_opened_alone_lead_to_the_files_beside_it(notes: Path)
         assert follow(href, library, origin) == expected
         assert isinstance(resolve_link(href, library, origin), DeadLink)
     assert _title(library, follow("start.md#end", library, origin)) == "End"
+    assert follow("start.md", library, [*library.walk()][-1]) == SectionLink(library.root.ids[0])
     assert _title(library, follow("[[#End]]", library, origin)) == "End"
     assert _title(library, follow("[[End]]", library, origin)) == "End"
 
@@ -111,6 +112,15 @@ def test_anchors_are_those_of_github() -> None:
     for row, names in enumerate(anchors.values()):
         for name in names:
             assert resolve_link(f"#{name}", library, next(library.walk())) == SectionLink(library.root.ids[row]), name
+
+
+@pytest.mark.parametrize(("text", "row"), [("# One\n\n## Two\n", 0), ("# One\n\n## Top\n\n## !\n", 1)])
+def test_a_link_to_the_top_leads_to_the_first_section_unless_a_heading_has_this_name(text: str, row: int) -> None:
+    library = build_library(RawText(text=text, source="t.md", name="t"))
+    first, *_, last = library.walk()
+    assert resolve_link("#", library, last) == SectionLink(first)
+    for href in ("#top", "#TOP"):
+        assert resolve_link(href, library, last) == SectionLink(library.root.ids[row])
 
 
 @pytest.mark.parametrize(
