@@ -20,7 +20,7 @@ from roamtui.quotes.find import find_in_span
 from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.text import Span
 from roamtui.tui.reader.document_reader import DocumentReader
-from roamtui.tui.reader.lazy_lines import match_ranges
+from roamtui.tui.reader.lazy_lines import GAP_LENGTH_MAX, make_phrase_pattern, match_ranges
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screen_words import format_ancestors
 from roamtui.tui.screens.dialogs import make_foot
@@ -263,19 +263,20 @@ def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) ->
 
 async def find_text(library: Library, phrase: str) -> tuple[Span, ...]:
     """Find a phrase, ignoring case and line ends. Matches do not overlap."""
-    words = phrase.replace("İ", "i").lower().split()
-    if not words:
+    phrase = phrase.replace("İ", "i").lower()
+    if not phrase.strip():
         return ()
     spans = list[Span]()
-    pattern = re.compile(r"\s".join(map(re.escape, words)))
+    pattern = re.compile(make_phrase_pattern(phrase))
+    length_max = sum(GAP_LENGTH_MAX if character.isspace() else 1 for character in " ".join(phrase.split()))
     # A run is a part of a document. Each document has one run that starts at row 0.
     for document in [document for document, row, _ in library.iter_runs() if row == 0]:
         start = 0
         while start < len(document.text) and len(spans) < _MATCHES_MAX:
-            # The window is longer by all but one character of the phrase, so that a match may cross into the
-            # next one. Lower case is found in a fifth of the time. Without İ, its length is the same.
+            # The window is longer by all but one character of the longest match, so that a match may cross
+            # into the next. Lower case is found in a fifth of the time. Without İ, its length is the same.
             end = start + _WINDOW_LENGTH
-            window = document.text[start : end + len(" ".join(words)) - 1].replace("İ", "i").lower()
+            window = document.text[start : end + length_max - 1].replace("İ", "i").lower()
             for match in islice(pattern.finditer(window), _MATCHES_MAX - len(spans)):
                 spans.append(Span(doc=document.key, start=start + match.start(), end=start + match.end()))
                 end = max(end, spans[-1].end)

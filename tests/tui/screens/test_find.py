@@ -142,7 +142,8 @@ async def test_exactly_the_sections_whose_own_text_contains_the_word_are_found(l
 @pytest.mark.parametrize(
     ("text", "words", "found"),
     [
-        ("One two.\nONE\tTwo, one\r\ntwo", "one two", [0, 9]),
+        ("One two.\nONE\tTwo, one\r\ntwo", "one two", [0, 9, 18]),
+        ("- one\n  two\n\n> > one\n> > two", "one two", [2, 17]),
         ("aaaaa", "AA", [0, 2]),
         ("İİ word", "word", [3]),
         ("in İstanbul", "İstanbul", [3]),
