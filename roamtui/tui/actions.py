@@ -9,6 +9,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
+from itertools import product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -288,6 +289,7 @@ def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
     """Return the actions with a person's own keys. Another action of the same scope loses such a key."""
     actions = {action.id: action for action in ACTIONS}
     problems = []
+    rebound_ids = []
     for action_id, key in (overrides or {}).items():
         action = actions.get(action_id)
         stays = f'The keys of "{action_id}" stay as they were, because'
@@ -299,12 +301,14 @@ def build_keymap(overrides: Mapping[str, str] | None = None) -> Keymap:
         elif action.is_priority and _is_printable(key):
             problems.append(f'{stays} "{key}" is needed for typing in the text field.')
         else:
-            for other in tuple(actions.values()):
-                if other is not action and key in other.keys and do_meet(other.scope, action.scope):
-                    kept = tuple(each for each in other.keys if each != key)
-                    actions[other.id] = replace(other, keys=kept)
-                    problems.append(f'"{action_id}" now uses "{key}", so "{other.id}" no longer does.')
             actions[action_id] = replace(action, keys=(key,) if key else ())
+            rebound_ids.append(action_id)
+    for action_id in reversed(rebound_ids):  # of several with the same key, the last one gets it
+        action = actions[action_id]
+        for key, other in product(action.keys, tuple(actions.values())):
+            if other is not action and key in other.keys and do_meet(other.scope, action.scope):
+                actions[other.id] = replace(other, keys=tuple(each for each in other.keys if each != key))
+                problems.append(f'"{action_id}" now uses "{key}", so "{other.id}" no longer does.')
     first_keys = {action.id: next(iter(action.key_names), "–") for action in actions.values()}
     return Keymap(tuple(actions.values()), tuple(problems), first_keys)
 

@@ -83,6 +83,14 @@ def test_an_override_replaces_all_keys_of_an_action_and_one_taken_from_another_i
     assert keys.first_keys["section.close"] == "–"
 
 
+def test_two_actions_can_swap_their_keys_and_of_two_with_one_key_the_last_gets_it() -> None:
+    keys = build_keymap({"section.open": "x", "section.close": "a"})
+    assert (keys.first_keys["section.open"], keys.first_keys["section.close"], keys.conflicts) == ("x", "a", ())
+    keys = build_keymap({"section.open": "z", "section.close": "z"})
+    assert (keys.first_keys["section.open"], keys.first_keys["section.close"]) == ("–", "z")
+    assert keys.conflicts == ('"section.close" now uses "z", so "section.open" no longer does.',)
+
+
 def test_an_unknown_key_or_action_is_told_with_the_nearest_name() -> None:
     keys = build_keymap({"section.open": "nokey", "section.pin": "pgdn", "section.clsoe": "c", "move.up": ","})
     assert keys.conflicts == (
