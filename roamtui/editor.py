@@ -22,7 +22,7 @@ _PLACES = {
 
 def find_editor() -> str:
     """Return the command of the editor, or an empty text if no editor is set."""
-    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    return os.environ.get("VISUAL", "").strip() or os.environ.get("EDITOR", "").strip()
 
 
 def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
@@ -32,7 +32,7 @@ def build_editor_command(editor: str, file: Path, line: int = 0) -> list[str]:
         ValueError: The editor's command has an opening quotation mark without a closing one.
     """
     words = _split_on_windows(editor) if os.name == "nt" else shlex.split(editor)
-    places = _PLACES.get(Path(words[0]).stem) if words and line else None
+    places = _PLACES.get(Path(words[0]).stem) if line else None
     return [*words, *(place.format(file=file, line=line) for place in places or ("{file}",))]
 
 
