@@ -16,6 +16,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
 from roamtui.convert.converted import format_page_count
+from roamtui.document.loader import suggest_url
 from roamtui.document.parallel import call_in_thread, open_in_thread
 from roamtui.errors import OpeningCancelledError
 from roamtui.models.base import Model
@@ -103,9 +104,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         ]
         rows = lay_out_columns(items, typed, self.list.line_width)
         if typed and ("://" in typed or os.path.lexists(expand_user(typed))):
-            offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(typed), note="", source=typed)
-            yield Row(offer, Content.assemble(offer.name, ("  enter opens it", "$muted")))
+            yield _make_typed_row(typed)
         yield from rows
+        if url := suggest_url(typed):
+            yield _make_typed_row(url)
 
     @override
     def choose(self, item: StartOffer) -> None:
@@ -176,6 +178,11 @@ _FOLDER_ENTRIES_MAX = 5_000
 """Maximum number of entries of a folder, and of folders and files below it, that are read and compared."""
 _BELOW_SHOWN_MAX = 20
 """Maximum number of files below the current folder that are offered."""
+
+
+def _make_typed_row(source: str) -> Row[StartOffer]:
+    offer = StartOffer(group=OfferGroup.TYPED, name=sanitise_line(source), note="", source=source)
+    return Row(offer, Content.assemble(offer.name, ("  enter opens it", "$muted")))
 
 
 def _make_file_offer(path: str, note: str = "") -> StartOffer:

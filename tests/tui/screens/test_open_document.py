@@ -116,6 +116,14 @@ async def test_a_path_that_names_no_file_is_told_before_anybody_presses_enter(ap
         await ui.wait_until("No such file, and no match. Change the text.")
 
 
+async def test_a_host_without_a_scheme_is_offered_as_a_url(app: RoamApp, opener: Opener) -> None:
+    async with choosing(app) as ui:
+        ui.field.value = "docs.example.org"
+        await ui.wait_until("https://docs.example.org  enter opens it")
+        await ui.press_until(lambda: bool(ui.app.documents), "enter")
+    assert opener.opened == [("https://docs.example.org", None)]
+
+
 async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
     async with choosing(app) as ui:
         ui.field.value = "https://bad"
