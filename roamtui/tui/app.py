@@ -313,7 +313,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @on(Worker.StateChanged)
     def _tell_defect(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self.notify(format_error(event.worker.error), severity="error", markup=False)
+            self.notify(format_error(event.worker.error, self._keys), severity="error", markup=False)
 
     @override
     async def on_event(self, event: events.Event) -> None:

@@ -6,6 +6,7 @@ from roamtui.models.base import replace_flags
 from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.plain import mask_logins, sanitise_line
 from roamtui.program import locate_programs
+from roamtui.tui.actions import Keymap
 
 
 def format_full_path(library: Library, section_id: str) -> str:
@@ -26,14 +27,16 @@ def format_ancestors(library: Library, section_id: str | None) -> str:
     return PATH_STEP.join(list_full_path(library, section_id)[:-1]) if section_id is not None else ""
 
 
-def format_error(error: BaseException | None) -> str:
+def format_error(error: BaseException | None, keys: Keymap | None = None) -> str:
     """Return a failure in one sentence. The message of a `RoamtuiError` is a sentence already."""
     if isinstance(error, RoamtuiError):
-        return adapt_flags(str(error))
+        return adapt_flags(str(error), keys)
     reason = f"{type(error).__name__}: {mask_logins(str(error))}"
     return f"There was an internal error ({reason}). Your conversation is safe. Ask again."
 
 
-def adapt_flags(words: str) -> str:
-    """Name a key in place of the flag in a model's error."""
-    return locate_programs(replace_flags(words, model="f2", server="the server's URL (--api-base)"))
+def adapt_flags(words: str, keys: Keymap | None = None) -> str:
+    """Name a key in place of the flag in a model's error, or the command if there is no such key."""
+    bound = keys.get_bound(["global.choose_model"]) if keys else []
+    model = bound[0].key_names[0] if bound else "“Model” in the list of commands"
+    return locate_programs(replace_flags(words, model=model, server="the server's URL (--api-base)"))

@@ -5,7 +5,9 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from roamtui.conversation.log import ConversationStore
+from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
+from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, make_app, make_context, running
 from tests.tui.opening import Opener
@@ -75,3 +77,11 @@ async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -
         ui.app.post_message(events.Key("alt+1", "1"))
         await ui.wait_until(lambda: ui.main.focused is ui.outline)
         assert ui.box.text == ""
+
+
+@pytest.mark.parametrize(("own", "named"), [("f9", "f9"), ("", "“Model” in the")])
+async def test_an_error_names_a_persons_own_key_or_the_command(own: str, named: str) -> None:
+    context = make_context(options=make_options(keys={"global.choose_model": own}))
+    async with running(app_over(context), (160, 35)) as ui:
+        await ui.ask("Where?", ScriptedReply(error=ModelError("No tea. Choose another model with --model.")))
+        assert f"Choose another model with {named}" in ui.text

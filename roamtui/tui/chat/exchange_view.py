@@ -348,7 +348,8 @@ class ExchangeView(ContentView):
         parts = []
         for text, severity in list_endings(exchange) if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
-            parts.append(Content.styled(f"{sign}{adapt_flags(sanitise_line(text))}", _STYLES[severity]))
+            words = adapt_flags(sanitise_line(text), self._keys)
+            parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
         if read := format_reading(exchange.model, exchange.reading):
             parts.append(Content(read))
         if self.unread and self.passages is None:

@@ -165,7 +165,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         error = event.worker.error
         if event.state is WorkerState.ERROR and self.is_attached:
-            self.chat_log.add_notice(format_error(error), Severity.ERROR)
+            self.chat_log.add_notice(format_error(error, self.keys), Severity.ERROR)
         if error is not None:
             # A widget keeps the worker that made it, the worker keeps its error, and the frames of the error
             # keep all their values, such as a request with the whole conversation.

@@ -332,7 +332,7 @@ class TableScreen(Screen[None]):
     @on(Worker.StateChanged)
     def _on_worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._show_message(format_error(event.worker.error))
+            self._show_message(format_error(event.worker.error, self._keys))
         self._show_head()
 
 
