@@ -271,6 +271,13 @@ async def test_a_question_that_is_cleared_from_the_box_is_not_asked_again_in_ano
         assert questions(ui) == [FIRST, SECOND]
 
 
+async def test_deleting_a_word_of_an_empty_box_tells_how_to_close_the_document() -> None:
+    async with running(make_app()) as ui:
+        await ui.press_until(lambda: ui.box.text == "a ", *"a b", "ctrl+w")
+        await ui.press_until("To close the document, press esc, then ctrl+w", "ctrl+w", "ctrl+w")
+        await ui.press_until("A path, a URL, or text to filter the list", "escape", "ctrl+w")
+
+
 @pytest.mark.parametrize("word", [":q!", "quit"])
 async def test_a_command_to_quit_is_not_asked_at_once(word: str) -> None:
     async with running(make_app(["Forty."])) as ui:

@@ -55,12 +55,13 @@ class QuestionBox(TextArea):
 
         question: str
 
-    def __init__(self, history: Iterable[str]) -> None:
+    def __init__(self, history: Iterable[str], keys: Keymap) -> None:
         """Make an empty box. `history` has earlier questions, oldest first."""
         placeholder = Content("Ask this document…")
         super().__init__(
             id="question-box", compact=True, highlight_cursor_line=False, placeholder=placeholder
         )
+        self._keys = keys
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._texts = [*history, ""]
         """The history, oldest first, and then what is typed."""
@@ -137,6 +138,16 @@ class QuestionBox(TextArea):
 
     def action_insert_line(self) -> None:
         self.insert("\n")
+
+    @override
+    def action_delete_word_left(self) -> None:
+        if self.text:
+            super().action_delete_word_left()
+        else:
+            back_key, close_key = (
+                self._keys.first_keys[f"global.{verb}"] for verb in ("back", "close_document")
+            )
+            self.post_message(StatusMessage(f"To close the document, press {back_key}, then {close_key}"))
 
     @override
     def action_cursor_up(self, select: bool = False) -> None:
@@ -236,10 +247,10 @@ class QuestionArea(Container):
         return self._waiting if self._begun is None else [self._begun, *self._waiting]
 
     def open_draft(self, along: Sequence[str] | None = None, *, is_demo: bool = False) -> None:
-        """Put the conversation's draft into the box, below what comes along from the one before.
+        """Put the conversation's draft into the box, below the drafts `along` from the previous conversation.
 
-        At the start, nothing does, and a new conversation takes over the draft of an earlier run, or of an
-        earlier demo if this one `is_demo`.
+        At the start, there is no previous conversation, and `along` is None. A new conversation then takes
+        over the draft of an earlier run. If this one `is_demo`, that is the draft of an earlier demo.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 
