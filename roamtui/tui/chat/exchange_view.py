@@ -251,10 +251,10 @@ class ExchangeView(ContentView):
         lines = draw_question(self.exchange.question, width, is_whole=self._shows_question)
         lines += draw_band(self._about, width, lead="  ") if self._about else []
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
-        for part in (steps, answer, self._draw_ending(room) if has_ended else []):
-            if part is answer:
-                self.answer_start = len(lines) if answer else None
-            lines += [Content(), *(" " + line for line in part)] if part else []
+        lines += _set_apart(steps)
+        self.answer_start = len(lines) if answer else None
+        lines += _set_apart(answer)
+        lines += _set_apart(self._draw_ending(room)) if has_ended else []
         self._drawing_seconds = monotonic() - started
         return lines
 
@@ -359,6 +359,11 @@ class ExchangeView(ContentView):
             outcome = Content(" · ").join(parts).stylize_before("$muted")
             lines += [*([Content()] if lines else []), *wrap(outcome, width)]
         return lines
+
+
+def _set_apart(lines: list[Content]) -> list[Content]:
+    """Indent a part, and put an empty line above it, unless it has no lines."""
+    return [Content(), *(" " + line for line in lines)] if lines else []
 
 
 def _draw_surroundings(
