@@ -39,7 +39,8 @@ _NO_SUCH_PATH = "There is no file or folder with this path. Type another, or pre
 class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations, but not what `roamtui ask` saved.
 
-    A person can switch to one about the open document. One about another is the result.
+    A person can switch to a conversation about the open document. If they choose a conversation about another
+    document, the result is a request to open that document.
     """
 
     AUTO_FOCUS = "ItemList"
