@@ -1,8 +1,8 @@
 """The only sanitiser: makes untrusted text safe for a terminal, a screen or a clipboard.
 
 Control sequences act on a terminal (ECMA-48, XTerm's OSC 8 and 52), and bidirectional overrides disguise text
-(Unicode TR 36, "Trojan Source"). Most such characters become visible stand-ins, so that nothing is lost
-silently.
+(Unicode TR 36, "Trojan Source"). Such characters become visible stand-ins, so that nothing is lost silently.
+Invisible ones that ordinary texts contain, such as the marks and isolates of Hebrew and Arabic, are left out.
 """
 
 import json
@@ -25,7 +25,8 @@ _REPLACEMENTS = (
     {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"}
     | {0x7F: "\N{SYMBOL FOR DELETE}", 0xFEFF: ""}
     | dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
-    | dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), _REPLACEMENT)
+    | dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x2066, 0x206A)), "")
+    | dict.fromkeys(range(0x202A, 0x202F), _REPLACEMENT)
     | dict.fromkeys((0x2028, 0x2029), " ")
     | dict.fromkeys(range(0xE0000, 0xE0080), "")
     | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
