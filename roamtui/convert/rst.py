@@ -1,4 +1,4 @@
-"""Convert reStructuredText to Markdown: headings by adornments, code and tables as code.
+"""Convert reStructuredText to Markdown: headings by adornments, code and tables as code, notes as alerts.
 
 No directive reads a file.
 """
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
+from roamtui.markdown.containers import KINDS
 from roamtui.markdown.escaping import escape_line_starts, write_code, write_heading, write_script
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
@@ -23,6 +24,9 @@ _CODE_DIRECTIVE = re.compile(
 )
 _COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?")
 """The first line of a comment, which goes on in the indented lines below it."""
+_ADMONITION = re.compile(rf"\.\. ({'|'.join(KINDS)})::\s*(.*)")
+_NESTING_MAX = 10
+"""Maximum depth of nested admonitions. Deeper ones stay as they are."""
 _LIST_TABLE = re.compile(r"\.\. list-table::\s*(.*)")
 _HEADER_ROWS = re.compile(r"^:header-rows:\s*[1-9]", re.MULTILINE)
 _CAPTION = re.compile(r"[^:\s]")
@@ -30,7 +34,12 @@ _CAPTION = re.compile(r"[^:\s]")
 _ROW_START = re.compile(r"^([-*+] +)(?=[-*+](?: |$))", re.MULTILINE)
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
-_ROLE = re.compile(r":[A-Za-z][\w.+:-]{0,60}:(?=`)")
+_ROLE_NAME = r":[A-Za-z][\w.+:-]{0,60}:"
+_TITLED_ROLE = re.compile(rf"(?!:(?:code|math|samp):){_ROLE_NAME}`([^`<>]*[^`<>\s])\s+<[^`<>]+>`")
+"""A role with a title and a target, of which a reader sees the title."""
+_SHORTENED_ROLE = re.compile(rf"{_ROLE_NAME}`(?:~(?:\w+\.)*|!)(?=\w)")
+"""The start of a role of which a reader sees only the last name, or that is no link."""
+_ROLE = re.compile(rf"{_ROLE_NAME}(?=`)")
 _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")
 """An invisible space that joins a word and the marked text next to it."""
@@ -51,11 +60,17 @@ class _TitleStyle(NamedTuple):
     has_overline: bool
 
 
-def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one for each kind of line
+def convert_rst(data: bytes, name: str) -> ConvertedText:
     """Convert a reStructuredText file to Markdown."""
     text, notes = decode_text(data, name)
     lines = [line.expandtabs().rstrip() for line in re.split(r"\r\n?|\n", text)]
-    styles: list[_TitleStyle] = []  # in the order of their levels
+    return ConvertedText(text="\n".join(_write_lines(lines, [])).strip("\n") + "\n", notes=notes)
+
+
+def _write_lines(  # noqa: PLR0912 - one for each kind of line
+    lines: list[str], styles: list[_TitleStyle], depth: int = 0
+) -> list[str]:
+    """Write lines as Markdown. `styles` of titles are in the order of their levels."""
     out: list[str] = []
     position = 0
     while position < len(lines):
@@ -74,6 +89,11 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one
                 position = _find_block_end(lines, position, len(indent) + len(mark))
             continue
         start = end = position
+        admonition = _ADMONITION.fullmatch(words) if depth < _NESTING_MAX else None
+        if admonition:
+            position = _find_block_end(lines, start, len(indent) + len(mark))
+            out += ["", *_write_admonition(admonition, lines[start:position], styles, depth), ""]
+            continue
         listed = _LIST_TABLE.fullmatch(words)
         directive = _CODE_DIRECTIVE.fullmatch(words)
         is_code = directive or (words.endswith("::") and not words.startswith(".. "))
@@ -100,8 +120,22 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:  # noqa: PLR0912 - one
                 code = _OPTIONS.sub("", code).strip("\n")
             out += ["", write_code(code, directive[1] if directive else ""), ""]
             position = end
-    kept = [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
-    return ConvertedText(text="\n".join(kept).strip("\n") + "\n", notes=notes)
+    return [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+
+
+def _write_admonition(
+    first_line: re.Match[str], lines: Sequence[str], styles: list[_TitleStyle], depth: int
+) -> list[str]:
+    """Write an admonition, such as a warning, as an alert."""
+    kind, words = first_line.groups()
+    body = _OPTIONS.sub("", textwrap.dedent("\n".join(lines)) + "\n").split("\n")
+    start = f"[!{kind}]"
+    if kind == "admonition":  # any other has no title in its first line
+        start = f"{start} {_write_inline(words)}"
+    else:
+        body.insert(0, words)
+    content = "\n".join(_write_lines(body, styles, depth + 1)).strip("\n")
+    return [f"> {line}".rstrip() for line in f"{start}\n{content}".rstrip().split("\n")]
 
 
 def _read_title_style(lines: list[str], position: int) -> _TitleStyle | None:
@@ -151,6 +185,7 @@ def _write_inline(text: str) -> str:
     literals = iter(_LITERAL.findall(text))
     text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", _LITERAL.sub(_HIDDEN_LITERAL, text))
     text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
+    text = _SHORTENED_ROLE.sub("`", _TITLED_ROLE.sub(r"\1", text))
     text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
     return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 

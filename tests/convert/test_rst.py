@@ -28,6 +28,12 @@ def test_blocks_become_markdown(lines: tuple[str, ...], expected: str) -> None:
     assert convert(*lines) == expected
 
 
+def test_admonitions_nested_without_end_are_converted() -> None:
+    lines = [f"{' ' * depth}.. note:: w{depth}" for depth in range(400)]
+    assert convert(*lines).count("[!note]") == 10
+    assert convert(*lines).endswith("w399")
+
+
 @given(
     st.lists(st.sampled_from(["", "a", "  b", "- c", "::", ".. d::", "   :e: f", "====", "----", "# g", "`h", "  * i"]))
 )
