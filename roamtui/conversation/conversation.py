@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -344,7 +345,10 @@ class Conversation:
                 self.publish(WarningRaised(message=warning))
 
     def _resume(self, conversation_id: str) -> _Opened:
-        """Continue a log with the current library and options, after loading the pages that it had."""
+        """Continue a log with the current library and options, after loading the pages that it had.
+
+        If the document has changed or moved, the log says so at once. A copy of a log is not written yet.
+        """
         path = Path(conversation_id)
         is_cell = path.suffix == LOG_SUFFIX
         store = ConversationStore(path.parent) if is_cell else self.store
@@ -358,6 +362,9 @@ class Conversation:
         library = load_pages(library, source_loader, saved.pages, saved.approved_origins)
         state, events = resume_state(saved, library)
         log.events += events
+        if log.is_saved:
+            with suppress(StoreError):  # the next change saves again, and tells the person if that fails
+                log.save()
         # later answers need not have the form of a cell
         state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)
         return _Opened(log, state, source_loader, warning)

@@ -27,9 +27,7 @@ def resume_state(saved: ConversationState, library: Library) -> tuple[Conversati
     state = replace(saved, library=library)
     ended = finish_question(state, state.exchanges[-1].cancellation) if state.is_asking else ()
     state = apply_events(state, *ended)
-    if state.content_hash == hash_library(library):
-        return state, ended
-    matched = reload_state(state, library)
+    matched = reload_state(state, library) if state.content_hash != hash_library(library) else ()
     state = apply_events(state, *matched)
     identified = identify_document(state)  # or a change that is taken back would not be seen
     return apply_events(state, *identified), (*ended, *matched, *identified)

@@ -121,6 +121,9 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
         f" If you know where it is: run `roamtui FILE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
+    assert [item["source"] for item in run("conversations", "--all", "--format", "json").json] == [str(new)]
+    assert "Resumed after question 1" in run("--conversation", conversation, "--plain").out
+    assert run("recheck", conversation).code == 0
 
 
 def test_without_the_extra_one_sentence_says_how_to_get_it(
