@@ -110,6 +110,8 @@ class Conversation:
         """Why the last save failed; empty if it succeeded."""
         self.switch_count = 0
         """How often another conversation took the place of the current one. A copy of it does not count."""
+        self._is_changed = False
+        """Whether anything was changed since it was started or resumed. If not, a copy is not saved."""
         self._identified: Library | None = None
         """The library that the last `DocumentIdentified` records."""
         self._warning = ""
@@ -142,6 +144,7 @@ class Conversation:
 
     async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
         """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
+        self._is_changed = True
         self.fold(events)
         saving = asyncio.ensure_future(self._save_and_publish(events, self.switch_count))
         try:
@@ -190,8 +193,8 @@ class Conversation:
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
         try:
-            is_empty = not (self.state.exchanges or self.state.open_sections or self._log.is_saved)
-            if self.state.model != RECORDED and not is_empty:
+            has_content = self._is_changed and (self.state.exchanges or self.state.open_sections)
+            if self.state.model != RECORDED and (self._log.is_saved or has_content):
                 self._log.save()
             self.save_failure = ""
         except StoreError as error:
@@ -339,6 +342,7 @@ class Conversation:
             self._log.close()
             self._log, self.state, self.source_loader, warning = opened
             self._identified = None
+            self._is_changed = False
             self.switch_count += 1
             self.publish(self._log.events[0])
             if warning:

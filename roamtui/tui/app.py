@@ -293,6 +293,7 @@ class RoamApp(App[None], inherit_bindings=False):
                 screen = self._make_screen(opened)
                 mode = self._add_page(screen)
                 self.documents[mode] = screen
+                request = DocumentRequested(place=request.place, note=request.note)  # the rest is done
             elif opened is not None:  # it is open already
                 request = opened
                 mode = self._find_mode(opened)

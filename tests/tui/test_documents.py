@@ -26,6 +26,7 @@ from roamtui.tui.screens.pickers import PickerDialog
 from roamtui.tui.tree.visible_lines import FoldState
 from tests.case_files import read_case
 from tests.document.linked_notes import write_notes
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, context_of, make_options
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import RunningApp, expand, make_context, running
@@ -97,6 +98,28 @@ async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener
         await ui.press_until("Forty.", "enter")
         assert [source for source, _ in opener.opened] == [str(file)]
         assert len(ui.app.documents) == 2
+
+
+async def test_a_copy_of_a_conversation_that_another_program_uses_is_saved_once_something_is_asked(
+    opener: Opener, tmp_path: Path
+) -> None:
+    store = opener.store
+    assert store is not None
+    file = tmp_path / "other.md"
+    file.write_text("# Other\n")
+    first = opener.make_first(str(file), model=ScriptedModel(["Forty."]))
+    await first.agent.ask("How many loaves?")
+    async with running(opener.make_app("/d/bread.md"), (100, 30)) as ui:
+        await ui.press_until(ConversationsScreen, "f4")
+        await ui.wait_until(lambda: ui.app.screen.query_one(OptionList).option_count > 0)
+        await ui.press_until("you are now in a copy of it", "enter")
+        assert "Forty." in ui.text
+    assert [summary.title for summary in store.list()] == ["How many loaves?"]
+    async with running(RoamApp(opener.opening, opener.make_first(str(file), first.conversation.state.id))) as ui:
+        await ui.ask("And rolls?", "Ten.")
+    titles = [summary.title for summary in store.list()]
+    assert titles == ["How many loaves? (copy)", "How many loaves?"]
+    first.close()
 
 
 @pytest.fixture
