@@ -17,6 +17,9 @@ from roamtui.tui.context import AppContext
 _IDLE_FACTOR = 20
 """Minimum pause between two checks of the files, as a multiple of the time that the last check took."""
 
+_MISSED_MAX = 2
+"""A file that this many checks in a row do not find is deleted, not just being replaced."""
+
 
 class Reloader:
     """Reads the document of a conversation again. Its open sections and the reading position stay."""
@@ -30,6 +33,8 @@ class Reloader:
         """The stamps of the loaded files, by key, without those written since. None until the first check."""
         self._seen: Mapping[str, SourceStamp] | None = None
         """The stamps at the last check."""
+        self._missed = 0
+        """How many checks in a row found no file."""
         self._current_at = context.opened_at
         """When the files were last known to be as loaded: when they were opened, or at the last check."""
         self._reloading = asyncio.Lock()
@@ -38,7 +43,7 @@ class Reloader:
     async def detect_change(self) -> bool:
         """Check the files, if it is time. Return whether they differ from the last check and the library.
 
-        A file that is missing for a moment, because an editor replaces it, counts as unchanged.
+        A missing file counts as changed at the second check, because an editor may be replacing it.
         """
         if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
             return False
@@ -48,7 +53,10 @@ class Reloader:
             self._current_at = time.time_ns()
             stamps = await asyncio.to_thread(self._read_stamps)
             self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
-            if not stamps or stamps == self._seen:
+            self._missed = 0 if stamps or not self._paths else self._missed + 1
+            if not stamps:
+                return self._missed == _MISSED_MAX
+            if stamps == self._seen:
                 return False
             self._seen = stamps
             if self.loaded is None:
@@ -90,7 +98,10 @@ class Reloader:
                 changed = frozenset(
                     key for key in old.keys() | stamps.keys() if old.get(key) != stamps.get(key)
                 )
-                library = await asyncio.to_thread(self._reload_library, before, changed)
+                try:
+                    library = await asyncio.to_thread(self._reload_library, before, changed)
+                except RoamtuiError as error:
+                    raise RoamtuiError(f"{error} You still see what was read last.") from error
                 is_same = _is_same(library, before)
                 if is_same or await self._conversation.reload(library):
                     break

@@ -101,6 +101,23 @@ async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Pa
         await ui.press_until("Reloaded: 9 sections", "f5")
 
 
+async def test_a_watched_file_that_is_deleted_is_told_once(file: Path) -> None:
+    async with running(make_reading_app(file, is_watching=True), (120, 35)) as ui:
+        reloader = ui.main.upkeep.reloader
+        await look(ui)
+        await ui.wait_until(lambda: reloader.loaded is not None)
+        delete(file)
+        for _ in range(6):
+            reloader._next_check_at = 0.0
+            await look(ui)
+        await ui.wait_until("There is no file")
+        assert "what was read last" in ui.chat.query_one(NoticeView).text
+        await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
+        reloader._next_check_at = 0.0
+        await look(ui)
+        await ui.wait_until("Reloaded: 9 sections")
+
+
 async def test_a_quote_that_is_gone_loses_its_tick_and_shows_what_changed(file: Path) -> None:
     async with running(make_reading_app(file), (120, 35)) as ui:
         await open_deck(ui)
