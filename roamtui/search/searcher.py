@@ -314,7 +314,10 @@ class Searcher:
         done = 0
         chunks = chain(_iter_best_chunks(ranking, vectors), vectors.iter_missing())
         while vectors.missing:
-            done += self._embed(vectors, chunks, _SMALL_BATCH)
+            count = self._embed(vectors, chunks, _SMALL_BATCH)
+            if not count:
+                break
+            done += count
             seconds = monotonic() - start
             seconds_for_all = seconds * (done + vectors.missing) / done
             if seconds > _SECONDS_MAX and seconds_for_all > _WHOLE_SECONDS_MAX:
@@ -325,9 +328,14 @@ class Searcher:
             self._services.warn_once(f"Compared all {sections} by meaning for the first time.")
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
-        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number."""
+        """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number.
+
+        There may be none: only when its chunks are made does a text that lacks vectors turn out to have
+        those of another version.
+        """
         batch = dict(islice(chunks, count))
-        vectors.embed(batch)
+        if batch:
+            vectors.embed(batch)
         if vectors.unsaved >= _SAVED_AT_ONCE or not vectors.missing:
             self._save(vectors)
         return len(batch)
