@@ -38,11 +38,9 @@ from roamtui.output import ProgressLine, report_opening, warn
 from roamtui.paths import cache_path, is_standard_input, table_path
 from roamtui.plain import sanitise_line
 from roamtui.search.base import (
-    Embedder,
     EmbeddingConsent,
     IndexLostError,
     Progress,
-    RetrievalOptions,
     SearchMode,
     SearchServices,
 )
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.agent.requests import AgentOptions
     from roamtui.models.base import Model
-    from roamtui.models.search_models import BackgroundLoop
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
 
@@ -323,7 +320,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: A choice is unavailable. The message says what to choose or install.
         """
         from roamtui.models.registry import make_model
-        from roamtui.models.search_models import BackgroundLoop, ModelReranker
+        from roamtui.models.search_models import BackgroundLoop, ModelReranker, find_embedder
 
         settings = self.settings
         options = settings.retrieval
@@ -340,36 +337,17 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 settings.model, api_base=settings.api_base, options=own, worker=background.worker
             )
             reranker = ModelReranker(model, background)
+        embedder = None
+        if options.mode in (SearchMode.VECTOR, SearchMode.HYBRID):
+            embedder = find_embedder(options.embedder, background, api_base=options.embedder_api_base)
         return SearchServices(
-            embedder=self._find_embedder(background),
+            embedder=embedder,
             reranker=reranker,
             progress=self.progress or ProgressLine(EMBEDDING_FORM),
             on_warning=self.on_warning,
             needs_all_vectors=needs_all_vectors,
             consent=self.embedding_consent,
         )
-
-    @property
-    def retrieval(self) -> RetrievalOptions:
-        """The settings of search. If there is no embedder, the mode is `keyword` instead of `hybrid`.
-
-        Raises:
-            UsageError: The embedder is unavailable. The message says what to choose or install.
-        """
-        from roamtui.models.search_models import BackgroundLoop
-
-        options = self.settings.retrieval
-        if options.mode is SearchMode.HYBRID and self._find_embedder(BackgroundLoop()) is None:
-            return replace(options, mode=SearchMode.KEYWORD)
-        return options
-
-    def _find_embedder(self, background: BackgroundLoop) -> Embedder | None:
-        from roamtui.models.search_models import find_embedder
-
-        options = self.settings.retrieval
-        if options.mode in (SearchMode.OFF, SearchMode.KEYWORD):
-            return None
-        return find_embedder(options.embedder, background, api_base=options.embedder_api_base)
 
     def make_table(
         self,

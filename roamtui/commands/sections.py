@@ -52,12 +52,12 @@ def _run_search(args: Namespace) -> int:
     if not args.query.strip():
         raise UsageError("the query is empty. Write the words to search for.")
     bootstrap, library, loader = open_sources(args)
-    options = bootstrap.retrieval
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
-    library, hits = search_with_pages(library, loader, searcher, args.query, limit=options.limit or 10)
-    print_hits(library, hits, options.mode, as_json=args.json)
+    limit = bootstrap.settings.retrieval.limit or 10
+    library, hits = search_with_pages(library, loader, searcher, args.query, limit=limit)
+    print_hits(library, hits, searcher.mode, as_json=args.json)
     return int(not hits)
 
 
@@ -106,10 +106,11 @@ def _run_eval(args: Namespace) -> int:
     from roamtui.headless.index import make_embedding_consent
 
     bootstrap = replace(make_bootstrap(args), embedding_consent=make_embedding_consent())
+    if bootstrap.settings.retrieval.mode == "off" and not args.model:
+        raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
     plan = EvalPlan(
         docs=args.docs,
         scope=args.scope,
-        mode=bootstrap.retrieval.mode,
         open_library=lambda path: bootstrap.open((str(path),), load_all=True)[0],
         make_searcher=bootstrap.make_searcher_factory(needs_all_vectors=True),
         model=bootstrap.make_model() if args.model else None,

@@ -44,7 +44,6 @@ class EvalPlan(Struct, frozen=True, kw_only=True):
     """Folder of the documents."""
     scope: str
     """``all`` to search the whole folder, ``doc`` to search the document of each question."""
-    mode: SearchMode = SearchMode.KEYWORD
     open_library: Callable[[Path], Library]
     """Opens a file or a folder. Raises SourceError if it cannot be read."""
     make_searcher: Callable[[Library], Searcher | None]
@@ -56,6 +55,8 @@ class EvalPlan(Struct, frozen=True, kw_only=True):
 class EvalRun(Struct):
     """The state of a run."""
 
+    mode: SearchMode = SearchMode.OFF
+    """How the documents are searched."""
     results: list[QuestionResult] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """A sentence for each question that could not be scored."""
@@ -119,6 +120,7 @@ async def _score_question(
         golds = resolve_golds(question, corpus.documents)
         started = time.perf_counter()
         if corpus.searcher is not None:
+            run.mode = corpus.searcher.mode
             earlier = tuple(turn.content for turn in question.history or ())
             hits = corpus.searcher.search(question.question, limit=_HITS_MAX, earlier=earlier)
             hit_ids = tuple(hit.section_id for hit in hits)

@@ -27,8 +27,6 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     Raises:
         RoamtuiError: Nothing could be measured, or `output_path`, for the results, is no new file.
     """
-    if plan.mode is SearchMode.OFF and plan.model is None:
-        raise UsageError("search is off, so there is nothing to measure. Set --mode or --model.")
     if not plan.docs.is_dir():
         raise UsageError(f"{plan.docs} is not a folder. Name the folder of the documents with --docs.")
     if output_path is not None:
@@ -58,27 +56,27 @@ def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_j
     if not run.results:
         advice = "Check --docs, and the headings or line numbers that the questions give."
         raise SourceError(f"no question could be scored. {advice}")
-    score = score_run(run.results, has_search=plan.mode is not SearchMode.OFF)
+    score = score_run(run.results, has_search=run.mode is not SearchMode.OFF)
     if as_json:
-        write_json(_to_json_score(score, plan))
+        write_json(_to_json_score(score, plan, run.mode))
     else:
-        write_text(_format_score(score, plan))
+        write_text(_format_score(score, plan, run.mode))
     return 0
 
 
-def _to_json_score(score: RunScore, plan: EvalPlan) -> dict[str, Any]:
+def _to_json_score(score: RunScore, plan: EvalPlan, mode: SearchMode) -> dict[str, Any]:
     scores = score.values.items()
     values = {name: value for name, value in scores if not name.startswith(RELAXED)}
     relaxed = {name.removeprefix(RELAXED): value for name, value in scores if name.startswith(RELAXED)}
     ranks = dict.fromkeys(_RANK_NAMES)
-    data = {"questions": score.questions, "scope": plan.scope, "mode": plan.mode, **ranks}
+    data = {"questions": score.questions, "scope": plan.scope, "mode": mode, **ranks}
     model = {"model": plan.model.name} if plan.model is not None else {}
     data |= {"relaxed": ranks | relaxed, "median_ms": None, **model, **values}
     return data | {"intervals": score.intervals}
 
 
-def _format_score(score: RunScore, plan: EvalPlan) -> str:
-    parts = [format_count(score.questions, "question"), f"scope {plan.scope}", f"mode {plan.mode}"]
+def _format_score(score: RunScore, plan: EvalPlan, mode: SearchMode) -> str:
+    parts = [format_count(score.questions, "question"), f"scope {plan.scope}", f"mode {mode}"]
     lines = [", ".join([*parts, *([plan.model.name] if plan.model is not None else [])])]
     for name, value in score.values.items():
         bounds = ", ".join(_format_value(name, bound) for bound in score.intervals.get(name, ()))

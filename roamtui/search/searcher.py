@@ -117,6 +117,11 @@ class Searcher:
         """The latest results of the search by words, which are embedded first."""
 
     @property
+    def mode(self) -> SearchMode:
+        """How it searches: by words if there is no embedder."""
+        return self._options.mode if self._services.embedder is not None else SearchMode.KEYWORD
+
+    @property
     def vector_coverage(self) -> VectorCoverage:
         """How much of the library can be compared by meaning so far."""
         vectors = self._vectors
