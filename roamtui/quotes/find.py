@@ -128,10 +128,10 @@ def _iter_matches(
     excerpt = text[slice(*bounds)]
     words = read_words(excerpt)
     is_long = _is_long(quote)
-    for reading in _read_quote(quote):
-        for runs in _find_parts(reading, words, excerpt, is_exact=is_exact):
+    for variant in _read_quote(quote):
+        for runs in _find_parts(variant, words, excerpt, is_exact=is_exact):
             match = _make_match(quote, text, bounds[0], words, runs, is_exact=is_exact)
-            has_ellipses = reading.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
+            has_ellipses = variant.ellipses <= len(_ELLIPSIS.findall(text, match.start, match.end))
             is_within = within[0] <= match.start and match.end <= within[1]
             if has_ellipses and is_within and (is_long or match.is_whole):
                 yield match
@@ -148,7 +148,7 @@ class _Rows(NamedTuple):
     last: int
 
 
-class _QuoteReading(Struct, frozen=True):
+class _QuoteVariant(Struct, frozen=True):
     parts: tuple[TextWords, ...]
     """Its parts between ellipses."""
     swapped_first: int | None = None
@@ -159,20 +159,20 @@ class _QuoteReading(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def _read_quote(quote: str) -> tuple[_QuoteReading, ...]:
+def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
     """Return the ways to read a quote, the likeliest first. One that is too short has none."""
     whole = _EDITED_LETTER.sub(r"\1", _SHORTENED_TARGET.sub("", quote))
     parts = [part.strip() for part in _ELLIPSIS.split(whole)]
     parts = list(filter(None, parts))  # an ellipsis at an end omits what the quote does not need
     if len(parts) > _PARTS_MAX or not any(map(str.isalnum, quote)):
         return ()
-    different: dict[tuple[bytes, ...], _QuoteReading] = {}
-    for reading in (*_iter_prose_readings(whole, parts), *_iter_code_readings(parts)):
-        different.setdefault(tuple(part.exact for part in reading.parts), reading)
+    different: dict[tuple[bytes, ...], _QuoteVariant] = {}
+    for variant in (*_iter_prose_variants(whole, parts), *_iter_code_variants(parts)):
+        different.setdefault(tuple(part.exact for part in variant.parts), variant)
     return tuple(different.values())
 
 
-def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_QuoteReading]:
+def _iter_prose_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     """Yield the ways to read a quote as Markdown or plain text: in parts, or whole with its ellipses."""
     ways = [(parts, read_words)]
     if len(parts) > 1:
@@ -190,10 +190,10 @@ def _iter_prose_readings(whole: str, parts: Sequence[str]) -> Iterator[_QuoteRea
         )
         if read_parts and not is_lost:
             ellipses = 0 if len(spelling) == len(parts) else len(_ELLIPSIS.findall(whole))
-            yield _QuoteReading(read_parts, _swap_first_case(whole), ellipses)
+            yield _QuoteVariant(read_parts, _swap_first_case(whole), ellipses)
 
 
-def _iter_code_readings(parts: Sequence[str]) -> Iterator[_QuoteReading]:
+def _iter_code_variants(parts: Sequence[str]) -> Iterator[_QuoteVariant]:
     """Yield the ways to read a quote as code: without the marks at its ends, then with them."""
     # The marks may be the answer's, but a hyphen before a word belongs to it.
     before = _PUNCTUATION.replace("-", "")
@@ -201,7 +201,7 @@ def _iter_code_readings(parts: Sequence[str]) -> Iterator[_QuoteReading]:
     for spelling in (bare, parts):
         words = (read_plain_words(part, is_code=True) for part in spelling)
         if read_parts := tuple(filter(len, words)):
-            yield _QuoteReading(read_parts, is_code=True)
+            yield _QuoteVariant(read_parts, is_code=True)
 
 
 def _swap_first_case(quote: str) -> int | None:
@@ -215,19 +215,19 @@ def _swap_first_case(quote: str) -> int | None:
 
 
 def _find_parts(
-    reading: _QuoteReading, words: TextWords, text: str, *, is_exact: bool
+    variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
 ) -> Iterator[tuple[_Rows, ...]]:
     """Yield the runs of the parts of a quote, each in the same sentence or row as the one before."""
-    if reading.is_code and not words.has_code:
+    if variant.is_code and not words.has_code:
         return
-    first, *others = reading.parts
+    first, *others = variant.parts
     if is_exact:
-        firsts: Iterable[_Rows] = _find_exact_runs(first, words, reading.swapped_first)
+        firsts: Iterable[_Rows] = _find_exact_runs(first, words, variant.swapped_first)
         following = [sorted(_find_exact_runs(part, words)) for part in others]
     else:
         firsts = _find_loose_runs(first, words)
         following = [sorted(_find_loose_runs(part, words)) for part in others]
-    if reading.is_code:
+    if variant.is_code:
         firsts = (run for run in firsts if words.flags[run.first] & CODE)
     for run in firsts:
         chosen = [run]

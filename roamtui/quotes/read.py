@@ -106,7 +106,7 @@ class Quotation(Struct, frozen=True):
     """Ids that may be the source of the quote, the likeliest first."""
 
 
-class AnswerReading(Struct, frozen=True, kw_only=True):
+class ParsedAnswer(Struct, frozen=True, kw_only=True):
     """The quotes and the marks of an answer, in order."""
 
     quotes: tuple[Quotation, ...]
@@ -115,7 +115,7 @@ class AnswerReading(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=8)
-def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
+def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> ParsedAnswer:
     """Find an answer's quotes. Each gets the `marks` of the answer that may be its source, best first."""
     masked = _mask(answer, marks)
     quotes = _extract_quotations(answer, masked)
@@ -145,7 +145,7 @@ def read_answer(answer: str, marks: tuple[Mark, ...] = ()) -> AnswerReading:
         if is_introduced:
             introduction = own
     cited = tuple(chain.from_iterable(marks_by_sentence.values()))
-    return AnswerReading(quotes=tuple(placed), marks=cited)
+    return ParsedAnswer(quotes=tuple(placed), marks=cited)
 
 
 def _add_contexts(answer: str, start: int, end: int, quotes: Sequence[Quotation]) -> list[Quotation]:

@@ -118,7 +118,7 @@ def find_support(
     characters = [*answer]
     for mark in list_marks(answer, quoted, library):
         characters[mark.start : mark.end] = " " * (mark.end - mark.start)
-    for start, end in _list_claims(answer):
+    for start, end in _list_assertions(answer):
         words = "".join(characters[start:end])
         is_quoted = any(
             citation.start < end and start < max(citation.end, citation.start + 1) for citation in quoted
@@ -149,14 +149,14 @@ def find_support(
     return Support(citations=tuple(kept), unsourced=tuple(unsourced))
 
 
-def _list_claims(answer: str) -> list[Bounds]:
+def _list_assertions(answer: str) -> list[Bounds]:
     """List the sentences and rows of an answer that say something: no headings, questions, leads or code."""
-    claims: list[Bounds] = []
+    assertions: list[Bounds] = []
     for sentence in split_sentences(answer):
         words = answer[sentence.start : sentence.end].rstrip("*_ \n")
         if sentence.kind in _ASSERTING and not words.endswith((":", "?")):
-            claims.append((sentence.start, sentence.start + len(words)))
-    return claims[:_SENTENCES_MAX]
+            assertions.append((sentence.start, sentence.start + len(words)))
+    return assertions[:_SENTENCES_MAX]
 
 
 def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str) -> Iterator[Bounds]:

@@ -23,7 +23,7 @@ from roamtui.markdown.blocks import Markdown
 from roamtui.outline.ids import Mark, find_marks, strip_marks
 from roamtui.outline.labels import list_titles, make_path
 from roamtui.quotes.find import FoundQuote, find_quote, iter_in_span
-from roamtui.quotes.read import WORDS_MIN, AnswerReading, CitationMark, Quotation, read_answer
+from roamtui.quotes.read import WORDS_MIN, CitationMark, ParsedAnswer, Quotation, read_answer
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
@@ -137,9 +137,9 @@ class QuoteChecker:
         A mark shows the citations of its own quotes. Without a quote, it shows the citations of its section
         in its sentence.
         """
-        reading = self._read_answer(answer)
+        parsed = self._read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
-        for quote in reading.quotes:
+        for quote in parsed.quotes:
             key = quote.text, quote.is_code, quote.context, *(mark.section_id for mark in quote.marks)
             if key not in self._cited:
                 self._cited[key] = self._cite_quote(quote)
@@ -148,7 +148,7 @@ class QuoteChecker:
                 of_quote = replace(citation, start=quote.start, end=quote.end)
                 placed.append((of_quote, next(marks, quote)))
         cited = {(citation.section_id, place.sentence) for citation, place in placed}
-        for mark in reading.marks:
+        for mark in parsed.marks:
             if (mark.section_id, mark.sentence) not in cited:
                 cited.add((mark.section_id, mark.sentence))
                 no_quote = make_citation(mark.section_id, self._library)
@@ -160,7 +160,7 @@ class QuoteChecker:
             at_mark[citation.section_id, place.start].append(index)
             in_sentence[citation.section_id, place.sentence].append(index)
         shown: list[set[int]] = [set() for _ in placed]
-        for mark in reading.marks:
+        for mark in parsed.marks:
             own = at_mark.get((mark.section_id, mark.start))
             for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
                 shown[index].add(mark.start)
@@ -182,7 +182,7 @@ class QuoteChecker:
                 unnamed.append((quote.start, quote.end))
         return tuple(unnamed)
 
-    def _read_answer(self, answer: str) -> AnswerReading:
+    def _read_answer(self, answer: str) -> ParsedAnswer:
         def is_invented(mark: Mark) -> bool:
             return not self._has_read(answer[mark.start : mark.end])
 
