@@ -399,62 +399,6 @@ def _write_list(element: Any) -> list[str]:
     return ["\n".join(items)]
 
 
-def _write_table(table: Any) -> list[str]:
-    """Write what is outside the rows, such as a caption, then the rows.
-
-    A table that only places headings or code on the page is written without a table.
-    """
-    if _is_layout(table):
-        return write_blocks(table)
-    outside: list[_Piece] = []
-    for each in table.xpath(_OUTSIDE_XPATH):
-        outside += [_write_text(each)] if isinstance(each, str) else _write_element(each, frozenset())
-    spans = _Spans()
-    rows: list[tuple[Any, list[_Cell]]] = []
-    part: Any = None
-    for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS)):
-        if row.getparent() is not part:  # no cell spans rows of two parts of a table
-            part = row.getparent()
-            spans.below.clear()
-        if cells := _list_cells(row, spans):
-            rows.append((row, cells))
-    # Columns in which no cell with words begins only place others on the page.
-    numbered = (each for _, cells in rows for each in enumerate(cells))
-    used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
-    width = max((len(cells) for _, cells in rows), default=0)
-    columns = sorted(used) or [*range(width)]
-    # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
-    texts = [[cells[column].text if column < len(cells) else "" for column in columns] for _, cells in rows]
-    # All rows of heads at the top are one header, which Markdown needs. A later lone head is a title.
-    are_heads = [
-        all(cell.tag == "th" for cell in row) and (len(row) > 1 or not number)
-        for number, (row, _) in enumerate(rows)
-    ]
-    head_count = are_heads.index(False) if False in are_heads else min(1, len(rows))
-    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*texts[:head_count], strict=True)]
-    top = f"| {' | '.join(heads)} |" if heads else f"|{' |' * len(columns)}"
-    lines = [top, f"|{' --- |' * len(columns)}", *(f"| {' | '.join(row)} |" for row in texts[head_count:])]
-    return [*_finish_blocks(outside), "\n".join(lines)]
-
-
-def _is_layout(table: Any) -> bool:
-    """Return whether a table only places headings or code on the page.
-
-    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
-    one line.
-    """
-    if next(table.iter(*HEADINGS), None) is not None:
-        return True
-    codes = [*table.iter("pre")]
-    if not codes:
-        return False
-    full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
-    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
-    has_heads = next(table.iter("th"), None) is not None
-    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
-    return not is_data
-
-
 class _Cell(Struct, frozen=True):
     text: str
     is_repeated: bool = False
@@ -483,6 +427,84 @@ class _Spans(Struct):
             return None
         self.below[column] = count - 1, cell
         return _Cell(self.repeat(cell.text), cell.is_repeated)
+
+
+def _write_table(table: Any) -> list[str]:
+    """Write what is outside the rows, such as a caption, then the rows.
+
+    A table that only places headings or code on the page is written without a table.
+    """
+    if _is_layout(table):
+        return write_blocks(table)
+    outside: list[_Piece] = []
+    for each in table.xpath(_OUTSIDE_XPATH):
+        outside += [_write_text(each)] if isinstance(each, str) else _write_element(each, frozenset())
+    rows = _read_rows(table)
+    texts = _list_texts([cells for _, cells in rows])
+    head_count = _count_head_rows([row for row, _ in rows])
+    return [*_finish_blocks(outside), _write_rows(texts[:head_count], texts[head_count:])]
+
+
+def _read_rows(table: Any) -> list[tuple[Any, list[_Cell]]]:
+    """Return each row that has cells, with its cells, in the order in which a browser shows the rows."""
+    spans = _Spans()
+    rows: list[tuple[Any, list[_Cell]]] = []
+    part: Any = None
+    for row in chain.from_iterable(map(table.xpath, _ROWS_XPATHS)):
+        if row.getparent() is not part:  # no cell spans rows of two parts of a table
+            part = row.getparent()
+            spans.below.clear()
+        if cells := _list_cells(row, spans):
+            rows.append((row, cells))
+    return rows
+
+
+def _list_texts(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+    """List the texts of each row, one for each column. Columns that only place others are left out.
+
+    In such a column, no cell with words begins.
+    """
+    numbered = (each for cells in rows for each in enumerate(cells))
+    used = {column for column, cell in numbered if cell.text and not cell.is_repeated}
+    width = max(map(len, rows), default=0)
+    columns = sorted(used) or [*range(width)]
+    # Markdown shows no cell beyond the columns of the first row, so it needs all of them.
+    return [[cells[column].text if column < len(cells) else "" for column in columns] for cells in rows]
+
+
+def _count_head_rows(rows: Sequence[Any]) -> int:
+    """Return how many rows at the top are heads. A lone head in a later row is a title."""
+    for number, row in enumerate(rows):
+        is_title = number and len(row) < 2
+        if is_title or any(cell.tag != "th" for cell in row):
+            return number
+    return min(1, len(rows))
+
+
+def _write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table. Its rows of heads become one, because Markdown needs exactly one."""
+    heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*head_rows, strict=True)]
+    width = len(heads or next(iter(rows), ()))
+    top = f"| {' | '.join(heads)} |" if heads else f"|{' |' * width}"
+    return "\n".join([top, f"|{' --- |' * width}", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _is_layout(table: Any) -> bool:
+    """Return whether a table only places headings or code on the page.
+
+    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
+    one line.
+    """
+    if next(table.iter(*HEADINGS), None) is not None:
+        return True
+    codes = [*table.iter("pre")]
+    if not codes:
+        return False
+    full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
+    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
+    has_heads = next(table.iter("th"), None) is not None
+    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
+    return not is_data
 
 
 def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
