@@ -71,6 +71,7 @@ class AppServices(Services):
             theme=settings.theme,
             keys=settings.keys,
             themes_dirs=(themes_path(),),
+            api_base=(settings.api_base or "") if "api_base" in self._bootstrap.typed_settings else "",
         )
 
     @override

@@ -94,6 +94,8 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     """The keys that replace the default ones, by action id. An empty one leaves the action without a key."""
     themes_dirs: tuple[Path, ...] = ()
     """Folders with the person's own themes, in addition to the bundled themes."""
+    api_base: str = ""
+    """The server of a model whose name is typed, as the command line says; empty for the provider's own."""
     examples: tuple[str, ...] = ()
     """Questions proposed in an empty conversation."""
 

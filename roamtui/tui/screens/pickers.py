@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urlsplit
 
 from textual import events, on, work
 from textual.app import App
@@ -123,6 +124,7 @@ class ModelPicker(PickerDialog):
 
     def __init__(self, context: AppContext) -> None:
         self._agent = context.agent
+        self._typed_server = context.options.api_base
         self._current = context.agent.model.name
         foot = make_foot("enter to test and use", "esc to cancel", after=" · ✓ works")
         placeholder = "Type to filter, or the name of any other model"
@@ -177,8 +179,11 @@ class ModelPicker(PickerDialog):
         elif item in self._missing_keys and item not in self._offers:
             self.show_message(f"{item} {self._missing_keys[item]}. Set it, and start roamtui again.")
         else:
-            provider = item.partition("/")[0]
-            typed = ModelOffer(name=item, note="typed by you", provider=provider, needs_test=True)
+            server = self._typed_server
+            receiver = urlsplit(server).netloc or server or item.partition("/")[0]
+            typed = ModelOffer(
+                name=item, note="typed by you", provider=receiver, api_base=server, needs_test=True
+            )
             self._use(self._offers.get(item, typed))
 
     @work(group="testing", exclusive=True, exit_on_error=False)

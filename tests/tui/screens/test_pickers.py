@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 
 from roamtui.bootstrap import Bootstrap
 from roamtui.launch import AppServices
 from roamtui.models.discovery import ModelOffer
-from roamtui.settings import load_settings
+from roamtui.settings import Settings, load_settings
 from roamtui.tui.screens.dialogs import ConfirmDialog
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
@@ -86,6 +87,21 @@ async def test_a_typed_model_is_tried_with_one_token_used_and_kept(monkeypatch: 
             await ui.wait_until(lambda: load_settings().model == "openai/tiny")
             await ui.ask("How many loaves?")
             assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.usefixtures("forked_models")
+async def test_a_typed_model_is_asked_at_the_server_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(monkeypatch, FakeReply(text="Yes")) as server:
+        monkeypatch.delenv("OPENAI_API_BASE")
+        settings = Settings(api_base=server.url)
+        bootstrap = Bootstrap(settings=settings, typed_settings=frozenset({"api_base"}))
+        async with running(make_app(options=AppServices(bootstrap).options), (100, 30)) as ui:
+            await ui.press_until("not in the list", "f2", *"openai/tiny")
+            await ui.press_until(ConfirmDialog, "enter")
+            assert f"will be sent to {urlsplit(server.url).netloc}." in " ".join(ui.text.split())
+            await ui.press("y")
+            await ui.wait_until("Make this model the default?")
+        assert len(server.requests) == 1
 
 
 @pytest.mark.usefixtures("forked_models")
