@@ -27,11 +27,11 @@ _EXAMPLES = (
 def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, ...]:
     """Return all offers: saved conversations with the newest first, without those of `ask`, and more."""
     candidates = [each for each in summaries if not (each.is_one_shot or is_standard_input(each.source))]
-    saved = [summary for summary in candidates if not is_source_missing(summary.source)]
-    resumable_ids = {summary.id for summary in saved}
+    resumable_ids = {summary.id for summary in candidates if summary.source}
     shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
     offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
-    for source in list(dict.fromkeys(summary.source for summary in saved))[:_SHOWN_MAX]:
+    sources = dict.fromkeys(summary.source for summary in candidates)
+    for source in [source for source in sources if not is_source_missing(source)][:_SHOWN_MAX]:
         name, place = _name_source(source)
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=name, note=place, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
@@ -65,5 +65,6 @@ def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> 
         note=note,
         source=summary.source,
         conversation_id=summary.id,
+        is_missing=is_resumable and is_source_missing(summary.source),
         refusal="" if is_resumable else f"Cannot resume the conversation. {summary.problem}",
     )

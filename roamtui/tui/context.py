@@ -47,6 +47,8 @@ class StartOffer(Struct, frozen=True, kw_only=True):
     """The conversation to resume, or None for a new one."""
     model: Model | None = None
     """Answers in the place of the settings' model."""
+    is_missing: bool = False
+    """Whether the document of the conversation is no longer there, so that its new place must be asked."""
     refusal: str = ""
     """A sentence that says why it cannot be opened, such as a damaged conversation. Empty if it can."""
 

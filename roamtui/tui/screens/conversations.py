@@ -1,7 +1,6 @@
 """`ConversationsScreen`: lists the saved conversations, to resume, rename, delete or export one."""
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,16 +23,21 @@ from roamtui.errors import SourceError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown
-from roamtui.paths import display_path, expand_user, is_standard_input
+from roamtui.paths import display_path, expand_user
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import ConfirmDialog, ExportDialog, PromptDialog, make_foot, make_key_hints
+from roamtui.tui.screens.dialogs import (
+    ConfirmDialog,
+    ExportDialog,
+    PromptDialog,
+    make_key_hints,
+    make_place_prompt,
+)
 from roamtui.tui.screens.lists import ListDialog, Row
 
 _FILE_NAME_LENGTH_MAX = 60
-_NO_SUCH_PATH = "There is no file or folder with this path. Type another, or press esc."
 
 
 class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
@@ -109,14 +113,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
     @work(exclusive=True, exit_on_error=False)
     async def _find_document(self, item: ConversationSummary) -> None:
         """Ask where the missing document of a conversation is, and resume the conversation there."""
-        dialog = PromptDialog(
-            "Where is the document now?",
-            "" if is_standard_input(item.source) else item.source,
-            detail=f"{display_path(item.source)} is no longer there.",
-            foot=make_foot("enter to open it there", "esc to cancel"),
-            check=lambda typed: "" if os.path.lexists(expand_user(typed)) else _NO_SUCH_PATH,
-        )
-        typed = await self.app.push_screen_wait(dialog)
+        typed = await self.app.push_screen_wait(make_place_prompt(item.source))
         if typed is not None:
             self.finish(DocumentRequested(expand_user(typed), item.id))
 

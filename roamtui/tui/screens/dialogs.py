@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 from roamtui.output import check_output_path, write_export
-from roamtui.paths import expand_user
+from roamtui.paths import display_path, expand_user, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.program import locate_programs
 from roamtui.sources.listing import list_paths
@@ -168,6 +168,9 @@ class ConfirmDialog(Dialog[bool]):
         app.push_screen(self, act)
 
 
+_NO_SUCH_PATH = "There is no file or folder with this path. Type another, or press esc."
+
+
 def _check_line(typed: str) -> str:
     return "" if typed else "Type something, or press esc to cancel."
 
@@ -227,6 +230,17 @@ class PromptDialog(Dialog[str | None]):
 
     def _accept(self, value: str) -> None:
         self.dismiss(value)
+
+
+def make_place_prompt(source: str) -> PromptDialog:
+    """Ask where the missing document of a conversation is."""
+    return PromptDialog(
+        "Where is the document now?",
+        "" if is_standard_input(source) else source,
+        detail=f"{display_path(source)} is no longer there.",
+        foot=make_foot("enter to open it there", "esc to cancel"),
+        check=lambda typed: "" if os.path.lexists(expand_user(typed)) else _NO_SUCH_PATH,
+    )
 
 
 class ExportDialog(PromptDialog):

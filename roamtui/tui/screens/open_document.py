@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
+from msgspec.structs import replace
 from textual import events, on, work
 from textual.content import Content
 from textual.worker import Worker, WorkerState, get_current_worker
@@ -26,10 +27,11 @@ from roamtui.sources.listing import is_document_name, is_skipped_folder, make_so
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.context import AppContext, OfferGroup, Services, StartOffer
 from roamtui.tui.messages import DocumentRequested
-from roamtui.tui.screens.dialogs import make_foot
+from roamtui.tui.screens.dialogs import make_foot, make_place_prompt
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
+_CONVERSATIONS_SHOWN = "The newest conversations are in this list. `roamtui conversations` lists all."
 _INTRODUCTION = "Ask a document; its quotes are looked up."
 
 
@@ -38,7 +40,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     CLEARS_FIRST = True
     NO_MATCH = "No such file, and no match. Change the text."
-    BINDINGS = make_bindings(Scope.START) + make_bindings(Scope.GLOBAL, only=SHARED_IDS)
+    BINDINGS = make_bindings(Scope.START) + make_bindings(
+        Scope.GLOBAL, only={*SHARED_IDS, "global.conversations"}
+    )
 
     def __init__(
         self,
@@ -114,12 +118,25 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         """Open an offer, or add it to the current conversation."""
         if item.refusal:
             self.show_message(item.refusal, is_problem=True)
+        elif item.is_missing:
+            self._find_document(item)
         elif self._opening is None:
             request = DocumentRequested(expand_user(item.source), item.conversation_id)
             if self._is_open is None or self._is_open(request):
                 self.finish(request)
             else:
                 self._opening = self._open(request.source, request.conversation_id, item.model or self._model)
+
+    @work(group="finding", exclusive=True, exit_on_error=False)
+    async def _find_document(self, item: StartOffer) -> None:
+        """Ask where the missing document of a conversation is, and resume the conversation there."""
+        typed = await self.app.push_screen_wait(make_place_prompt(item.source))
+        if typed is not None:
+            self.choose(replace(item, source=typed, is_missing=False))
+
+    def action_conversations(self) -> None:
+        if self._is_open is not None:  # else only sources are listed
+            self.show_message(_CONVERSATIONS_SHOWN)
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""

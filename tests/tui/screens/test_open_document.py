@@ -15,6 +15,7 @@ from roamtui.conversation.log import ConversationStore, ConversationSummary
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup
+from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.open_document import list_path_completions
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
@@ -137,13 +138,27 @@ async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: Roa
     assert ui.app.return_code == 0
 
 
+async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: Opener, tmp_path: Path) -> None:
+    new = tmp_path / "new.md"
+    new.write_text("# New\n")
+    offers = [replace(offer, is_missing=offer.conversation_id is not None) for offer in OFFERS]
+    options = make_options(list_offers=lambda: offers, open_source=opener.open)
+    async with choosing(RoamApp(options)) as ui:
+        await ui.press_until("The newest conversations are in this list.", "f4")
+        await ui.press_until(PromptDialog, *"What of fees", "enter")
+        assert ui.field.value == "/d/fees.md"
+        ui.field.value = str(new)
+        await ui.press_until(lambda: bool(opener.opened), "enter")
+    assert opener.opened == [(str(new), "c1")]
+
+
 _MOMENT = "2026-01-01T00:00:00+00:00"
 _SUMMARY = ConversationSummary(
     id="", source="", title="Fees?", model="offline", created_at=_MOMENT, updated_at=_MOMENT, questions=2
 )
 
 
-def test_conversations_and_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
+def test_conversations_and_the_documents_that_are_still_there_are_offered(tmp_path: Path) -> None:
     handbook, script = tmp_path / "handbook.md", tmp_path / "script.md"
     handbook.write_text("# Handbook\n")
     script.write_text("# Script\n")
@@ -158,8 +173,9 @@ def test_conversations_and_documents_that_are_still_there_are_offered(tmp_path: 
     late = [offer for offer in offers if offer.group in (OfferGroup.CONVERSATION, OfferGroup.SOURCE)]
     assert [(offer.conversation_id, offer.source) for offer in late] == [
         ("one", str(handbook)),
+        ("two", str(tmp_path / "gone.md")),
         ("four", "https://site.example/llms.txt"),
         (None, str(handbook)),
         (None, "https://site.example/llms.txt"),
     ]
-    assert late[1].name == "(untitled)"
+    assert late[2].name == "(untitled)"
