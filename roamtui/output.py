@@ -135,7 +135,7 @@ class ProgressLine:
         line = sanitise_line(text)
         if line != self._shown and sys.stderr.isatty() and not self.is_muted:
             width = shutil.get_terminal_size().columns - 1
-            _write_quietly(f"\r{line[:width].ljust(min(len(self._shown), width))}\r")
+            _write_quietly(f"\r\x1b[K{line[:width]}\r")
             self._shown = line
 
     def end(self) -> None:

@@ -18,7 +18,7 @@ from roamtui.launch import AppServices, Launch, make_demo
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
 from roamtui.models.recorded import RecordedModel
-from roamtui.output import report_opening
+from roamtui.output import ProgressLine, report_opening
 from roamtui.settings import Settings
 from roamtui.sources.source_names import split_sources
 from roamtui.tui.context import AppContext
@@ -172,4 +172,12 @@ def test_the_progress_of_a_conversion_leaves_no_line_behind(monkeypatch: pytest.
     with report_opening("a.pdf", is_url=False) as report:
         report(352, 352)
     *_, shown, _, cleared, end = written.getvalue().split("\r")
-    assert (shown, cleared.strip(), end) == ("Converting a.pdf… 352 of 352", "", "")
+    assert (shown, cleared, end) == ("\x1b[KConverting a.pdf… 352 of 352", "\x1b[K", "")
+
+
+def test_a_line_of_progress_clears_the_one_before_of_another_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Stream(is_terminal=True)
+    monkeypatch.setattr(sys, "stderr", written)
+    ProgressLine().show("3 of 9 cells, 4 nearest, 5 not found")
+    ProgressLine("embedded {:,} of {:,} sections")(6, 6)
+    assert written.getvalue().rpartition("\x1b[K")[2] == "embedded 6 of 6 sections\r\n"
