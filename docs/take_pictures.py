@@ -18,7 +18,6 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
@@ -63,7 +62,7 @@ async def make_pictures() -> tuple[dict[str, str], str]:
     """
     library = build_library(replace(read_source(str(_PROJECT / _SOURCE)), source=_SOURCE))
     model = _WatchedModel()
-    agent = Agent(Conversation(library), model, Searcher(library), AgentOptions(sends_hits=True))
+    agent = Agent(Conversation(library), model, Searcher(library))
     options = replace(AppServices(Bootstrap()).options, examples=suggest_questions(library))
     app = RoamApp(options, AppContext(agent=agent, options=options))
     # the same everywhere

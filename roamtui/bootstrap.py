@@ -215,7 +215,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         from roamtui.agent.requests import AgentOptions
 
         limit = self.settings.limits.max_cost_usd
-        return AgentOptions(sends_hits=True, instructions=self.settings.instructions, cost_usd_max=limit)
+        return AgentOptions(instructions=self.settings.instructions, cost_usd_max=limit)
 
     def _choose_conversation(
         self, store: ConversationStore, library: Library, conversation_id: str | None

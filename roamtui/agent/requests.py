@@ -39,7 +39,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     """Maximum number of requests to the model."""
     cost_usd_max: float | None = None
     """Spending limit of a conversation, above which the person is asked; None for no limit."""
-    sends_hits: bool = False
+    sends_hits: bool = True
     """Whether search results are sent with a question."""
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""

@@ -26,6 +26,8 @@ from tests.conversation.conversations import check_messages, find, make_library
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 MANUAL = read_case("library_manual.md")
+NO_HITS = AgentOptions(sends_hits=False)
+"""With them, the requests of a model are known: what search finds is not in them."""
 
 
 class FakeSearcher(Searcher):
@@ -73,7 +75,7 @@ def make_agent(
     conversation = Conversation(make_library(text), store=store)
     if approver is not None:
         conversation.approver = approver
-    agent = Agent(conversation, ScriptedModel(window_tokens=window_tokens), searcher, options)
+    agent = Agent(conversation, ScriptedModel(window_tokens=window_tokens), searcher, options or NO_HITS)
     script(agent, *replies)
     return agent
 

@@ -4,8 +4,10 @@ from itertools import cycle, islice, pairwise
 
 from msgspec.structs import replace
 
+from roamtui.agent.loop import Agent
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.requests import AgentOptions
+from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     CloseReason,
     Message,
@@ -24,6 +26,7 @@ from roamtui.text import estimate_tokens
 from tests.agent.asking import (
     DOCUMENT,
     MANUAL,
+    NO_HITS,
     WORDS,
     FakeSearcher,
     answer,
@@ -37,7 +40,7 @@ from tests.agent.asking import (
     sent,
 )
 from tests.conversation.conversations import FakeApprover, make_library
-from tests.fakes.scripted_model import ScriptedReply, estimate_request_tokens
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply, estimate_request_tokens
 
 _TOOLS = ["expand_sections", "search_sections"]
 
@@ -112,7 +115,7 @@ EXPENSIVE = ScriptedReply(
 
 
 async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None:
-    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1))
+    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1, sends_hits=False))
     model_of(agent).facts = replace(model_of(agent).facts, prices=(0.001, 0.0))
     assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.COST
     assert not model_of(agent).requests
@@ -120,7 +123,7 @@ async def test_not_even_the_first_request_may_cost_more_than_the_limit() -> None
 
 async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     approver = FakeApprover(answer=True)
-    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1), approver=approver)
+    agent = make_agent(text=DOCUMENT, options=AgentOptions(cost_usd_max=0.1, sends_hits=False), approver=approver)
     for _ in range(3):
         assert (await answer(agent, "Why?", EXPENSIVE)).stopped is StopReason.ANSWERED
     assert len(approver.asked) == 1
@@ -130,9 +133,16 @@ async def test_a_yes_at_the_spending_limit_holds_for_one_conversation() -> None:
     assert len(approver.asked) == 2
 
 
+async def test_an_agent_without_options_sends_what_search_finds() -> None:
+    library = make_library(DOCUMENT)
+    model = ScriptedModel(["Not found: no."] * 2)
+    await Agent(Conversation(library), model, Searcher(library)).ask("How much fish do herons eat?")
+    assert "forty grams of fish a day" in "".join(message.text for message in model.requests[0].messages)
+
+
 async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
     library = make_library(MANUAL)
-    agent = make_agent(searcher=Searcher(library), options=AgentOptions(sends_hits=False))
+    agent = make_agent(searcher=Searcher(library), options=NO_HITS)
     calls = (("search_sections", {"query": "late returns"}), ("expand_sections", {"section_ids": ["Fees"]}))
     await ask(agent, "How much?", ScriptedReply(calls=calls), saying('It is "2 euros a day" [{Fees}].'))
     assert "".join(message.text for message in sent(agent)).count("Late returns cost 2 euros a day.") == 1

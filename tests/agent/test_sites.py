@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.update import AskOptions
 from roamtui.document.loader import open_sources
@@ -29,7 +28,7 @@ def open_agent(model: Model) -> Iterator[tuple[Agent, FakeSite]]:
         library, loader = open_sources([site.origin])
         site.forget()
         conversation = Conversation(library, source_loader=loader)
-        yield Agent(conversation, model, Searcher(library), AgentOptions(sends_hits=True)), site
+        yield Agent(conversation, model, Searcher(library)), site
 
 
 @pytest.mark.parametrize("is_offline", [False, True])

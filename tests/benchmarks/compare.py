@@ -24,7 +24,6 @@ from typing import Any
 import pypdfium2  # type: ignore[import-untyped]
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library
@@ -121,7 +120,7 @@ def _find_share(gold_text: str, words: Sequence[str]) -> float:
 def _ask(library: Library, searcher: Searcher, question: str) -> str:
     """Return the first message of a question without the question."""
     model = ScriptedModel([ScriptedReply(text="Not found: nothing.")])
-    asyncio.run(Agent(Conversation(library), model, searcher, AgentOptions(sends_hits=True)).ask(question))
+    asyncio.run(Agent(Conversation(library), model, searcher).ask(question))
     return model.requests[0].messages[-1].text.rpartition("\n\nQuestion: ")[0]
 
 

@@ -19,7 +19,7 @@ from roamtui.headless.answer_lines import write_answer
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
-from tests.agent.asking import ask, expanding, saying, script
+from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel
 
@@ -37,7 +37,7 @@ _FOUND = "found in the text (then ✗: quote not in the text that the model read
 def _ask(garden: Path, answer: str = _ANSWER) -> str:
     """Ask about the garden, save the conversation, and return its id."""
     library = open_library((str(garden),))
-    agent = Agent(Conversation(library, store=open_store()), ScriptedModel(window_tokens=128_000), None)
+    agent = Agent(Conversation(library, store=open_store()), ScriptedModel(window_tokens=128_000), None, NO_HITS)
     script(agent, expanding("Plots", "Tools"), saying(answer), saying(answer))
     asyncio.run(ask(agent))
     states = Counter(citation.state for citation in agent.conversation.state.exchanges[0].citations)
@@ -49,7 +49,7 @@ def _ask(garden: Path, answer: str = _ANSWER) -> str:
 def test_the_answer_that_is_shown_is_the_one_that_is_checked(run: RunCommand, garden: Path) -> None:
     library = open_library((str(garden),))
     conversation = Conversation(library, store=open_store())
-    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None)
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
     script(agent, saying("“Each plot is ten metres long” [{Plots}]."), saying("“Nobody swims here” [{Plots}]."))
 
     async def ask_twice() -> None:
@@ -164,7 +164,7 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     other.write_text("# Other\n\nA pond is deep.\n", "utf-8")
     library = open_library((str(garden),))
     conversation = Conversation(library, store=open_store(), open_source=Bootstrap().open_added)
-    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None)
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
     asyncio.run(conversation.add_source(str(other)))
     script(agent, expanding("Plots", "Other"), *[saying('"A pond is deep" [{Other}], "ten metres" [{Plots}].')] * 2)
     asyncio.run(ask(agent))

@@ -17,6 +17,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
+from tests.agent.asking import NO_HITS
 from tests.export.answering import LABELS, answer_question
 from tests.fakes.chromium import Chromium, find_chromium
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -39,7 +40,8 @@ def _make_page(text: str, quote: str | None = None) -> tuple[str, list[str]]:
     answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
     opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
     session = Conversation(library)
-    agent = Agent(session, ScriptedModel([opening, ScriptedReply(text=answer), ScriptedReply(text=answer)]))
+    replies = [opening, ScriptedReply(text=answer), ScriptedReply(text=answer)]
+    agent = Agent(session, ScriptedModel(replies), options=NO_HITS)
 
     async def ask() -> None:
         await agent.ask(f"What? </script><script>alert(1)</script> {escape(quote)}")

@@ -22,6 +22,7 @@ from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
+from tests.agent.asking import NO_HITS
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.case_files import read_case, read_rows
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
@@ -54,7 +55,7 @@ class Chat:
     def run(self, *lines: str, replies: tuple[Reply, ...] = (), kind: type[io.StringIO] = io.StringIO) -> int:
         """Send lines through a pipe, or as if they were typed, and return the exit status."""
         self.model.add_replies(*replies)
-        agent = Agent(self.conversation, self.model, Searcher(self.library))
+        agent = Agent(self.conversation, self.model, Searcher(self.library), NO_HITS)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.stdin", kind("".join(f"{line}\n" for line in lines)))
             patch.setenv("TERM", "xterm")

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
 from roamtui.bootstrap import open_library
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
@@ -89,7 +88,7 @@ def play(
 
     async def run() -> list[tuple[StopReason | None, str]]:
         conversation = Conversation(library, options=OpenSectionOptions(follows_window=True))
-        agent = Agent(conversation, model, Searcher(library), AgentOptions(sends_hits=True))
+        agent = Agent(conversation, model, Searcher(library))
         for question, replies, opened in asked:
             model.replace_script(replies)
             await conversation.execute(ExpandSections(section_ids=tuple(opened), origin=Origin.PERSON))

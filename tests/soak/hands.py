@@ -22,6 +22,7 @@ from roamtui.conversation.log import ConversationStore
 from roamtui.models.base import Model
 from roamtui.search.searcher import Searcher
 from roamtui.tui.app import RoamApp
+from tests.agent.asking import NO_HITS
 from tests.fakes.services import app_over, context_of, make_options
 
 _ROUND_SECONDS = 0.01
@@ -42,7 +43,7 @@ def open_app(folder: Path, document: Path, model: Model, **options: Any) -> Roam
     """Return an app about a document, which it can read again, with its conversations in a folder."""
     library = open_library((str(document),))
     session = Conversation(library, store=ConversationStore(folder / "conversations"))
-    agent = Agent(session, model, Searcher(library))
+    agent = Agent(session, model, Searcher(library), NO_HITS)
     reload_library = lambda *_: open_library((str(document),))  # noqa: E731 - it stands for a service
     return app_over(context_of(agent, options=make_options(**options), reload_library=reload_library))
 

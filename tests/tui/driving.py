@@ -35,6 +35,7 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.reader.document_reader import DocumentReader
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.tree.outline_tree import OutlineTree
+from tests.agent.asking import NO_HITS
 from tests.case_files import read_case
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of, make_options
@@ -65,7 +66,7 @@ def make_context(
     library: Library | None = None,
     model: Model | None = None,
     searcher: Callable[[Library], Searcher] | None = None,
-    agent_options: AgentOptions | None = None,
+    agent_options: AgentOptions = NO_HITS,
     store: ConversationStore | None = None,
     loader: Loader | None = None,
     **given: Any,  # noqa: ANN401 - other fields of `AppContext`

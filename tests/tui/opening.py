@@ -14,6 +14,7 @@ from roamtui.models.base import Model
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup, StartOffer, TuiOptions
+from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import context_of, make_options
 
@@ -44,7 +45,7 @@ class Opener:
         library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
         saved_id = conversation_id if self.store is not None else None
         session = Conversation(library, saved_id=saved_id or "", store=self.store)
-        return context_of(Agent(session, model or ScriptedModel()))
+        return context_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> AppContext:
         self.opened.append((source, conversation_id))

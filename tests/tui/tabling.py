@@ -13,6 +13,7 @@ from roamtui.table.store import Table
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.table import TableGrid, TableScreen
+from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import context_of, make_options
 from tests.table.filling import PERIOD, PETS, answering_model, define, fill, make_plan, write_leases
@@ -36,7 +37,7 @@ class Tables:
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:
         library, loader = open_sources((source,))
         session = Conversation(library, source_loader=loader, saved_id=log or "")
-        return context_of(Agent(session, model or ScriptedModel()))
+        return context_of(Agent(session, model or ScriptedModel(), options=NO_HITS))
 
     def make_app(self, theme: str | None = None) -> RoamApp:
         options = make_options(

@@ -105,7 +105,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(
     monkeypatch.setattr("roamtui.tui.screens.dialogs.TYPING_SECONDS", 0.0)
     usage = Usage(input_tokens=10, output_tokens=10, cost_usd=0.5, source="provider")
     replies = [ScriptedReply(text="One.", usage=usage), ScriptedReply(text="Two.", usage=usage)]
-    app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4))
+    app = make_app(replies, agent_options=AgentOptions(cost_usd_max=0.4, sends_hits=False))
     async with running(app, (100, 30)) as ui:
         await ui.ask("One?")
         await ui.send("Two?", "Spent so far: $0.50. Your limit is $0.4.")

@@ -21,6 +21,7 @@ from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
+from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
 from tests.tui.driving import TEXT, RunningApp, expand, running
@@ -42,14 +43,14 @@ def _answer(title: str, lead: str = "So:") -> ScriptedReply:
     return ScriptedReply(text=f"{lead} “{_QUOTES[title]}” [{_IDS[title]}]", usage=_PRICE)
 
 
-def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
+def _make_app(session: Conversation, replies: Iterable[Reply], options: AgentOptions) -> RoamApp:
     searcher = Searcher(session.state.library)
     return app_over(context_of(Agent(session, ScriptedModel(replies), searcher, options)))
 
 
 @asynccontextmanager
 async def _play(
-    folder: Path, *replies: Reply, options: AgentOptions | None = None, keep: OpenSectionOptions | None = None
+    folder: Path, *replies: Reply, options: AgentOptions = NO_HITS, keep: OpenSectionOptions | None = None
 ) -> AsyncIterator[RunningApp]:
     """Run an app; when this ends, assert that another one, which has but its log, shows, exports and asks the same."""
     session = Conversation(_LIBRARY, store=ConversationStore(folder / "conversations"), options=keep)
@@ -75,7 +76,7 @@ def _export(session: Conversation) -> tuple[str, str]:
 async def _ask_next(session: Conversation) -> ModelRequest:
     """Return what is sent of one more question."""
     model = ScriptedModel([_answer("Steam")])
-    await Agent(session, model, Searcher(session.state.library)).ask("What now?")
+    await Agent(session, model, Searcher(session.state.library), NO_HITS).ask("What now?")
     return model.requests[0]
 
 
@@ -125,7 +126,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(tmp_path: Path) 
         expand(_IDS["Deck oven"]),
         ScriptedReply(text="Out of steps.", calls=(("expand_sections", {"section_ids": [steam]}),)),
     )
-    async with _play(tmp_path, *replies, options=AgentOptions(steps_max=4)) as ui:
+    async with _play(tmp_path, *replies, options=AgentOptions(steps_max=4, sends_hits=False)) as ui:
         for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
             await ui.ask(question)
         await _check_words(

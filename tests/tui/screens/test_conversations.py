@@ -18,6 +18,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
+from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import app_over, make_options
 from tests.tui.driving import TEXT, RunningApp, expand, make_context, running
@@ -257,7 +258,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
     old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
     library = open_library([str(old)])
     conversation = Conversation(replace(library, source="-" if is_piped else library.source), store=store)
-    await Agent(conversation, ScriptedModel(["At nine."])).ask("Of lamps?")
+    await Agent(conversation, ScriptedModel(["At nine."]), options=NO_HITS).ask("Of lamps?")
     conversation.close()
     new = old.rename(old.with_name("lights.md"))
     opened: list[tuple[str, str | None]] = []

@@ -17,6 +17,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup
 from roamtui.tui.screens.dialogs import PromptDialog
 from roamtui.tui.screens.open_document import list_path_completions
+from tests.agent.asking import NO_HITS
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.services import context_of, make_options
@@ -93,7 +94,7 @@ async def test_a_conversion_tells_its_progress_and_ends_where_it_is_stopped(
 
 async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationStore) -> None:
     saved = Conversation(make_library(), store=store)
-    await Agent(saved, ScriptedModel(["At nine."])).ask("When are lamps lit?")
+    await Agent(saved, ScriptedModel(["At nine."]), options=NO_HITS).ask("When are lamps lit?")
     saved.close()
     gate = Event()
     opened: list[Conversation] = []
@@ -101,7 +102,7 @@ async def test_a_conversation_that_opens_too_late_is_closed(store: ConversationS
     def open_slowly(*_given: object) -> AppContext:
         gate.wait()
         opened.append(Conversation(make_library(), store=store, saved_id=saved.state.id))
-        return context_of(Agent(opened[0], ScriptedModel()))
+        return context_of(Agent(opened[0], ScriptedModel(), options=NO_HITS))
 
     async with choosing(RoamApp(make_options(list_offers=lambda: OFFERS, open_source=open_slowly))) as ui:
         await ui.press_until("Opening", "enter")
