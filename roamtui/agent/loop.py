@@ -12,6 +12,7 @@ from roamtui.agent.outcome import (
     NO_STEP,
     QuestionRun,
     build_outcome,
+    build_unchecked_outcome,
     choose_reminder,
     has_no_source,
     has_reply,
@@ -181,7 +182,10 @@ class Agent:
             else:
                 if run.step.uses and run.stopped is StopReason.CANCELLED:
                     conversation.fold((StepRecorded(step=run.step),))
-                outcome = outcome or build_outcome(conversation.state, run)
+                try:
+                    outcome = outcome or build_outcome(conversation.state, run)
+                except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
+                    outcome = build_unchecked_outcome(run, error)
                 conversation.fold(self.search.take_usage())
                 await conversation.apply(finish_question(conversation.state, outcome))
 

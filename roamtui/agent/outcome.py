@@ -34,6 +34,7 @@ _REPEATED_NOTE = "(The answer was stopped here, because the model repeated itsel
 _CUT_NOTE = (
     "(The answer is cut off here, because it reached the model's limit or the provider withheld the rest.)"
 )
+_UNCHECKED = "A defect in roamtui ({}) stopped this answer, and its quotes were not looked up."
 _TOO_EXPENSIVE = (
     "The next step could exceed the spending limit. Raise max_cost_usd or start a new conversation."
 )
@@ -118,6 +119,16 @@ def build_outcome(
         steps=run.steps,
         error=error,
         reading=measure_reading(state, citations) if is_complete else None,
+    )
+
+
+def build_unchecked_outcome(run: QuestionRun, defect: Exception) -> QuestionAnswered:
+    """Build the outcome of a question whose reply cannot be judged."""
+    return QuestionAnswered(
+        answer=replace_signs(run.step.text or run.draft or ""),
+        stopped=StopReason.ERROR,
+        steps=run.steps,
+        error=_UNCHECKED.format(type(defect).__name__),
     )
 
 

@@ -2,6 +2,7 @@
 
 from itertools import cycle, islice, pairwise
 
+import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
@@ -18,9 +19,11 @@ from roamtui.conversation.events import (
     ToolFinished,
     Usage,
 )
+from roamtui.conversation.log import ConversationStore
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.render import render_outline
+from roamtui.quotes.verdicts import QuoteChecker
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
 from tests.agent.asking import (
@@ -138,6 +141,25 @@ async def test_an_agent_without_options_sends_what_search_finds() -> None:
     model = ScriptedModel(["Not found: no."] * 2)
     await Agent(Conversation(library), model, Searcher(library)).ask("How much fish do herons eat?")
     assert "forty grams of fish a day" in "".join(message.text for message in model.requests[0].messages)
+
+
+async def test_a_question_whose_answer_cannot_be_judged_is_closed_with_its_paid_reply(
+    store: ConversationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> tuple[()]:
+        raise ZeroDivisionError
+
+    agent = make_agent(store=store)
+    monkeypatch.setattr(QuoteChecker, "cite", fail)
+    with pytest.raises(ZeroDivisionError):
+        await ask(agent, "How much?", saying("It is two euros a day [1 ✓]."))
+    agent.conversation.close()
+    [exchange] = store.load(agent.conversation.state.id).exchanges
+    assert not agent.conversation.state.is_asking
+    assert exchange.answer.startswith("It is two euros a day")
+    assert "✓" not in exchange.answer
+    assert exchange.stopped is StopReason.ERROR
+    assert "ZeroDivisionError" in exchange.error
 
 
 async def test_what_is_found_and_opened_in_one_step_is_sent_once() -> None:
