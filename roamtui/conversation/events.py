@@ -145,6 +145,11 @@ class ExpandStatus(StrEnum):
     PINNED = "pinned"
     UNPINNED = "unpinned"
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the section is open now."""
+        return self in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
+
 
 class CloseReason(StrEnum):
     """Why a section was closed."""

@@ -178,7 +178,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> Secti
         results.append(result)
         if status is ExpandStatus.NO_ROOM:
             continue
-        if section_id is not None and status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
+        if section_id is not None and status.is_open:
             shown += (*library.node(section_id).ancestors, section_id)
         room = None if room is None else room - cost
         add_delivered(delivered, block.spans)

@@ -14,7 +14,6 @@ from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
-    ExpandStatus,
     QuestionAnswered,
     SectionsExpanded,
     StopReason,
@@ -34,7 +33,6 @@ SCOPE_ALL = "all"
 _HITS_MAX = 10
 """Number of search results in which a gold section counts as found."""
 _DOCUMENTS_CACHED = 64
-_OPENED_STATUSES = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 
 
 class EvalPlan(Struct, frozen=True, kw_only=True):
@@ -162,8 +160,7 @@ async def _ask_agent(
     if final.stopped in (StopReason.ERROR, StopReason.COST):
         raise ModelError(final.error)
     results = [result for event in events if isinstance(event, SectionsExpanded) for result in event.results]
-    opened_results = (result for result in results if result.status in _OPENED_STATUSES)
-    opened = {result.section_id for result in opened_results if result.section_id}
+    opened = {result.section_id for result in results if result.status.is_open and result.section_id}
     read = {*opened}
     library = conversation.state.library
     delivered = conversation.state.collect_delivered()

@@ -117,7 +117,7 @@ class AskReport:
         self._write_laid_out = write_laid_out
         self._steps: list[dict[str, Any]] = []
         self._opened_ids: dict[str, None] = {}
-        """Ids of the sections that search or the model asked for, in order."""
+        """Ids of the sections that search or the model opened or found open, in order."""
         self.final: QuestionAnswered | None = None
         agent.conversation.subscribe(self.record)
 
@@ -133,8 +133,8 @@ class AskReport:
                 if note := self._agent.model.note:
                     write_notice(note)
             case SectionsExpanded(opened_ids=opened, results=results):
-                asked = (result.section_id for result in results if result.section_id)
-                self._opened_ids |= dict.fromkeys((*opened, *asked))
+                found = (each.section_id for each in results if each.section_id and each.status.is_open)
+                self._opened_ids |= dict.fromkeys((*opened, *found))
             case ToolFinished():
                 self._steps.append(to_json_tool(event))
             case QuestionAnswered():

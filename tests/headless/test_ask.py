@@ -15,6 +15,7 @@ from roamtui.conversation.reading import SearchHit
 from roamtui.errors import ModelError
 from roamtui.export.json import to_json_event
 from roamtui.headless.ask import AskReport, OutputFormat, run_ask
+from tests.agent.asking import expanding, make_agent
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
@@ -84,6 +85,20 @@ async def test_nothing_is_said_of_who_answered_if_nobody_did(capsys: pytest.Capt
     agent = Agent(Conversation(make_library()), ScriptedModel([ScriptedReply(error=ModelError("No."))]))
     assert await run_ask(agent, "Where?", is_watched=False) == 1
     assert capsys.readouterr().out == ""
+
+
+async def test_a_section_for_which_there_was_no_room_is_not_among_those_that_were_opened(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "\n".join(f"# Part {number}\n\n{'The heron waits by the water. ' * 150}" for number in range(9))
+    opening = expanding(*(f"Part {number}" for number in range(9)))
+    agent = make_agent([opening, "Not found: no."], text=text, window_tokens=8_000)
+    await run_ask(agent, "Where?", is_watched=False, output_format=OutputFormat.JSON)
+    answer = json.loads(capsys.readouterr().out)
+    results = [(result["id"], result["status"]) for step in answer["steps"] for result in step["results"]]
+    opened = [section_id for section_id, status in results if status == "opened"]
+    assert "no_room" in dict(results).values()
+    assert answer["opened"] == opened == answer["open"]
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
