@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_and_heading, format_node_title, has_own_text
 from roamtui.plain import format_count
@@ -70,11 +69,9 @@ def _make_entry(library: Library, node_id: str) -> OutlineEntry | None:
 
 
 def get_canonical_id(library: Library, node_id: str) -> str:
-    """Return the id that opens a node: for a file with a single title, the id of the titled section."""
-    node = library.node(node_id)
-    if node.kind is not NodeKind.FILE or node.file is None or node.file.sole_row is None:
-        return node_id
-    return node.file.ids[node.file.sole_row]
+    """Return the id that opens a node: for a file or page with a single title, the id of its section."""
+    file = library.node(node_id).file
+    return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
 
 
 def list_roots(library: Library) -> tuple[str, ...]:
