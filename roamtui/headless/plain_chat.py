@@ -133,7 +133,8 @@ class PlainChat:
             case "/show" if title:
                 reference = find_reference(library, title)
                 await self._conversation.execute(ReadSection(section_id=reference.section_id))
-                write_sanitised("\n".join(list_texts(library, reference)) + "\n")
+                texts = list_texts(self._conversation.state.library, reference)
+                write_sanitised("\n".join(texts) + "\n")
             case "/show":
                 raise UsageError("/show needs an ID or a title.")
             case "/outline":

@@ -16,7 +16,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Role, StopReason
 from roamtui.conversation.library_loader import ApprovalRequest
 from roamtui.conversation.log import ConversationStore
-from roamtui.document.loader import build_library
+from roamtui.document.loader import build_library, open_sources
 from roamtui.errors import EXIT_CANCELLED, ModelError
 from roamtui.headless.plain_chat import PlainChat, approve
 from roamtui.models.base import ModelRequest
@@ -26,6 +26,7 @@ from tests.agent.asking import NO_HITS
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.case_files import read_case, read_rows
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
+from tests.fakes.site import FakeSite
 
 TEXT = read_case("harbour_rules.md")
 
@@ -97,6 +98,18 @@ def test_the_model_hears_which_section_the_person_reads(chat: Chat) -> None:
     chat.run(f"/show [{winter}]", "Is it loud?", replies=("Yes.",))
     sent = "\n".join(message.text for message in chat.model.requests[0].messages if message.role is Role.USER)
     assert f"The person is reading [{winter}]" in sent
+
+
+def test_the_page_of_a_link_is_loaded_and_shown_or_said_to_be_missing(chat: Chat) -> None:
+    index = "# Docs\n\n- [Fees](/fees.md)\n- [Gone](/gone.md)\n"
+    with FakeSite({"/llms.txt": index, "/fees.md": "# Fees\n\nA night costs 12 euros.\n"}) as site:
+        library, loader = open_sources([site.origin])
+        chat.conversation = Conversation(library, source_loader=loader)
+        assert chat.run("/show Fees") == 0
+        assert "A night costs 12 euros.\n" in chat.out
+        assert "(/fees.md)" not in chat.out
+        assert chat.run("/show Gone") == 1
+        assert "404" in chat.out
 
 
 @pytest.mark.parametrize(("line", "reply"), read_rows("headless/plain_chat", "commands"))
