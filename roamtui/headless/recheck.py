@@ -206,9 +206,10 @@ def read_claims_of_file(
     main = parse_source_line(text)
     opened = open_source(main)
     library = opened if isinstance(opened, Library) else None
-    if replaces_source and not main:
-        return read_quotations(text, name, library)
-    return [replace(claim, source=claim.source or main) for claim in read_claims(text, name, library)]
+    claims = () if replaces_source and not main else read_claims(text, name, library)
+    if replaces_source and not claims:
+        claims = read_quotations(text, name, library)
+    return [replace(claim, source=claim.source or main) for claim in claims]
 
 
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:

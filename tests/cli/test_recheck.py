@@ -181,6 +181,13 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
 
 
+def test_quotes_without_ids_are_checked_in_a_text_that_names_its_source(run: RunCommand, garden: Path) -> None:
+    answer = garden.with_name("answer.md")
+    answer.write_text('Source: garden.md\n\nIt says "Each plot is ten metres long".\n', "utf-8")
+    result = run("recheck", answer, "--in", garden)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 quote checked: 1 found.")
+
+
 def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: Path) -> None:
     targets = _list_targets(run, garden)
     text = garden.read_text("utf-8").replace("Each plot is ten metres", "Only each plot is ten metres")
