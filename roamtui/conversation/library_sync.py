@@ -90,7 +90,12 @@ def get_source_key(library: Library) -> str:
 
 
 def explain_missing(source: str) -> str:
-    """Say that the document of a conversation is gone, and how to name its new place to a command."""
+    """Say that the document of a conversation is gone, and how to name a new place to a command."""
+    if is_standard_input(source):
+        return (
+            "The document came from standard input, and was not kept. "
+            "To check the quotes of this conversation against a file, run `roamtui recheck ID --in FILE`."
+        )
     return f"The document {sanitise_line(source)} is no longer there. If you know where it is, add --in FILE."
 
 

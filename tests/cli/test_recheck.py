@@ -14,8 +14,10 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
+from roamtui.document.loader import build_library
 from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.headless.answer_lines import write_answer
+from roamtui.sources.read import RawText
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
 from roamtui.table.store import Row, Table
@@ -179,6 +181,21 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
+
+
+def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunCommand, garden: Path) -> None:
+    library = build_library(RawText(text=garden.read_text("utf-8"), source="-", name="standard input"))
+    conversation = Conversation(library, store=open_store())
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
+    script(agent, expanding("Plots"), saying('"Each plot is ten metres" [{Plots}].'))
+    asyncio.run(ask(agent))
+    conversation.close()
+    name = conversation.state.id
+    for arguments in (("recheck", name), ("conversations", "export", name, "--format", "html")):
+        result = run(*arguments)
+        assert result.code == 1
+        assert "came from standard input, and was not kept." in result.out + result.err
+        assert "If you know where it is" not in result.out + result.err
 
 
 def test_quotes_without_ids_are_checked_in_a_text_that_names_its_source(run: RunCommand, garden: Path) -> None:
