@@ -139,7 +139,7 @@ class _ReplayPage:
         if section_id not in self._library:
             return ""
         quotes = self._quotes.setdefault(section_id, {})
-        text = self._library.text_at(self._library.node(section_id).own_span)
+        text = self._library.text_at(self._library.node(section_id).own_content_span)
         match = find_quote(citation.quote, text) if citation.quote else None
         bounds = None if match is None else (match.start, match.end)
         return quotes.setdefault(bounds, f"{section_id}-{len(quotes) + 1}") if bounds is not None else ""
@@ -187,7 +187,7 @@ class _ReplayPage:
         return render_below(library.root_id)
 
     def _render_text(self, section_id: str) -> str:
-        text = self._library.text_at(self._library.node(section_id).own_span)
+        text = self._library.text_at(self._library.node(section_id).own_content_span)
         heading = text.partition("\n")[0]
         shown_end = len(strip_anchor(heading))
 

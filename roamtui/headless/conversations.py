@@ -5,7 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
+from roamtui.conversation.library_sync import (
+    explain_missing,
+    get_source_key,
+    is_source_missing,
+    reopen_conversation,
+)
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
@@ -94,7 +99,7 @@ def print_conversation(
         check_output_path(output_path, list_paths(names))
     if output_format == "html":
         try:
-            library = open_source(source, added=state.sources)
+            library = reopen_conversation(open_source, state, source)
         except SourceError:
             if not is_source_missing(source):
                 raise

@@ -1,6 +1,7 @@
 """`recheck` counts every quote: what its sign was when the model answered, and what it is now."""
 
 import asyncio
+import re
 from collections import Counter
 from contextlib import redirect_stdout
 from io import StringIO
@@ -14,7 +15,8 @@ from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
-from roamtui.document.loader import build_library
+from roamtui.document.document import SMALL_SITE_PAGES_MAX
+from roamtui.document.loader import build_library, open_sources
 from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.headless.answer_lines import write_answer
 from roamtui.sources.read import RawText
@@ -24,6 +26,7 @@ from roamtui.table.store import Row, Table
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.site import FakeSite
 
 _ANSWER = """\
 - "Each plot is ten metres long" [{Plots}], "24 euros a year" [{Plots}] and "ten metres" [{Plots}].
@@ -181,6 +184,24 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
+
+
+def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run: RunCommand, tmp_path: Path) -> None:
+    others = "".join(f"- [Part {number}](/{number}.md)\n" for number in range(SMALL_SITE_PAGES_MAX))
+    index = f"# Docs\n\n- [Fees](/fees.md)\n{others}"
+    pages = {"/llms.txt": index, "/fees.md": "# Fees\n\nA night costs 12 euros here.\n"}
+    page = tmp_path / "page.html"
+    with FakeSite(pages) as site:
+        library, loader = open_sources([site.origin])
+        conversation = Conversation(library, store=open_store(), source_loader=loader)
+        agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
+        script(agent, expanding("Fees"), saying('"A night costs 12 euros" [{Fees}].'))
+        asyncio.run(ask(agent))
+        conversation.close()
+        assert run("recheck", conversation.state.id).out == "1 quote checked: 1 same.\n"
+        assert run("conversations", "export", conversation.state.id, "-o", page).code == 0
+    (quote,) = re.findall(r'<a href="#([^"]+)"', page.read_text("utf-8"))
+    assert re.search(f'<mark id="{quote}".*?>A night costs 12 euros</mark> here', page.read_text("utf-8"))
 
 
 def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunCommand, garden: Path) -> None:
