@@ -25,8 +25,9 @@ if TYPE_CHECKING:  # it imports much, and a client waits
     from roamtui.headless.mcp import McpSession
     from roamtui.models.tool_spec import ToolSpec
 
-_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Versions of the protocol, newest first. What is said here is the same in all of them."""
+_VERSIONS = ("2025-11-25", "2025-06-18", "2024-11-05")
+"""Versions of the protocol, newest first. What is said here is the same in all of them. 2025-03-26 is left
+out, because it requires batches of messages."""
 _INSTRUCTIONS = """\
 These tools let you roam a well-organised document, or a library of them. Read the outline first: headings, \
 each with the id of a section. Then open the most specific sections whose titles promise the answer with \
@@ -148,9 +149,10 @@ async def _answer(
     result: dict[str, Any]
     match message["method"]:
         case "initialize":
-            wanted = params.get("protocolVersion")
+            wanted = str(params.get("protocolVersion"))
+            older = (version for version in _VERSIONS if version <= wanted)  # a client knows earlier ones too
             result = {
-                "protocolVersion": wanted if wanted in _VERSIONS else _VERSIONS[0],
+                "protocolVersion": next(older, _VERSIONS[0]),
                 "capabilities": {"tools": {}},
                 "serverInfo": {"name": "roamtui", "version": __version__},
                 "instructions": _INSTRUCTIONS,

@@ -209,6 +209,24 @@ def test_a_client_may_call_before_the_handshake_and_two_chats_get_the_same_text(
     assert all("Classes A, B, D and F" in replies[number]["content"][0]["text"] for number in (2, 3))
 
 
+def test_a_client_of_a_version_with_batches_gets_the_one_before() -> None:
+    versions = {
+        "2026-07-28": "2025-11-25",
+        "2025-11-25": "2025-11-25",
+        "2025-06-18": "2025-06-18",
+        "2025-03-26": "2024-11-05",
+        "2024-11-05": "2024-11-05",
+        "1.0": "2025-11-25",
+    }
+    given = {}
+    with start_server(HANDBOOK) as (_, stdin, stdout, _):
+        for version in versions:
+            stdin.write(INITIALIZE.replace(b"2025-06-18", version.encode()))
+            stdin.flush()
+            given[version] = json.loads(stdout.readline())["result"]["protocolVersion"]
+    assert given == versions
+
+
 def test_a_call_that_is_cancelled_while_the_source_opens_ends_no_other() -> None:
     call = {"method": "tools/call", "params": {"name": "list_documents"}}
     replies: list[dict[str, Any]] = []
