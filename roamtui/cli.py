@@ -37,7 +37,7 @@ _EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
     words = sys.argv[1:] if argv is None else argv
-    # Else the next file that is opened would take the place of a closed stream. A result that is written to a
+    # Otherwise, the next opened file would take the place of a closed stream. A result that is written to a
     # closed stdout fails, so that it is not lost unnoticed.
     streams = (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY))
     for name, mode, flags in streams:

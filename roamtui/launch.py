@@ -137,7 +137,7 @@ class AppServices(Services):
         bootstrap = replace(self._bootstrap, on_warning=notes.append, progress=progress)
         agent = bootstrap.make_agent(library, loader, conversation_id, model, is_first=is_first)
         progress.is_muted = True
-        # What cannot be read twice has no stamp, such as standard input.
+        # A source that cannot be read twice, such as standard input, has no stamp.
         can_reload = library.root.columns.has_files or is_url(library.source) or stamp_source(library.source)
         return AppContext(
             agent=agent,

@@ -43,7 +43,7 @@ _CONTINUATION = re.compile(r"[\s>*_\"'“‘«„]*(?!\w{1,4}[.)])(?=[^\W\d_])")
 """The start of a line that continues a sentence, if it is in lower case. The next item of a list does not."""
 _OPENING = re.compile(r"[\s>*_\"'“‘«„‹「『(\[]*")
 _LOOK = 40
-"""Number of characters around a paragraph's end that tell whether its sentence goes on."""
+"""Number of characters around a paragraph's end that tell whether its sentence continues."""
 _PARENTHESIS_LENGTH_MAX = 300
 """A parenthesis that does not close within this many characters is ignored."""
 _ABBREVIATION_WORDS = """

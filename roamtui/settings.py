@@ -190,7 +190,7 @@ _PROBLEM = re.compile(r"Expected `(\w+)[^`]*`(?: (>=|>|<=) ([\d.]+))?")
 
 
 def _explain(error: msgspec.ValidationError) -> str:
-    """Return what is wrong with a key as one sentence, with the nearest name."""
+    """Return a sentence that says what is wrong with a key, with the nearest name."""
     problem, _, place = str(error).partition(" - at `$.")
     place = place.removesuffix("`")
     keys = list_keys()

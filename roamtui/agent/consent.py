@@ -26,7 +26,7 @@ def format_embedding(plan: EmbeddingPlan) -> str:
 
 
 class SpendingLimit:
-    """A limit that holds for each conversation, or, if it is shared, for all of them. Thread-safe."""
+    """A limit that holds for each conversation, or, if it is shared, for all together. Thread-safe."""
 
     def __init__(self, usd_max: float | None = None, *, is_shared: bool = False) -> None:
         """Start with nothing spent. Without `usd_max`, there is no limit."""

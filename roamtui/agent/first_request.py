@@ -50,7 +50,7 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     hits: tuple[Hit, ...] = ()
     """The hits that come into question, best first."""
     read_ids: frozenset[str] = frozenset()
-    """Those of them with an excerpt in the text."""
+    """The hits with an excerpt in the text."""
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with it. The text does not have them."""
 

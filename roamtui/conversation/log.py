@@ -87,7 +87,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
 
     @property
     def warning(self) -> str:
-        """A sentence about what is left out, or empty."""
+        """A sentence that says what is left out; empty if nothing is."""
         return self.problem or (_TORN if self.is_torn else "")
 
     @property
@@ -112,7 +112,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
     events: list[RecordedEvent] = []
     times: list[str] = []
     size = len(head)
-    # What is there without a last change that is unfinished.
+    # The complete lines, without an unfinished last change.
     whole_count = 0
     whole_state = state
     whole_size = size

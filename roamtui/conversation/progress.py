@@ -16,7 +16,7 @@ from roamtui.conversation.events import (
 from roamtui.text import estimate_tokens, format_token_count
 
 _SECONDS_MIN = 3
-"""A wait is shown in seconds once it is longer than a person expects."""
+"""A wait is shown in seconds if it is longer than a person expects."""
 
 
 class ReplyProgress:

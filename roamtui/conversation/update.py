@@ -323,7 +323,7 @@ def make_close_events(
 ) -> Events:
     """Close sections now; while a question is running, mark them to be closed when it ends.
 
-    `is_pending` says which, if it does not depend on that.
+    If `is_pending` is given, it decides between the two.
     """
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_sections if section_id in wanted)

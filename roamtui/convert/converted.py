@@ -25,7 +25,7 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     page_starts: tuple[int, ...] = ()
     """Offset of each page in the text; empty if the format has no pages."""
     page_labels: tuple[str, ...] = ()
-    """The printed number of each page, empty where it is the counted one; no labels if it always is."""
+    """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()

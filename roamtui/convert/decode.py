@@ -1,6 +1,7 @@
 """Decode bytes as text, and refuse binary files.
 
-The byte order mark names the encoding, or else it is UTF-8. For other texts, it is detected from the bytes.
+A byte order mark names the encoding. Without one, a text is read as UTF-8 if it is valid. For other texts,
+the encoding is detected from the bytes.
 """
 
 import codecs

@@ -101,7 +101,7 @@ class _Cell(Struct):
 
 class _HtmlWriter:
     def __init__(self, package: ZipPackage, around: "_HtmlWriter | None" = None) -> None:
-        """Prepare to write a document. If it is inside another document, `around` writes that one."""
+        """Prepare to write a document. If it is inside another one, `around` is the writer of that one."""
         main = package.find_main_part("word/document.xml")
         self._bodies = package.parse(main).findall("{*}body")
         self._package = package
@@ -262,7 +262,7 @@ class _HtmlWriter:
         return escape(text)
 
     def _place_in_fields(self, text: str) -> str:
-        """Return a text that is visible, or "" for one that belongs to the instruction of a field."""
+        """Return a visible text, or "" for a text that belongs to the instruction of a field."""
         if not all(field.is_in_result for field in self._fields):
             return ""
         for field in self._fields:
@@ -383,7 +383,7 @@ class _HtmlWriter:
 
 
 def _continues(paragraph: Any) -> bool:
-    """Return whether a paragraph goes on in the next one, as a large initial or with a deleted end."""
+    """Return whether a paragraph continues in the next one: it is a large initial, or its end was deleted."""
     frame = paragraph.find("{*}pPr/{*}framePr")
     if frame is not None and get_attribute(frame, "dropCap") in _INITIALS:
         return True
@@ -403,7 +403,7 @@ def _iter_children(parent: Any, *names: str) -> Iterator[Any]:
 
 
 def _has_first_row(table: Any) -> bool:
-    """Return whether the look of a table makes its first row a head, in words or as a bit of a number."""
+    """Return whether the look of a table, in words or as a bit of a number, makes its first row a head."""
     look = table.find("{*}tblPr/{*}tblLook")
     if look is None:
         return False

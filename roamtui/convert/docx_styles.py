@@ -11,7 +11,7 @@ from roamtui.convert.numbering import ListCounter, ListLevel, is_known
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
 
 BODY_LEVEL = 9
-"""Outline level of what is not a heading."""
+"""Outline level of text that is not a heading."""
 _HEADING_NAME = re.compile("heading ?([1-9])", re.IGNORECASE)
 
 
@@ -142,7 +142,7 @@ class Numbering:
         return "" if has_bullet else text, level, has_bullet
 
     def _read_levels(self, list_id: str, number: Any, counter: ListCounter) -> dict[int, ListLevel]:
-        """Read the levels of a list, and restart the levels for which this use of it says so."""
+        """Read the levels of a list, and restart the levels for which this use of the list says so."""
         levels = dict(map(_read_level, self._lists[list_id].iterfind("{*}lvl")))
         for override in number.iterfind("{*}lvlOverride"):
             levels |= dict(map(_read_level, override.iterfind("{*}lvl")))

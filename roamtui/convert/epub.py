@@ -59,7 +59,7 @@ def convert_epub(data: bytes, name: str) -> ConvertedText:
 
 
 def _raise_note_marks(page: Any) -> None:
-    """Raise the marks of notes, whose style may raise them where no element does."""
+    """Raise the marks of notes, because perhaps only their style raises them, and no element."""
     for link in page.iter("a"):
         is_mark = "noteref" in f"{link.get('epub:type', '')} {link.get('role', '')}"
         if is_mark and next(link.iter("sup"), None) is None and next(link.iterancestors("sup"), None) is None:

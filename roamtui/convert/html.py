@@ -29,7 +29,7 @@ from roamtui.markdown.escaping import (
 
 _REGIONS = frozenset({"main", "article"})
 _MAIN_SHARE = 0.6
-"""Minimum share of a page's text in its main part, so that no comment and no empty frame is all of it."""
+"""Minimum share of a page's text in its main part. So a comment or an empty frame is never the main part."""
 _SPACES = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
 _LINE_SEPARATOR = "\u2028"
 _LINE_START = re.compile("^(?=.)", re.MULTILINE)
@@ -98,7 +98,8 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     """Convert HTML of an office program, and add each note after the block that first refers to it.
 
     Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
-    HTML too. A reference is the number of a note between U+E000 and U+E001; that to an empty note is dropped.
+    HTML too. A reference is the number of a note between U+E000 and U+E001. A reference to an empty note is
+    dropped.
     """
     out: list[str] = []
     written = (" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes)
@@ -212,7 +213,7 @@ def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 
 def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
-    """Write what is in an element. Marks that are already open `around` it are not written again."""
+    """Write the content of an element. Marks that are already open `around` it are not written again."""
     write = _write_text if "link" not in around else _write_linked
     pieces = [write(element.text)]
     for child in element:

@@ -47,7 +47,7 @@ def list_controlled_ids(root: Any) -> frozenset[str]:
 
 
 def is_panel(element: Any, controlled_ids: frozenset[str]) -> bool:
-    """Return whether a control opens an element: one that names it, or one around it as its class says."""
+    """Return whether a control opens an element, by its role, its id, or a class of it or around it."""
     if element.get("role") == "tabpanel" or element.get("id") in controlled_ids:
         return True
     around = (element, *islice(element.iterancestors(), 2))

@@ -74,14 +74,14 @@ _CONTROL = re.compile(
     r"|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)|x0*(?:[1-8bcef]|1[\da-f]|fff[ef])(?![\da-f]));?",
     re.IGNORECASE,
 )
-"""Invisible characters, and references to them. lxml raises an error if one of them is set as a text."""
+"""Invisible characters, and references to them. lxml raises an error if a text contains one."""
 _TITLE_LENGTH_MAX = 300
 
 
 def read_page(
     source: str, base_url: str | None = None, *, image_base: str | None = None, finds_titles: bool = False
 ) -> tuple[Any, str]:
-    """Return the tree of a page without what is hidden, and its title.
+    """Return the tree of a page without hidden elements, and its title.
 
     If `finds_titles` is true, the lines of a page without headings that look like titles become headings.
 
@@ -125,7 +125,7 @@ def parse_page(source: str) -> Any:
 def _clean(  # noqa: PLR0912 - one for each kind
     root: Any, controlled_ids: frozenset[str], base_url: str | None, image_base: str | None
 ) -> None:
-    """Empty what is hidden, make links absolute, and reduce formulas, drawings and fields to their words."""
+    """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
         if _NO_SIZE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]):
             _hide_own_text(element)
@@ -208,7 +208,7 @@ def _read_field(field: Any) -> str:
 
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
-    """Return whether an element is invisible and no control opens it, or part of the navigation."""
+    """Return whether an element is part of the navigation, or is invisible and opened by no control."""
     if not element.keys() and element.tag not in ("footer", "button"):
         return element.tag in _HIDDEN_NAMES
     if (

@@ -12,7 +12,7 @@ _ROMANS = (
 _ROMAN_MAX = 5_000
 _LATIN = "abcdefghijklmnopqrstuvwxyz"
 _REPEATS_MAX = 30
-"""A letter is repeated at most so often. Then numbers are figures."""
+"""A letter is repeated at most this often. Higher numbers are written in figures."""
 _HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
 _SMALL_NUMBERS = (
@@ -38,7 +38,7 @@ PLAIN_NUMBER = re.compile(r"(\d+)\.")
 def format_number(number: int, kind: str) -> str:
     """Format a number of a list. `kind` is a name of Word, or the first number of such a list.
 
-    A number that its kind does not have, and that of an unknown kind, is a decimal.
+    A number that its kind does not have, or whose kind is unknown, is written as a decimal.
     """
     if kind.isdecimal():
         return str(number).zfill(len(kind))
@@ -46,12 +46,12 @@ def format_number(number: int, kind: str) -> str:
 
 
 def is_known(kind: str) -> bool:
-    """Return whether numbers of a kind are written as Word writes them."""
+    """Return whether this module writes numbers of a kind as Word does."""
     return kind.isdecimal() or kind in _FORMATTERS
 
 
 def _repeat_letter(letters: str) -> Callable[[int], str]:
-    """Return a function that writes numbers as the letters of an alphabet, then as each of them twice."""
+    """Return a function that writes numbers as the letters of an alphabet, then as each letter twice."""
 
     def format_letter(number: int) -> str:
         count, index = divmod(number - 1, len(letters))

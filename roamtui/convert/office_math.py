@@ -15,7 +15,7 @@ _FORMS = {
 }
 """How a structure is written, with its parts. A part that is not a single word is in brackets."""
 _ENDING_IN_PART = frozenset({*_FORMS, "rad", "msqrt", "nary"})
-"""Structures whose last part could run into what follows."""
+"""Structures whose last part could run into the next part."""
 _STARTING_IN_DEGREE = frozenset({"mroot", "rad", "sPre"})
 """Structures that may begin with `^` or `_`, which would belong to the part before them."""
 _GROUPS = frozenset({"mrow", "mstyle"})

@@ -73,7 +73,7 @@ def _list_slides(package: ZipPackage, main: str, deck: Any) -> list[str]:
 
 
 class _SlideReader:
-    """Reads the slides of a deck, one after the other. A part that is missing costs no other part."""
+    """Reads the slides of a deck, one after the other. A missing part does not affect the other parts."""
 
     def __init__(self, package: ZipPackage) -> None:
         self._package = package
@@ -107,7 +107,7 @@ class _SlideReader:
         return heading, "\n\n".join(blocks), " (hidden)" if not is_true(slide.get("show", "1")) else ""
 
     def _parse(self, part: str, kind: str) -> Any:
-        """Parse a part, with the first form of what it has in several, such as a formula and its picture."""
+        """Parse a part. Content in several forms, such as a formula and its picture, gets its first form."""
         root = self._package.parse(part)
         if get_local_name(root) == "empty":
             self._note_missing(kind)

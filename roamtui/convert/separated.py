@@ -16,7 +16,7 @@ _DELIMITERS = "\t;,|"
 _NAMED_DELIMITER = re.compile(r"\Asep=([^\s\"]|\t)[ \t]*(?:\r\n?|\n)", re.IGNORECASE)
 """First line of a file for Excel, which says what separates the cells, and is not a row.
 
-A quote and the end of a line, which have another meaning, separate none.
+A quote and a line end have another meaning, so they never separate cells.
 """
 _SAMPLE_ROWS = 50
 _SAME_WIDTH_MIN = 0.8

@@ -13,7 +13,7 @@ from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS
 _ARCHIVE_HEAD = re.compile(
     rb"\s*(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*?(?:MIME-Version|Content-Type):", re.IGNORECASE
 )
-"""The first lines of a web archive (MHT), which are those of a mail."""
+"""The first lines of a web archive (MHT), which look like those of a mail."""
 _UNREADABLE = re.compile(
     rb"\{\\rtf|\xd0\xcf\x11\xe0|(?:\xef\xbb\xbf)?\s*<\?xml[^>]*>\s*(?:<[?!][^>]*>\s*)*<(?!html|[?!])",
     re.IGNORECASE,

@@ -151,11 +151,11 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     left_out: tuple[str, ...] = ()
     """Each kind of text that the source has and `text` lacks, in a few words."""
     salt: str = ""
-    """Hashed into all ids of this document if another document would have one of them too; usually empty."""
+    """Hashed into all ids of this document if another document would have an equal id; usually empty."""
     page_starts: tuple[int, ...] = ()
     """Start offset of each page; empty if the file has no pages."""
     page_labels: tuple[str, ...] = ()
-    """The printed number of each page, empty where it is the counted one; no labels if it always is."""
+    """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""
@@ -242,8 +242,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     def anchors(self) -> dict[str, int]:
         """Row of each heading by the anchor that it names, as in `{#oars}`, and by its GitHub anchor.
 
-        That is in lower case, without punctuation, and has hyphens for spaces. A repeated one gets the next
-        number that no other heading has.
+        The GitHub anchor is in lower case, without punctuation, and has hyphens for spaces. A repeated anchor
+        gets the next number that no other heading has.
         """
         counts: Counter[str] = Counter()
         rows: dict[str, int] = {}

@@ -299,7 +299,7 @@ def is_url(name: str) -> bool:
 
 
 def suggest_url(name: str) -> str | None:
-    """Return the URL that a name without a scheme may mean, or None for a file or what is no host."""
+    """Return the URL that a name without a scheme may mean, or None if it is a file or names no host."""
     if os.path.lexists(name) or re.fullmatch(_HOST, name) is None:
         return None
     return f"https://{name}"

@@ -46,7 +46,7 @@ class SiteFiles:
         return self.is_cut
 
     def begin_note(self, url: str) -> str:
-        """Begin a sentence on what is shown of the site at `url` instead of what its llms.txt lists."""
+        """Begin a sentence that says what is shown of the site at `url` instead of its llms.txt."""
         return f"{self.list_problem} So" if self.list_problem else f"{url} has no llms.txt, so"
 
     def explain_cut(self, result: str) -> str:

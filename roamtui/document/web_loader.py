@@ -104,7 +104,7 @@ class TwinFinder:
 
     def __init__(self) -> None:
         self._suffixes: dict[str, Sequence[str]] = {}
-        """Endings that are tried for the pages of an origin. None of them if its first page has no twin."""
+        """Endings that are tried for the pages of an origin. There are none if its first page has no twin."""
 
     def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
         """Return the Markdown twin of an HTML page, or else the page itself."""

@@ -57,7 +57,7 @@ class McpSession:
         self._library: Library | None = None
         """The library with the files that were loaded. None before the first call."""
         self._has_untold_change = False
-        """Whether a library that calls had read has changed, and no result has said so."""
+        """Whether the library has changed since a call read it, and no result has said so yet."""
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
         """When a call last looked at the files for changes."""

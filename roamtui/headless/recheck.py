@@ -70,7 +70,7 @@ class _Passage(Struct, frozen=True, kw_only=True):
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):
-    """A quote and what became of it, with the names and the order of the JSON output."""
+    """A quote and its state now, with the names and the order of the JSON output."""
 
     place: str
     line: int | None
@@ -80,7 +80,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     status: ClaimStatus = field(name="state")
     now: _Passage | None = None
     sentence_compared: bool | None = None
-    """Whether its sentence was compared too, or null if there is none to compare."""
+    """Whether its sentence was compared too, or null if it has none to compare."""
     message: str | None = None
     """Why it cannot be checked."""
 
@@ -106,7 +106,7 @@ def run_recheck(
     only_changes: bool,
     as_json: bool,
 ) -> int:
-    """Check conversations, files and tables; all conversations without any.
+    """Check conversations, files and tables, or all conversations if none are named.
 
     Targets are ids of conversations, paths of texts and of exported JSON and CSV, and folders of tables. A
     `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.

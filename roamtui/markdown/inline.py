@@ -43,7 +43,7 @@ _MARK = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?(?:>|\Z)")
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])[ \t]+|\|)+", re.MULTILINE)
 CELL_BORDER = re.compile(r"(?<!\\)\|")
 _SIGNS = re.compile(r"(?<![\d*])\*+(?=[^\s*])|(?<=[^\s*])\*+(?![\d*])|__+|`+|~~|(?<!\w)_|_(?!\w)")
-"""Signs of emphasis. A star between two digits is one of a number, even if Markdown could hide it."""
+"""Signs of emphasis. A star between two digits belongs to a number, even if Markdown could hide it."""
 _CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SHIELDED = "!#()*+-.:<=>[\\]_`|~"

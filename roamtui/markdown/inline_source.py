@@ -35,7 +35,7 @@ class SourceMap(Struct, frozen=True, gc=False):
         return self.offsets[index] + position - self.positions[index]
 
     def skip(self, length: int) -> SourceMap:
-        """Return the map of what follows so many characters of the inline text."""
+        """Return the map of the inline text after its first `length` characters."""
         return SourceMap(tuple(position - length for position in self.positions), self.offsets)
 
     def split(self, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -50,7 +50,7 @@ class InlineSource(Struct, dict=True):
 
     text: str
     shift: int
-    """What to add to an offset in `text`."""
+    """The number to add to an offset in `text`."""
     groups: Sequence[Bounds] = ()
     """Bounds of words to keep apart, in order."""
     marks: Sequence[LabelledMark] = ()
@@ -66,8 +66,8 @@ class InlineSource(Struct, dict=True):
     def find(self, content: str, line: int, *, is_heading: bool = False) -> SourceMap:
         """Find an inline text whose block starts at a line.
 
-        Each line of a block ends with its content. Before that come its indent and the marks of quotes and
-        lists. The text of a heading may have more marks after it.
+        Each line of a block ends with its content. Its indent and the marks of quotes and lists are before
+        that. The text of a heading may have more marks after it.
         """
         positions: list[int] = []
         offsets: list[int] = []

@@ -71,7 +71,7 @@ class _Nesting(Struct, frozen=True, kw_only=True):
     """What is around blocks: quotes, lists and their items."""
 
     indent: int = 0
-    """In cells. Width of what is before each line, such as bullets."""
+    """In cells. Width of the signs before each line, such as bullets."""
     is_quoted: bool = False
     bullets: int = 0
     """Number of bulleted lists."""

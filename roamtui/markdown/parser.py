@@ -134,7 +134,7 @@ _ALERT = re.compile(r"\[!(?P<kind>[A-Za-z][\w-]{1,40})\][+-]?(?:[ \t]+(?P<title>
 class _BlockReader(Struct, kw_only=True):
     tokens: Sequence[Token]
     start: int
-    """Offset of the text. What is in its prefix has a lower one."""
+    """Offset of the text. Its prefix has lower offsets."""
     lines: Sequence[int]
     """Offset of each line, and of the end of the text."""
     inline: InlineReader
@@ -214,7 +214,7 @@ class _BlockReader(Struct, kw_only=True):
         return self.inline.read(content, source_map, opening.type), inner
 
     def _cut_opening(self, length: int) -> SourceMap:
-        """Cut so many characters off the paragraph that comes next, and return its map as it was."""
+        """Cut `length` characters off the start of the next paragraph, and return its uncut map."""
         token = self.tokens[self._next + 1]
         source_map = self.inline.source.find(token.content, _get_first_line(token))
         token.content = token.content[length:]

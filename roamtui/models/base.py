@@ -130,7 +130,7 @@ class Model:
     refuses_tools: bool = False
     """Whether the model has no tool calls, according to litellm or its server."""
     token_ratio: float = 1.0
-    """How many tokens the model counts for each token that is estimated, at least 1."""
+    """How many tokens the model counts for each estimated token, at least 1."""
     note: str = ""
     """Sentences for the person, once the model has started; empty for most models."""
     answer_tokens_max: int | None = None
@@ -156,7 +156,7 @@ class Model:
         if facts.parameters is not None:
             billions = round(facts.parameters / 1e9, 1)
             return f"{billions:g} billion parameters" if billions <= _SMALL_BILLIONS_MAX else ""
-        # Else the window is from litellm's table, which knows the model, or only assumed.
+        # Otherwise, the window is only assumed, or is from litellm's table, which knows the model.
         is_unknown = bool(facts.window_note) and not facts.is_window_assumed
         if is_unknown and window is not None and window <= _SMALL_WINDOW_MAX:
             return f"{format_window(window)}, and its size is not known"

@@ -235,7 +235,7 @@ def _has_finish_reason(stream: Any) -> bool:  # noqa: ANN401
 
 
 def read_usage(reported: Any, *, is_counted: bool) -> Usage | None:  # noqa: ANN401
-    """Return what a server says that a request used, or None if it says nothing, or nothing possible.
+    """Return the usage that a server reports for a request, or None if it reports nothing possible.
 
     Unless `is_counted`, the numbers are litellm's.
     """

@@ -209,8 +209,8 @@ def discover_models(
 ) -> tuple[tuple[ModelOffer, ...], str]:
     """List the models of the servers on this machine, and describe the result.
 
-    If the person chose a server, which may be on another machine, it is asked too. No other one is contacted.
-    Its provider is assumed to be the same as in `model`, the model of the settings.
+    If the person chose a server, which may be on another machine, it is asked too. No other server is
+    contacted. Its provider is assumed to be the same as in `model`, the model of the settings.
     """
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}

@@ -21,7 +21,7 @@ _PIECE_BYTES_MAX = 1_000_000
 
 
 class ReplyTooLargeError(Exception):
-    """A server sent more than a reply, or a piece of it, may have."""
+    """A server sent more than the limit for a reply, or for a piece of one."""
 
 
 class ReceivedReply:

@@ -111,7 +111,8 @@ class LocalEmbedder:
         """Take a model, which is loaded when it is first used."""
         self.files = files
         self._lock = threading.Lock()
-        # A thread that is in the model while Python ends would abort the program: the batch ends first.
+        # The batch ends first, because a thread that is in the model while Python ends would abort the
+        # program.
         atexit.register(self._lock.acquire)
         self._runner: _Runner | None = None
 

@@ -19,7 +19,7 @@ OLLAMA_URL = "http://127.0.0.1:11434"
 OLLAMA_WINDOW_TOKENS = 32_768
 """Default for `num_ctx`, because Ollama's own default is small, and longer input is silently truncated."""
 ASSUMED_WINDOW_TOKENS = 4_096
-"""Window of a server on this machine that does not say it. Most start with this size."""
+"""Assumed window of a server on this machine that does not name its window. Most start with this size."""
 # A server that says less or more is not believed.
 _WINDOWS = range(256, 20_000_001)
 _PARAMETERS = range(1_000_000, 10**14)

@@ -26,7 +26,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.written_calls import cites, find_calls, is_quoted
 
-# Marks are in lower case. None begins another one.
+# Marks are in lower case. No mark begins with another one.
 _THOUGHT_STARTS = (
     *("<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>"),
     *("[think]", "◁think▷", "<|start_thinking|>", "<|channel>thought"),
@@ -99,7 +99,7 @@ class ReplyReader:
         self._answer = ""
         """The text so far that was taken for the answer."""
         self._line = ""
-        """The current line of it."""
+        """The current line of the answer."""
         self._fence = ""
         """The line that opened the current block of code; empty outside code."""
         self._is_in_channel = False
@@ -113,7 +113,7 @@ class ReplyReader:
         return self._read()
 
     def finish(self, *, is_cut: bool = False) -> list[ModelEvent]:
-        """Decide what is left at the end of the reply. One that is cut off has no calls."""
+        """Decide what the remaining text is at the end of the reply. A reply that is cut off has no calls."""
         self._is_end = True
         events = self._read()
         held = self._pending

@@ -144,7 +144,7 @@ class LitellmEmbedder:
         return batch.vectors
 
     def estimate_cost(self, tokens: int) -> float | None:
-        """Return what it costs to embed so many tokens, or None if the price is unknown."""
+        """Return the cost of embedding a number of tokens, or None if the price is unknown."""
         return self._estimate(tokens).cost_usd
 
     def _estimate(self, tokens: int) -> Usage:

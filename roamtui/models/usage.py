@@ -37,7 +37,7 @@ class UsageMeter:
     def __init__(self) -> None:
         self._usages = SimpleQueue[Usage]()
         self.may_spend: Callable[[Usage], bool] | None = None
-        """Whether this may be used in addition to what is saved, or None without a spending limit."""
+        """Whether this usage is allowed in addition to the saved usage, or None without a spending limit."""
 
     @contextmanager
     def charging(self) -> Iterator[None]:
@@ -54,7 +54,7 @@ class UsageMeter:
         return _CHARGED.get() or self
 
     def check_limit(self, request: Usage) -> None:
-        """Check the spending limit before a request that is expected to use so much.
+        """Check the spending limit before a request with an expected usage.
 
         Raises:
             ModelError: It could exceed the limit.

@@ -65,7 +65,7 @@ class ResolvedModel(ModelFacts, frozen=True, kw_only=True, tag=True):
     api_base: str | None = None
     """URL of the server; None for the provider's default."""
     missing_keys: tuple[str, ...] = ()
-    """Environment variables. The provider's own server needs one of them. Empty if a key is set."""
+    """Environment variables for a key. The provider's own server needs one. Empty if a key is set."""
     key_variable: str | None = None
     problem: str = ""
     """Why its server could not be reached, if it has one of its own, and what to do, in sentences."""

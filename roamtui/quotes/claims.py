@@ -132,7 +132,7 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
     exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
     passages = [_parse_passage(match, markdown, name) for match in _PASSAGE_LINES.finditer(text)]
     if exported or passages:
-        # a version that kept no sentences has exported a file without any
+        # a file without sentences was exported by a version that kept none
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
         claims += _read_answers(text, name, library, claims)

@@ -1,7 +1,7 @@
 """Find what a document says around a quote, as a person sees it: the sentence, and the words that govern it.
 
 A row of a table comes with its column heads, an item of a list with the line that leads the list in, and the
-answer of an FAQ with its question. A sentence goes on over the end of a page.
+answer of an FAQ with its question. A sentence may continue on the next page.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STEPS_MAX = 100
 _REACH_MIN = 100
 _LOOK = 40
 _SKIPPED_MAX = 3
-"""Maximum number of units, such as footnotes, over which a sentence goes on."""
+"""Maximum number of units, such as footnotes, between the parts of a sentence."""
 _BETWEEN_PAGES = re.compile(r"Page \d+\b|(?:\[?\^?\d{1,4}\]?|[*†‡¹²³⁴-⁹]+)(?:\s|\Z|(?=[A-Z]))")
 """The start of a page's title, a page number, or a footnote."""
 _ENUMERATOR = re.compile(r"\(?(?P<label>\d{1,3}|[ivxl]{1,5}|[a-z]|[IVXL]{1,5}|[A-Z])[.)]\s|[•▪◦●○·–—-]\s")
@@ -98,7 +98,7 @@ class _Finder:
         self._parts = parts
 
     def list_segments(self) -> list[_Segment]:
-        """List what is shown: the lines that lead in, and the whole sentences that the quote touches."""
+        """List the parts to show: the lines that lead in, and the whole sentences that the quote touches."""
         touched = self._list_touched()
         if not touched:
             return []
@@ -286,7 +286,7 @@ def _ask(unit: Unit, end: int) -> list[_Segment]:
 
 
 def _is_between_pages(unit: Unit) -> bool:
-    """Return whether a sentence goes on after a unit: the title or number of a page, or a footnote."""
+    """Return whether a sentence continues after a unit: the title or number of a page, or a footnote."""
     is_text = unit.kind is UnitKind.HEADING or unit.kind is UnitKind.PARAGRAPH
     return is_text and _BETWEEN_PAGES.match(unit.whole.text) is not None
 

@@ -39,7 +39,8 @@ _FROM_WORST_TO_BEST = (
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 PLACES_MAX = 1000
-"""Maximum number of places of a quote that are compared. A long text may give each of them several times."""
+"""Maximum number of places of a quote that are compared. A long text may give the same place several
+times."""
 
 
 class JudgedMark(Struct, frozen=True, kw_only=True):

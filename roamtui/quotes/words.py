@@ -199,7 +199,7 @@ class _WordReader:
             self.read_leaf(pieces)
 
     def _mask(self, piece: Piece) -> Piece:
-        """Return a piece with separators for what is not in the source, and a mark as it is there."""
+        """Return a piece with separators for text that is not in the source, and a mark as it is there."""
         if piece.start >= piece.end:
             return Piece(_BLOCK_EDGE if piece.text == LINE_END else "\n")
         if piece.is_mark:

@@ -128,7 +128,7 @@ def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Seq
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:
-    """Read the hits, and so much below each as would open with it.
+    """Read the hits, and the sections below each that would open with it.
 
     Returns:
         The hit that brings each section, with its share of the best score, and the texts of the sections. No
@@ -199,7 +199,7 @@ class _Weighing:
             self.weights[term] *= POLICY.unseen_pair_weight
         self._total = sum(self.weights.values())
         self.certainty = 0.0 if matcher.is_vague else self._total / (self._total + POLICY.doubt_weight)
-        """How much a passage that has all of them proves."""
+        """How much a passage with all these words proves."""
         for term in terms:
             for word in sorted(related[term] - {*terms}):
                 self.weights[word] = POLICY.synonym_weight * self.weights[term]

@@ -1,4 +1,4 @@
-"""Cut the text of hits to excerpts, so that all of it together stays within a budget.
+"""Cut the text of hits to excerpts that together stay within a budget.
 
 An excerpt has the passages of a section that answer best. Each hit first gets its share of the budget,
 with a sentence at least. What is left goes to the first hits, until they are whole.
@@ -98,7 +98,7 @@ class _Cutter:
             self._left = min(self._left, self._named_left)
 
     def cut_sections(self, section_ids: Sequence[str]) -> None:
-        """Add hits, best first. Each gets its share of what is left by its score."""
+        """Add hits, best first. Each gets a share of the remaining tokens by its score."""
         weight = sum(self._hits[section_id].score for section_id in section_ids)
         for index, section_id in enumerate(section_ids):
             count = len(section_ids) - index
@@ -114,12 +114,12 @@ class _Cutter:
                 self._left -= self._count(spans) + POLICY.head_tokens
 
     def limit_to(self, tokens_max: int) -> None:
-        """Lower the budget of all excerpts but the named ones, those that are chosen included."""
+        """Lower the budget of all excerpts, also of those already chosen, except for the named ones."""
         self._left -= max(0, self._budget - tokens_max)
         self._budget = min(self._budget, tokens_max)
 
     def widen(self, section_ids: Sequence[str]) -> None:
-        """Give what is left to hits that have an excerpt already, best first."""
+        """Give the remaining tokens to hits that already have an excerpt, best first."""
         for section_id in section_ids:
             if self._left < self._tokens_min:
                 return

@@ -20,7 +20,7 @@ _NAME = re.compile(r"\W*\w.{0,32}?(?=[.:;,]\s|\s*\Z)|\W*\w.{0,32}(?=\s)|\W*\w.{0
 _LINE_START = re.compile(r"(?:\A|\n)[^\w\n]*\Z")
 _LINE_END = re.compile(r"[^\w\n]*(?:\n|\Z)")
 _INDENT = " "
-"""One space costs no token: it belongs to the word after it."""
+"""A single space costs no token: it belongs to the word after it."""
 
 
 def quote_spans(library: Library, section_id: str, spans: Sequence[Span]) -> tuple[list[str], list[Span]]:

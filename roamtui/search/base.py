@@ -110,7 +110,7 @@ class Embedder(Protocol):
         """Whether it runs on this machine, in this program. Only then may it embed without being asked to."""
 
     def estimate_cost(self, tokens: int) -> float | None:
-        """Return what it costs to embed so many tokens, in dollars, or None if that is unknown."""
+        """Return the cost of embedding a number of tokens, in dollars, or None if it is unknown."""
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
         """Return a row for each text, all of one length. Some models want another prompt before a query.
@@ -166,7 +166,7 @@ class SearchServices(Struct, frozen=True, kw_only=True):
     needs_all_vectors: bool = False
     """Whether all sections are embedded before the first search, which fails if the embedder fails."""
     consent: EmbeddingConsent | None = None
-    """Without it, a server only compares what is stored."""
+    """Without it, a search with a server compares only stored vectors."""
     given_warnings: set[str] = field(default_factory=set)
 
     def warn_once(self, sentence: str) -> None:

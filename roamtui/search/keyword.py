@@ -40,7 +40,7 @@ from roamtui.search.terms import (
 from roamtui.search.topics import boost_topics, recall_topics
 
 CANDIDATES = 100
-"""Number of sections that are scored at least."""
+"""Minimum number of sections that are scored."""
 _TITLE_SHARE = 0.2
 """Bonus if the query contains every word of the title, as a share of the best text score."""
 _PATH_SHARE = 0.2
@@ -71,7 +71,7 @@ class Query(Struct, frozen=True, kw_only=True):
     phrases: tuple[str, ...] = ()
     """FTS5 expressions for the phrases in quotation marks."""
     has_only_phrases: bool = False
-    """Whether nothing else is looked for."""
+    """Whether the query contains only phrases."""
 
 
 def parse_query(text: str) -> Query:

@@ -154,7 +154,7 @@ def _escapes(path: Path, root: Path) -> bool:
 
 
 def _find_file(path: Path, root: Path | None = None) -> ListedFile | None:
-    """Return the file to which a path leads, or None if it leads to no file."""
+    """Return the file that a path leads to, or None if it leads to no file."""
     with suppress(OSError, RuntimeError):
         resolved = path.resolve(strict=True) if path.is_symlink() else path
         if stat.S_ISREG(resolved.lstat().st_mode):

@@ -168,7 +168,7 @@ class _Filler(Struct, kw_only=True):
     spending: SpendingLimit
 
     def must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
-        """Return whether to ask for a cell. With `content`, do so too if its answer is about another text."""
+        """Return whether to ask for a cell. With `content`, also ask if its answer is about another text."""
         if cell is None or cell.state is CellState.FAILED:
             return True
         return cell.model != self.plan.model.name or content not in (None, cell.content)

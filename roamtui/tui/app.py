@@ -57,7 +57,7 @@ class _Page(Struct):
     table: Table | None = None
     """None for a document."""
     origin: str = ""
-    """The mode from which a link, a cell or a key led here. That page may be closed by now."""
+    """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -155,7 +155,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def exit(self, *args: Any, **options: Any) -> None:
-        """End the app. First, keep what is typed and the questions that wait, which would end too."""
+        """End the app. First, save the typed text and the waiting questions, which would be lost."""
         for screen in self.documents.values():
             screen.questions.release_draft()
         super().exit(*args, **options)
@@ -326,7 +326,7 @@ class RoamApp(App[None], inherit_bindings=False):
             await super().on_event(event)
 
     def watch_app_focus(self, focus: bool) -> None:  # noqa: FBT001 - Textual calls it
-        """Focus what a screen begins with, if the terminal had no focus when that was shown."""
+        """Focus the initial widget of a screen, if the terminal had no focus when the screen was shown."""
         if focus and self.screen.focused is None:
             self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
 

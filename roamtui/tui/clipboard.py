@@ -16,7 +16,7 @@ def copy(widget: Widget, text: str, description: str) -> None:
 
 
 def copy_or_stop(screen: Screen[None], selected: str, stop: Callable[[], bool], keys: Keymap) -> None:
-    """Copy what is selected in the focused widget or on the screen, or else call `stop`.
+    """Copy the selection of the focused widget or of the screen. Without a selection, call `stop`.
 
     If there is nothing to do, name the key that quits, because in most programs ctrl+c does.
     """

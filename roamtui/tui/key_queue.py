@@ -1,8 +1,8 @@
 """`KeyQueue`: handles one key at a time, so that each takes effect before the next.
 
-Textual sends each key to the widget that has the focus when the key arrives. Of keys that arrive together, as
-over a slow connection, the letters after `/` would be commands of the pane instead of a search: `e` would
-start an editor.
+Textual sends each key to the widget that has the focus when the key arrives. Keys may arrive together, as
+over a slow connection. Then the letters after `/` would be commands of the pane instead of a search: `e`
+would start an editor.
 """
 
 import asyncio
@@ -24,7 +24,8 @@ TYPING_SECONDS = 1.0
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
-"""Keys this soon were typed before the app took over the terminal, which sent Enter as a line feed."""
+"""Keys that arrive this soon were typed before the app took over the terminal, which sent Enter as a line
+feed."""
 _PAUSE_SECONDS = 0.5
 """After a pause of this length, the next key is not expected at once."""
 _START_STEP_SECONDS = 0.01

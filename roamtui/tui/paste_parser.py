@@ -47,7 +47,7 @@ class PasteParser(XTermParser):
             yield from self.feed(rest)
 
     def _feed_typed(self, data: str) -> Iterator[Message]:
-        """Parse what has no marks around it. Right after a paste, it is text of the paste, and no keys."""
+        """Parse text without marks around it. Right after a paste, it is text of the paste, not keys."""
         if monotonic() > self._pasted_at + _PAUSE_SECONDS:
             yield from super().feed(data)
             return

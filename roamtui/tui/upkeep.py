@@ -26,7 +26,7 @@ from roamtui.tui.status_line import StatusLine
 _CHECK_SECONDS = 2.0
 """Interval between two checks of the document on disk, and of whether the person is idle."""
 _IDLE_SECONDS = 2.0
-"""How long a person has not typed when work ahead begins."""
+"""Work ahead begins when a person has not typed for this long."""
 _AHEAD_PAUSE_SECONDS = 0.02
 """Pause after each part of the work ahead, in which a key or a question is noticed."""
 
@@ -70,7 +70,7 @@ class Upkeep:
         self._run(self._prepare_agent, "preparing")
 
     def check_for_changes(self) -> None:
-        """Check whether the document has changed on disk. If so, say it, or reload it if that is wanted."""
+        """Check whether the document has changed on disk. If so, tell the person, or reload it if wanted."""
         if self._screen.is_active:  # else the check would draw all of it again below a dialog
             self._run(self._check_for_changes, "checking")
 

@@ -33,7 +33,7 @@ _DEFAULT_OPTIONS = FetchOptions()
 _CACHE_BYTES_MAX = 500_000_000
 _CACHE_SUFFIX = ".page"
 _SPARE_SHARE = 0.05
-"""Share of the maximum size of the cache that is free after responses were evicted."""
+"""Share of the cache's maximum size that is free after an eviction."""
 _TEMPORARY_STATUSES = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -51,7 +51,7 @@ class PageCache:
         """How much may be saved before the folder is listed again."""
 
     def load(self, url: str) -> HttpResponse | None:
-        """Return the cached response, or None if there is none that can be read."""
+        """Return the cached response, or None if no readable response is cached."""
         path = self._path(url)
         with contextlib.suppress(OSError, msgspec.DecodeError):
             response = msgspec.msgpack.decode(path.read_bytes(), type=HttpResponse)

@@ -1,4 +1,4 @@
-"""Read what an HTML page's head tells programs: where it leads by itself, and its Markdown."""
+"""Read what an HTML page's head tells programs: the URL that it redirects to, and the URL of its Markdown."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from roamtui.web.urls import resolve_href
 _HEAD_LENGTH_MAX = 200_000
 _REFRESH = re.compile(r"\s*(\d{1,4})(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _REFRESH_SECONDS_MAX = 10
-"""A page that a person may read for longer is a page of its own."""
+"""A page that redirects only after a longer time is a page of its own: a person can read it."""
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown")
 
 

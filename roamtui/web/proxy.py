@@ -13,7 +13,7 @@ from roamtui.web.urls import DEFAULT_PORTS
 
 FROM_ENVIRONMENT = "environment"
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
-"""Connects to an IP address and port, within some seconds."""
+"""Connects to an IP address and port, within a number of seconds."""
 
 
 def resolve_proxy(setting: str, environ: Mapping[str, str]) -> "Proxy | None":
@@ -65,7 +65,7 @@ class Proxy:
         address = parse_ip(host)
         if address is not None and classify_address(address) is not AddressScope.PUBLIC:
             return dial(host, port, timeout)
-        # The message has no login, and no address of the proxy but its host.
+        # The message names only the host of the proxy, and no login.
         hint = "Check web.proxy in config.toml."
         try:
             stream = dial(self._host, self._port, timeout)

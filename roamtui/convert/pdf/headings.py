@@ -27,7 +27,7 @@ class DetectedHeading(Struct, kw_only=True):
     """A heading."""
 
     row: int
-    """Index, among the rows of all pages, of the row before which the heading is inserted."""
+    """The heading is inserted before the row with this index among the rows of all pages."""
     count: int = 1
     """Number of rows of the heading; 0 if its title is not in the text."""
     level: int

@@ -45,7 +45,7 @@ def has_right_to_left(text: str) -> bool:
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether most words of a text are read from right to left, or half of them with most letters."""
+    """Return whether most words of a text, or half with most of its letters, are read from right to left."""
     if text.isascii():
         return False
     words = [word for word in text.split() if any(map(str.isalpha, word))]

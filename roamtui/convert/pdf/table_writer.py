@@ -96,9 +96,10 @@ def _write_line(texts: Sequence[str]) -> str:
 
 
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
-    """Join lines that have only a part of a label with the line of its figures, above or below.
+    """Join lines that have only a part of a label with the line of the label's figures, above or below.
 
-    Such lines are closer to it than rows are to each other, or a label goes on with a small letter.
+    Such lines are closer to that line than rows are to each other, or the label continues with a small
+    letter.
     """
     near = compute_label_gap(rows)
     groups: list[list[list[str]]] = []
@@ -116,7 +117,7 @@ def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[li
 
 
 def _join_group(lines: list[list[str]]) -> list[list[str]]:
-    """Join lines that are close to each other if one of them has the figures of all."""
+    """Join lines that are close to each other if a single line has all their figures."""
     labels = [line[0] for line in lines if line[0]]
     with_figures = [line for line in lines if any(line[1:])]
     return lines if len(with_figures) != 1 else [[" ".join(labels), *with_figures[0][1:]]]
@@ -218,7 +219,7 @@ class _TableLayout(NamedTuple):
 
 
 class _OuterHeads:
-    """The heads that no other head is above so far. Rows of heads are added from the lowest one upwards."""
+    """The heads with no other head above them so far. Rows of heads are added from the lowest one upwards."""
 
     def __init__(self, columns: Sequence[_Column]) -> None:
         self._bounds = list(columns)

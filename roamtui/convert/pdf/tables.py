@@ -16,7 +16,7 @@ _FIGURE = re.compile(
     rf"{RAISED}))*"
     r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
 )
-"""A number with currency, sign, unit and note mark, or a sign for a missing one: a dash, "n/a", "NM"."""
+"""A number with currency, sign, unit and note mark, or a sign for a missing number: a dash, "n/a", "NM"."""
 _AMOUNT = re.compile(r"[$€£¥]\s?\d|\d\s?%")
 YEAR = re.compile(
     rf"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\)|{RAISED})*|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE

@@ -180,7 +180,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
                 pass
 
     def _say_below(self, words: str) -> None:
-        """Say what is further down, if anything is, and which key of this pane or the box goes there."""
+        """Say what is below the view, if anything is, and which key of this pane or the box goes there."""
         if self.scroll_y < self.max_scroll_y:
             key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
             self.post_message(StatusMessage(f"{words} ↓ {key}"))

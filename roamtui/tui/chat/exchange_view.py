@@ -66,7 +66,7 @@ _TITLES_MAX = 12
 _TITLE_LENGTH = 48
 _QUOTE_LENGTH = 140
 _SENTENCE_LINES = 3
-"""The words around a quote get about so many lines until its source is selected."""
+"""The words around a quote get about this many lines until its source is selected."""
 _PAUSE_SECONDS_MIN = 1 / 60
 _PAUSE_FACTOR = 4
 """Pause between drawings, as a multiple of the drawing time, so that keys get time."""
@@ -108,7 +108,7 @@ class ExchangeView(ContentView):
         self.unread: tuple[str, ...] = ()
         """The ids of sections that were found, best first, and that no model has read."""
         self.citation_targets: tuple[SectionTarget, ...] = ()
-        """Where the sources, or else the passages, lead."""
+        """The targets of the sources, or else of the passages."""
         self.cited = range(0)
         """The indexes of these among all targets. Digits select them."""
         self.step_lines = range(0)

@@ -80,11 +80,11 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
 
     @property
     def follows_end(self) -> bool:
-        """Whether what is added comes into view."""
+        """Whether new messages come into view."""
         return not self._keeps_newest_in_view and self._top is None
 
     def follow_end(self) -> None:
-        """Show the end, and what is added there."""
+        """Show the end, and follow new messages there."""
         self.forget_place()
         self.anchor()
 
@@ -109,7 +109,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         self._keeps_newest_in_view = True
 
     def stop_following(self) -> None:
-        """Keep what is at the top instead of the newest message."""
+        """Keep the line at the top in view, instead of the newest message."""
         self.forget_place()
         for view in self.messages.query_children(ContentView):
             line = round(self.scroll_y) - self.find_top(view)

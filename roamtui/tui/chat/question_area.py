@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.drafts import DraftFile
 
 _QUIT_WORDS = (":q", ":q!", "exit", "quit")
-"""What a person who wants to leave types, as in an editor or a shell."""
+"""Words that a person types to quit, as in an editor or a shell."""
 _PASTE_LENGTH_MAX = 50_000
 """In characters. A longer text is hardly a question, and laying it out would delay each key."""
 _TITLE_LENGTH = 30
@@ -64,9 +64,9 @@ class QuestionBox(TextArea):
         self._keys = keys
         self.cursor_blink = False  # each change takes 4 ms, because Textual draws much of the screen again
         self._texts = [*history, ""]
-        """The history, oldest first, and then what is typed."""
+        """The history, oldest first, and then the typed text."""
         self._index = len(self._texts) - 1
-        """Which of them the box shows. A change stays in its place."""
+        """The index of the text that the box shows. A changed text stays in its place."""
         self.settled = set(self._texts)
         """Text that is no draft, because it was asked, suggested or cleared."""
 
@@ -107,7 +107,7 @@ class QuestionBox(TextArea):
         self.fill(question)
 
     def _keep_typed(self) -> None:
-        """Keep what is typed in its place, unless a question of the history was cleared there."""
+        """Keep the typed text in its place, unless a question of the history was cleared there."""
         if self.text.strip() or self._index == len(self._texts) - 1:
             self._texts[self._index] = self.text
         else:
@@ -243,7 +243,7 @@ class QuestionArea(Container):
 
     @property
     def _sent(self) -> list[_SentQuestion]:
-        """The questions that are not part of the conversation yet, oldest first."""
+        """The sent questions that are not part of the conversation yet, oldest first."""
         return self._waiting if self._begun is None else [self._begun, *self._waiting]
 
     def open_draft(self, along: Sequence[str] | None = None, *, is_demo: bool = False) -> None:
@@ -284,7 +284,7 @@ class QuestionArea(Container):
         self._draft_timer = self.set_timer(_DRAFT_SECONDS, self.keep_draft)
 
     def keep_draft(self) -> None:
-        """Write what is typed, and the questions that wait. If that fails, they are only on the screen."""
+        """Write the typed text and the waiting questions. If that fails, they are only on the screen."""
         if self._draft_file is not None:
             with suppress(OSError):
                 self._draft_file.write(self.box.drafts)
@@ -297,7 +297,7 @@ class QuestionArea(Container):
             self._draft_file = None
 
     def _set_options(self, options: AskOptions) -> AskOptions:
-        """Set how the next question will be asked, and say it on the border. Return the previous options.
+        """Set how the next question will be asked, and show this on the border. Return the previous options.
 
         Sections that the document has lost are left out.
         """
@@ -341,7 +341,7 @@ class QuestionArea(Container):
     def step_back(self) -> bool:
         """Cancel how the next question is asked, else take back the last one, else stop the answer.
 
-        Return whether there was anything of this.
+        Return whether there was any of these.
         """
         return self.cancel_options() or self.take_back() or self.stop()
 
@@ -365,7 +365,8 @@ class QuestionArea(Container):
     def start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
-        What is typed goes along to a new one, and from one without a question, which no list shows.
+        The typed text goes along to a new conversation. It also leaves a conversation without a question,
+        because no list shows that one.
         """
         self.cancel_options()
         exchanges = self._conversation.state.exchanges

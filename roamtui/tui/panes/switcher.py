@@ -30,7 +30,7 @@ _TAB_ORDER = (Scope.TREE, Scope.CHAT, Scope.INPUT, Scope.READER)
 
 
 def choose_panes(columns: int, *, active: Scope, main: Scope) -> frozenset[Scope]:
-    """Return the panes that are shown on so many `columns`.
+    """Return the panes that are shown on a screen of `columns` cells.
 
     `active` is the pane with the focus, or the chat if the question box has it. `main` is the pane next to
     the outline if there is room for one: chat or reader.
@@ -153,7 +153,7 @@ class PaneSwitcher(Horizontal):
 
     @on(events.Click)
     def _focus_box(self) -> None:
-        """A click on an empty conversation means to write, because there is nothing to select."""
+        """A click on an empty conversation focuses the question box, because there is nothing to select."""
         if self.scope is Scope.CHAT and self._log_view.current is None:
             self.focus_scope(Scope.INPUT)
 

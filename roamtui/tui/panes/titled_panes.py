@@ -104,7 +104,7 @@ class ReaderPane(TitledPane):
         """The target that was opened last, and the section where it is."""
 
     def ensure_reader(self) -> DocumentReader:
-        """Return the reader widget. Make it only now: its imports would delay the first screen."""
+        """Return the reader widget, made on the first call: its imports would delay the first screen."""
         if self.existing is None:
             from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
 

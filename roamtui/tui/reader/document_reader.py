@@ -125,8 +125,9 @@ class DocumentReader(Reader):
     def open_target(self, target: SectionTarget, *, is_read: bool = True) -> None:
         """Open a section or quote that the conversation refers to.
 
-        If another section contains the quote, show that section. If none does, show the nearest passage. Of a
-        passage with a statement, only this is highlighted, because the whole may be longer than the view.
+        If another section contains the quote, show that section. If none does, show the nearest passage. If a
+        passage has a statement, only the statement is highlighted, because the passage may be longer than the
+        view.
         """
         section_id = target.section_id
         span: Span | None = None

@@ -65,7 +65,7 @@ class Highlights(Struct, frozen=True):
     current_match: int | None = None
     """Offset in the document of the current match."""
     is_nearest: bool = False
-    """Whether `quote` only has the words nearest to one that is not in the text."""
+    """Whether `quote` has only the words nearest to a quote that is not in the text."""
 
     def locate(self, text: str, start: int, end: int) -> list[Highlight]:
         """Return the highlights of `text[start:end]`, in order, without overlaps. Matches cover the quote."""

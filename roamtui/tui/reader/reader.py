@@ -1,4 +1,4 @@
-"""`Reader`: the text of a document, opened at any section: where it is, its links, and what is copied."""
+"""`Reader`: shows a document from any section on. It knows its position and links, and what is copied."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -130,7 +130,7 @@ class Reader(LinesView, inherit_bindings=False):
             self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """While links have numbers, take the digits of one. Any other key removes them, and acts as usual."""
+        """While links have numbers, take the digits of one. Another key removes them, and acts as usual."""
         if not self._hints:
             return
         hints = self._hints

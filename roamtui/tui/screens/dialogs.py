@@ -77,7 +77,7 @@ class Dialog(ModalScreen[ScreenResultType]):
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-short"), (22, "-tall")]
         self.message = Static(classes="message")
-        """Says what is wrong with the input, what happens, or what was done."""
+        """The message: an error in the input, the current work, or its result."""
 
     def show_message(self, words: str | None, *, is_problem: bool = False) -> None:
         """Replace the message."""
@@ -124,7 +124,7 @@ class ConfirmDialog(Dialog[bool]):
     ) -> None:
         """Ask `question`. Its `detail`, such as a URL, may come from a document.
 
-        A dialog that no key opened is not expected, so the person may be typing.
+        If no key opened the dialog, the person does not expect it, and may be typing.
         """
         super().__init__()
         self._is_expected = is_expected
@@ -146,7 +146,7 @@ class ConfirmDialog(Dialog[bool]):
                 yield Button(Content(f"{self._yes} (y)"), action="screen.dismiss(True)", compact=True)
 
     def on_mount(self, event: events.Mount) -> None:
-        """Accept no answer at first if the person did not expect the question."""
+        """At first, accept no answer if the person did not expect the question."""
         if not self._is_expected:
             self._typing_until = event.time + TYPING_SECONDS
 

@@ -29,7 +29,7 @@ from roamtui.tui.screens.lists import ListDialog, Row
 _TITLES_MAX, _SECTIONS_MAX, _HITS_MAX = 5, 25, 20
 """Maximum number of sections that are listed by title, by text and by meaning."""
 _MATCHES_MAX = 1_000
-"""Maximum number of matches of a phrase. Nobody steps through more of them."""
+"""Maximum number of matches of a phrase. Nobody steps through more."""
 _PAUSE_SECONDS = 0.15
 """The configured search starts once typing has paused for this long, not with half a word."""
 _REST_SECONDS = 0.05
@@ -99,7 +99,7 @@ class FindResults(Struct, frozen=True, kw_only=True):
 
 
 class FoundMatches:
-    """What the last search has found, and which match or result of it was opened last."""
+    """The results of the last search, and the match or result that was opened last."""
 
     def __init__(self, outcome: FindResults) -> None:
         self.outcome = outcome
@@ -238,7 +238,7 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
     @override
     def action_choose(self) -> None:
-        """Read the chosen section, or the first result that comes if there is none for the typed text yet."""
+        """Read the chosen section. If the typed text has no result yet, read the first one that comes."""
         if self.outcome.query != self.typed or not (self.outcome.is_complete or self.outcome.results):
             self._awaited = self.typed
         elif self.chosen is not None:

@@ -81,7 +81,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.started = asyncio.Event()
         """Set once the first screen has been shown, and all else is there."""
         self._commands = asyncio.Lock()
-        """Held by the command that is carried out, because the next one depends on what it changes."""
+        """Held by the current command, because the next one depends on its changes."""
         self._digit = 0
         self._found: FoundMatches | None = None
         """What the last search has found."""
@@ -124,7 +124,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Show a saved conversation, and what is to be said at the start."""
+        """Show a saved conversation, and the messages for the start."""
         self.chat_log.reload()
         for note in self.app_context.notices:
             self.chat_log.add_notice(note)
@@ -143,7 +143,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.question_box.post_message(QuestionBox.Submitted(self.app_context.first_question))
 
     def on_unmount(self) -> None:
-        """Receive no more events of the conversation, and keep what is typed."""
+        """Receive no more events of the conversation, and save the typed text."""
         self.questions.release_draft()
         self._unsubscribe()
 
@@ -245,7 +245,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @override
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
-        """Take a place in the margin of a text for the nearest one in it. Textual forgets scrolling there."""
+        """Move a place in the margin of a text to the nearest one in it. Textual ignores scrolling there."""
         widget, offset = super().get_widget_and_offset_at(x, y)
         if not isinstance(widget, ScrollView) or widget.content_region.contains(x, y):
             return widget, offset
@@ -477,7 +477,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if chosen is not None:
             if self._has_current_matches(self._found):
                 self._found.open(self.reader_pane.ensure_reader(), chosen)
-            if self.panes.scope is Scope.INPUT:  # where the keys that go on are text
+            if self.panes.scope is Scope.INPUT:  # where further keys are text
                 self.panes.focus_scope(Scope.READER)
         self._hints.has_matches = len(outcome.matches or outcome.results) > 1
 
