@@ -175,9 +175,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     def reload(self, previous: Library, changed: frozenset[str], *, sources: Sequence[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.
 
-        Of several files, only new ones and those with the keys in `changed` are read again. Each page is
-        requested again, and downloaded if it has changed. A page that cannot be read shows an error if the
-        cache has no old version.
+        If there are several files, only new ones and those with the keys in `changed` are read again. Each
+        page is requested again, and downloaded if it has changed. A page that cannot be read shows an error
+        if the cache has no old version.
 
         Raises:
             SourceError: A source cannot be read.

@@ -36,6 +36,6 @@ def format_program(name: str = _NAME) -> str:
 def locate_programs(text: str) -> str:
     """Return a text whose commands, `roamtui` in backticks and `pip install`, begin as a shell needs it.
 
-    A text that has been here before stays as it is.
+    A text that this function has returned stays the same.
     """
     return _COMMAND.sub(lambda match: format_program(match[0]), text) if _find_folder() else text

@@ -148,7 +148,7 @@ def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
 
 
 def _read_replies(state: ConversationState, run: QuestionRun) -> list[str]:
-    """Return the reply before a reminder and the last one, without what they repeat of our own words."""
+    """Return the reply before a reminder and the last one, without the words of ours that they repeat."""
     exchange = state.exchanges[-1]
     repeated = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
     texts: list[str] = []

@@ -17,7 +17,7 @@ from roamtui.text import Delivered, add_delivered, merge_bounds
 def measure_reading(state: ConversationState, citations: Sequence[Citation]) -> Reading:
     """Measure what the model had read for the last question, and what was found for it but not read.
 
-    What one of the `citations` of its answer names counts as read.
+    Sections that the `citations` of its answer name count as read.
     """
     library = state.library
     exchange = state.exchanges[-1]

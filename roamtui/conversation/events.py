@@ -197,7 +197,7 @@ class DocumentIdentified(Struct, frozen=True, kw_only=True):
     content_hash: str
     """Digest of all that is loaded of it."""
     sources: tuple[LibrarySource, ...] = ()
-    """All sources of the conversation from now on. Empty if it has only the one that it began with."""
+    """All sources of the conversation from now on. Empty if it has only its first source."""
 
 
 class SectionsExpanded(Struct, frozen=True, kw_only=True):
@@ -350,7 +350,7 @@ class UsageRecorded(Struct, frozen=True, kw_only=True):
 
     usage: Usage
     ends_step: bool = False
-    """Whether this is what the last `StepStarted` has led to, with all attempts."""
+    """Whether this is the usage of the last `StepStarted`, with all its attempts."""
 
 
 class AnswerStreamed(Struct, frozen=True, kw_only=True):

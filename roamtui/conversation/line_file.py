@@ -45,8 +45,8 @@ class LineFile:
     def append(self, lines: bytes) -> None:
         """Append complete lines. When this returns, they are on disk. If it raises `OSError`, they are not.
 
-        The next call cuts off what was written of them. What another program has removed or changed
-        stays as it is.
+        Then the next call cuts off the part that was written. If another program has removed or changed
+        lines, they stay as they are.
         """
         file = open_private_file(self._path, os.O_RDWR | (0 if self._size else os.O_CREAT))
         try:

@@ -75,7 +75,8 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     size: int
     """Length of these lines in bytes."""
     is_damaged: bool
-    """Whether a complete line cannot be read. A torn last change is what a killed program leaves behind."""
+    """Whether a complete line cannot be read. A torn last change is no damage: a killed program leaves it
+    behind."""
     is_torn: bool
     created_at: str
     updated_at: str

@@ -183,7 +183,7 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     pages: tuple[str, ...] = ()
     """The links whose pages were loaded, each after the links that lead to it."""
     sources: tuple[LibrarySource, ...] = ()
-    """The sources of the library, or empty if it has only the one that the conversation began with."""
+    """The sources of the library, or empty if it has only the first source of the conversation."""
     spent: Usage = Usage()
     """What all requests have used. A rewind removes questions, but not what they cost."""
     in_flight: Usage = Usage()

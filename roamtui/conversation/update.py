@@ -70,7 +70,7 @@ class ReadSection(Struct, frozen=True, kw_only=True):
 
 
 class ChooseAnswer(Struct, frozen=True, kw_only=True):
-    """Let another of the answers to a question be the one that counts."""
+    """Choose another one of the answers to a question as the answer that counts."""
 
     number: int
     index: int

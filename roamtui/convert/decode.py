@@ -52,7 +52,7 @@ _NAMES_BY_LEGACY_ENCODING = {
     "cp1256": "Arabic text (cp1256)",
     "cp1250": "Central European text (cp1250)",
 }
-"""Encodings that are detected. Of two that fit a text equally well, the first is assumed."""
+"""Encodings that are detected. If two fit a text equally well, the first is assumed."""
 _SOUND_MIN = 4
 """Minimum sound characters for each damaged one in damaged UTF-8. Chinese text in GBK has about one."""
 _UTF16_SIGNS = re.compile("[\t\n\r -~\u3000-\u3002\uff01-\uff5e]")
@@ -171,7 +171,7 @@ def decode_html(data: bytes, charset: str | None = None) -> tuple[str, tuple[str
 
 
 def _choose_page_encoding(data: bytes, charset: str | None) -> str:
-    """Return UTF-8 for a page that is valid UTF-8, else the encoding that it names, else one that fits it."""
+    """Return UTF-8 if a page is valid UTF-8, else the encoding that it names, else one that fits it."""
     if not _decode(data, "utf-8")[1]:
         return "utf-8"
     declared = _DECLARED_CHARSET.search(data[:_HTML_HEAD_LENGTH])

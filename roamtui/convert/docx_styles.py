@@ -19,7 +19,7 @@ class Style(Struct, frozen=True, kw_only=True):
     """What a style says, or a paragraph together with its style."""
 
     names: tuple[str, ...] = ()
-    """Its name and those of the styles that it is based on, in lower case."""
+    """Its name and the names of the styles that it is based on, in lower case."""
     level: int = BODY_LEVEL
     """0-based outline level."""
     number_id: str = ""
@@ -42,7 +42,7 @@ class StyleSheet:
                 self._paragraph_default = key
 
     def get_style(self, style_id: str) -> Style:
-        """Return a style with what it inherits. One that is not defined has only its id as its name."""
+        """Return a style with its inherited values. An undefined style has only a name, its id."""
         if style_id not in self._styles:
             chain: dict[str, Any] = {}
             key = style_id
@@ -56,13 +56,13 @@ class StyleSheet:
         return self._styles[style_id]
 
     def read_paragraph(self, paragraph: Any) -> Style:
-        """Return the style of a paragraph, with what the paragraph itself says."""
+        """Return the style of a paragraph, with the paragraph's own values."""
         style_id = get_child_value(paragraph, "pPr/{*}pStyle") or self._paragraph_default
         return _add(self.get_style(style_id), paragraph)
 
 
 def _add(style: Style, element: Any, name: str = "") -> Style:
-    """Add what a style or a paragraph says to what it inherits."""
+    """Add the values of a style or a paragraph to its inherited values."""
     heading = _HEADING_NAME.fullmatch(name)
     outline = str(int(heading[1]) - 1) if heading else get_child_value(element, "pPr/{*}outlineLvl")
     return Style(
@@ -98,7 +98,7 @@ def has_look(looks: Mapping[str, str], name: str) -> bool:
 
 
 def is_on(element: Any, path: str) -> bool:
-    """Return whether there is an element below another one that is not switched off."""
+    """Return whether an element is below another one, and is not switched off."""
     child = element.find(f"{{*}}{path}") if element is not None else None
     return child is not None and is_true(get_attribute(child, "val") or "1")
 

@@ -317,7 +317,7 @@ def _read_code(element: Any) -> str:
 
 
 def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
-    """Write an element that marks words, or one that Markdown does not know."""
+    """Write an element that marks words, or that Markdown does not know."""
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
@@ -403,7 +403,7 @@ def _write_list(element: Any) -> list[str]:
 class _Cell(Struct, frozen=True):
     text: str
     is_repeated: bool = False
-    """Whether the text is that of the cell to the left, which spans this column too."""
+    """Whether the text is from the cell to the left, which spans this column too."""
 
 
 class _Spans(Struct):

@@ -1,7 +1,7 @@
-"""Find what a page folds away, such as panels of tabs, and write the labels of tabs above their panels.
+"""Find the parts of a page that are folded, such as panels of tabs, and write tab labels above their panels.
 
-A reader can unfold it, so it is text. What is hidden without a control that opens it stays hidden: it may be
-planted.
+A reader can unfold these parts, so they are text. A hidden part that no control opens stays hidden, because
+it may be planted.
 """
 
 import re

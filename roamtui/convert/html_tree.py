@@ -25,7 +25,7 @@ from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box
 
 _DEPTH_MAX = 80
-"""Maximum depth of the tree, twice that of real pages. Of deeper elements, only the text is kept."""
+"""Maximum depth of the tree, twice as deep as real pages. Only the text of deeper elements is kept."""
 _WITHOUT_MEANING = ("span", "font", "abbr", "wbr", "small", "u")
 """Elements that are removed, because a word that is partly in one must be escaped as a whole."""
 _HIDDEN_ELEMENTS = """

@@ -49,7 +49,8 @@ class NumberFormat:
         self._scale = 1.0
         self._is_grouped = False
         self._is_plain = False
-        """Whether it has a condition, a fraction or an exponent. The number is written as it is."""
+        """Whether it has a condition, a fraction or an exponent. Then the number is written without a
+        format."""
         self._is_date = False
         self._is_duration = False
         self._parse(code)

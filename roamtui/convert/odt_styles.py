@@ -21,7 +21,7 @@ _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
 
 
 class OdtStyle(Struct, frozen=True, kw_only=True):
-    """A style with what it inherits."""
+    """A style with its inherited values."""
 
     looks: frozenset[str] = frozenset()
     """The names of the style and of those that it inherits from, and looks such as `bold` or `super`."""

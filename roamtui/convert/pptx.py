@@ -80,7 +80,7 @@ class _SlideReader:
         self._relations: Mapping[str, Relation] = {}
         self._number = 0
         self._missing: dict[str, dict[int, None]] = {}
-        """The numbers of the slides that lack something, by what they lack."""
+        """The numbers of the slides that lack content, by the kind of content."""
 
     def list_missing(self) -> Iterator[str]:
         """Yield a sentence for each kind of content that the file lacks."""

@@ -27,7 +27,7 @@ _KILLED = -9
 def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageReport | None) -> bytes:
     """Run a job in a subprocess, pass on its progress, and return its result as JSON.
 
-    In the end, this kills the subprocess and what that started.
+    In the end, this kills the subprocess and all processes that it started.
 
     Raises:
         SourceError: The job failed, or needs too much time or memory, or a library is not installed.

@@ -16,7 +16,7 @@ _CUE = re.compile(
 )
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
-"""The start or end of what a speaker says, or of a line."""
+"""The start or end of a speaker's words, or of a line."""
 _MARK = re.compile(
     r"</?(?:(?:[bcisu]|ruby|rt)(?:\.[^\s<>]{0,100})?|(?:font|lang|v)(?:[\s.][^<>]{0,200})?)>"
     r"|<\d[\d:.]*>|\{\\[^{}]{0,100}\}",

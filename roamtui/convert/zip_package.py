@@ -53,7 +53,7 @@ def _fold_name(name: str) -> str:
 
 
 def _open_archive(data: bytes) -> zipfile.ZipFile:
-    """Open an archive. Names that do not say their encoding are in UTF-8, or else in that of DOS."""
+    """Open an archive. Names that do not say their encoding are read as UTF-8, or else as DOS wrote them."""
     try:
         return zipfile.ZipFile(io.BytesIO(data), metadata_encoding="utf-8")
     except UnicodeDecodeError:
@@ -131,7 +131,7 @@ class ZipPackage:
         return next((each.target for each in starts if each.kind == "officeDocument"), usual_name)
 
     def iter_elements(self, part_name: str, *names: str) -> Iterator[Any]:
-        """Yield the elements of a part that have one of some names, as far as it is sound.
+        """Yield the elements of a part that have one of the `names`, as far as the part is sound.
 
         Each is emptied after its use, so that a large part takes little memory.
         """

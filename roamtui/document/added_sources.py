@@ -77,7 +77,7 @@ def add_source(library: Library, source: LibrarySource, added: Library) -> Libra
 def open_all(
     sources: Iterable[LibrarySource], opener: SourceOpener, source_name: str
 ) -> tuple[Library, Loader | None]:
-    """Open sources as one library called `source_name`. For one that fails, an empty document says why."""
+    """Open sources as one library called `source_name`. If a source fails, an empty document says why."""
     root = Document(key=LISTING_KEY, title="", text="", columns=build_columns((), 0))
     return _add_all(Library(source=source_name, root=root), None, sources, opener)
 

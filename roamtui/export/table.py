@@ -80,7 +80,7 @@ def render_csv(table: Table, path: Path) -> str:
 
 
 def _may_run(text: str) -> bool:
-    """Return whether a text needs an apostrophe: it may be a formula, or looks like one that has got one."""
+    """Return whether a text needs an apostrophe: it may be a formula, or looks as if it already had one."""
     return _FORMULA.match(text.lstrip("'")) is not None
 
 

@@ -104,7 +104,7 @@ def _describe_meaning(options: RetrievalOptions) -> str:
 
 
 def clear_cache() -> None:
-    """Delete cached pages and converted files, and say what was deleted. What is in use stays."""
+    """Delete cached pages and converted files, and say what was deleted. Files in use stay."""
     sizes: list[int] = []
     folders = (cache_path("pages"), cache_path("converted"))
     for path in filter(Path.is_file, [path for folder in folders for path in folder.glob("*")]):

@@ -1,7 +1,7 @@
 """Speaks the Model Context Protocol on stdin and stdout: JSON-RPC 2.0, one message on each line.
 
 Importing the official SDK takes more than a second, and some clients do not wait so long for the list of
-tools. Of the protocol, roamtui needs the handshake, a ping, and tools:
+tools. roamtui needs only the handshake, a ping, and tools:
 https://modelcontextprotocol.io/specification/2025-11-25
 """
 

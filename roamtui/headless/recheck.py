@@ -66,7 +66,8 @@ class _Passage(Struct, frozen=True, kw_only=True):
     sentence: str | None
     """What the document says around the quote, if that adds something."""
     changes: str | None
-    """How the text differs from the quote, or else its sentence from the one that was kept, if it does."""
+    """How the text differs from the quote, or else how its sentence differs from the kept one; empty if
+    neither."""
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):

@@ -178,7 +178,7 @@ class InlineReader(Struct, kw_only=True):
         self._hidden = ""
 
     def _read_table_tag(self, tag: _Tag, table: _HtmlTable) -> Iterator[Inline | list[HtmlRow]]:
-        """End the open cell, or the text outside of cells, and open what a tag opens. Yield what ended."""
+        """End the open cell, or the text outside of cells, and open what a tag opens. Yield the text."""
         words = self._take_words()
         if table.is_in_cell:
             table.rows[-1].cells += (words, *[()] * table.spanned)

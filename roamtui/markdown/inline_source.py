@@ -56,7 +56,7 @@ class InlineSource(Struct, dict=True):
     marks: Sequence[LabelledMark] = ()
     """In order."""
     source_map: SourceMap = SourceMap((0,), (0,))
-    """Of the inline text that is being parsed."""
+    """The map of the inline text that is being parsed."""
 
     @cached_property
     def starts(self) -> Sequence[int]:

@@ -87,7 +87,7 @@ class Sentence(Struct, frozen=True):
     start: int
     end: int
     kind: UnitKind
-    """Of the unit that has it."""
+    """The kind of the unit that has the sentence."""
 
 
 class Unit(Struct, frozen=True, kw_only=True, dict=True, eq=False):

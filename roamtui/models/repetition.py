@@ -45,7 +45,7 @@ def find_period(text: str, length_min: int = _LENGTH_MIN) -> int:
 
 
 def cut_repetition(text: str) -> str:
-    """Return a text that was stopped, with one copy of what it repeats at its end."""
+    """Return a text that was stopped, with one copy of the words that it repeats at its end."""
     period = find_period(text, length_min=0)  # a mark that was taken out may have made it shorter
     if not period:
         return text

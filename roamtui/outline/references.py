@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"(?:sections?|clauses?|paragraphs?|abschnitt|ziffer|§+)
 
 
 def resolve_reference(library: Library, text: str) -> Reference | None:
-    """Resolve an id of any form, or what `resolve_name` accepts. An unknown id is returned as it is."""
+    """Resolve an id of any form, or what `resolve_name` accepts. An unknown id is returned unchanged."""
     reference = parse_reference(text)
     if reference is not None and is_known(library, reference.section_id):
         return reference

@@ -117,7 +117,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
 
 
 class _SimilarSentence(NamedTuple):
-    """The sentence of a section that is most similar to one that was kept."""
+    """The sentence of a section that is most similar to a kept sentence."""
 
     span: Span
     shown: str
@@ -185,7 +185,7 @@ def _find_kept(
 
 
 def _find_sentence(sentence: str, library: Library, section_id: str) -> _SimilarSentence | None:
-    """Find the sentence of a section that is most similar to one that was kept."""
+    """Find the sentence of a section that is most similar to a kept sentence."""
     section = library.node(section_id).content_span
     nearest: _SimilarSentence | None = None
     for part in split_sentences(library.clean_text(section)):

@@ -291,7 +291,7 @@ class _OuterHeads:
         return min(spans, key=lambda item: (sign * (item[1].last - item[1].first), item[0]))[1]
 
     def _measure_shift(self, cell: Cell, span: _Span) -> float | None:
-        """Return the distance of a cell's centre from that of columns, or None if it cannot be their head."""
+        """Return how far a cell's centre is from the columns' centre, or None if it is not their head."""
         first, last = (self._by_column[column] for column in span)
         if (first and first.span.first < span.first) or (last and last.span.last > span.last):
             return None
