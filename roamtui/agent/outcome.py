@@ -65,8 +65,7 @@ class QuestionRun(Struct):
     """The reply after which the model was reminded to answer properly, which happens at most once. It stays
     the answer if the next one proves nothing either."""
     brief: BriefContext | None = None
-    """The text of the one short request. There is one if the model is small, or its reply could not be
-    used."""
+    """The text of the one short request, if the model is small, or its reply could not be used."""
 
     @property
     def may_call(self) -> bool:

@@ -44,8 +44,7 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     instructions: str = ""
     """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
     question_note: str = ""
-    """Text to send before each question. It is not part of the question, so its words are not searched
-    for."""
+    """Text to send before each question, but not part of it, so its words are not searched for."""
 
 
 class RequestBuilder(Struct, kw_only=True):

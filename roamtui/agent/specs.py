@@ -96,8 +96,7 @@ QUOTES = ToolSpec(
 def list_specs(*, has_search: bool, has_room: bool, has_one_file: bool = False) -> list[ToolSpec]:
     """List the tools of the agent's model.
 
-    A model with room for all that a question needs gets no tool that closes. A single file needs no list of
-    documents.
+    With room for all that a question needs, no tool closes. A single file needs no list of documents.
     """
     specs = [EXPAND]
     specs += [] if has_room else [COLLAPSE]

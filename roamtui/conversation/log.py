@@ -75,8 +75,7 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     size: int
     """Length of these lines in bytes."""
     is_damaged: bool
-    """Whether a complete line cannot be read. A torn last change is no damage: a killed program leaves it
-    behind."""
+    """Whether a complete line cannot be read. A torn last change is no damage: killed programs leave it."""
     is_torn: bool
     created_at: str
     updated_at: str

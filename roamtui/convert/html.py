@@ -98,8 +98,7 @@ def convert_noted(html: str, notes: Sequence[str]) -> str:
     """Convert HTML of an office program, and add each note after the block that first refers to it.
 
     Each line of code is a block `pre` of its own. Without headings, lines in bold are headings. `notes` are
-    HTML too. A reference is the number of a note between U+E000 and U+E001. A reference to an empty note is
-    dropped.
+    HTML too. A reference is the number of a note between U+E000 and U+E001; one to an empty note is dropped.
     """
     out: list[str] = []
     written = (" ".join("\n\n".join(write_blocks(read_page(note)[0])).split()) for note in notes)

@@ -21,8 +21,7 @@ _PANEL_CLASS = re.compile(
 CONTROLS = re.compile(
     "aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|sd-tab|role=.?tab"
 )
-"""Only a page whose source matches may have tabs or other controls. Looking for them in each page takes
-long."""
+"""Only pages that match may have tabs or other controls. Looking for these in each page takes long."""
 _TAB_LISTS_XPATH = "//*[@role='tablist' or contains(concat(' ', @class, ' '), ' tabbed-labels ')]"
 _TABS_XPATH = ".//*[@role='tab'] | label"
 _PANELS_XPATH = ".//*[@role='tabpanel' or contains(concat(' ', @class, ' '), ' tabbed-block ')]"

@@ -49,8 +49,7 @@ class NumberFormat:
         self._scale = 1.0
         self._is_grouped = False
         self._is_plain = False
-        """Whether it has a condition, a fraction or an exponent. Then the number is written without a
-        format."""
+        """Whether it has a condition, a fraction or an exponent. Then the number is written as it is."""
         self._is_date = False
         self._is_duration = False
         self._parse(code)

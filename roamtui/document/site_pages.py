@@ -53,8 +53,7 @@ _BOUNDARIES = (
     ),
     _FRONT_MATTER,
 )
-"""A boundary that programs write between pages: a title, a rule or both, with the page's URL, or front
-matter."""
+"""Boundaries that programs write between pages: a title, a rule or both, with the URL, or front matter."""
 
 
 class PageBoundary(Struct, frozen=True, kw_only=True):

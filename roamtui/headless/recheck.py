@@ -66,8 +66,7 @@ class _Passage(Struct, frozen=True, kw_only=True):
     sentence: str | None
     """What the document says around the quote, if that adds something."""
     changes: str | None
-    """How the text differs from the quote, or else how its sentence differs from the kept one; empty if
-    neither."""
+    """How the text differs from the quote, or else its sentence from the kept one; empty if neither does."""
 
 
 class _CheckedQuote(Struct, frozen=True, kw_only=True):

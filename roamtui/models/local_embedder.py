@@ -111,8 +111,7 @@ class LocalEmbedder:
         """Take a model, which is loaded when it is first used."""
         self.files = files
         self._lock = threading.Lock()
-        # The batch ends first, because a thread that is in the model while Python ends would abort the
-        # program.
+        # The batch ends first: a thread in the model while Python ends would abort the program.
         atexit.register(self._lock.acquire)
         self._runner: _Runner | None = None
 

@@ -1,6 +1,6 @@
 """How much of a library was read, and the one function that says that something is not in it.
 
-A person takes "not found" for a fact about the whole document. So every such sentence says what was read, and
+A person takes "not found" for a fact about the whole document. So each such sentence names what was read and
 what was not.
 """
 

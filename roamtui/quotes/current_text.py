@@ -166,8 +166,7 @@ def _find_kept(
 ) -> _QuoteLocation:
     """Find a quote, unless it is no longer in the sentence that was kept with it.
 
-    The same words in another sentence do not count as the quote while the section still has the kept
-    sentence.
+    While the section has the kept sentence, the same words in another sentence are not the quote.
     """
     place = _find_anywhere(quote, sentence, library, section_id, context)
     found = place.found

@@ -39,8 +39,7 @@ _COMPARED_MAX = 40
 """Maximum number of sentences of the text to compare with one sentence: those with most of its words."""
 _COSINE_MIN = 0.7
 """Minimum cosine of a sentence and the sentence that carries it. Of 216 sentences of reference answers, 96
-got the right source instead of 63. When their source was not in the text, 40 got a wrong source instead of
-31."""
+got the right source instead of 63. Without their source in the text, 40 got a wrong one instead of 31."""
 Comparison = Callable[[str, Sequence[str]], Sequence[float]]
 """Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 _NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
@@ -54,8 +53,7 @@ class Support(Struct, frozen=True, kw_only=True):
     """What a text says for an answer."""
 
     citations: tuple[Citation, ...] = ()
-    """Sentences that carry a sentence of the answer, and its numbers and names that are nowhere in the
-    text."""
+    """Sentences that carry one of the answer, and its numbers and names that are nowhere in the text."""
     unsourced: tuple[Bounds, ...] = ()
     """The bounds of the answer's sentences that have neither a quote nor such a sentence."""
 

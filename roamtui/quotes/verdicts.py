@@ -39,8 +39,7 @@ _FROM_WORST_TO_BEST = (
 )
 """`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 PLACES_MAX = 1000
-"""Maximum number of places of a quote that are compared. A long text may give the same place several
-times."""
+"""Maximum number of places of a quote that are compared. A long text may give one several times."""
 
 
 class JudgedMark(Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """List further places that mention a question's words: one line each, with the words around the best match.
 
-The lines give what a search with grep would give, for few tokens. A model sees where else to look, and may
-quote the words.
+They give what a search with grep would, for few tokens. A model sees where else to look, and may quote the
+words.
 """
 
 from bisect import bisect_left

@@ -1,8 +1,7 @@
 """Choose the passages that are likeliest to answer a question, without a model, and list what they lack.
 
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
-question's weight: the share of its best sentence, and the share of the whole passage. A rare word weighs
-more.
+question's weight: the shares of its best sentence and of the whole passage. A rare word weighs more.
 """
 
 from __future__ import annotations

@@ -36,8 +36,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     hits_tokens_max: int = 2_000
     """Maximum size of all excerpts but the named ones. With 1,300, judges missed the second clause."""
     head_tokens: int = 40
-    """Assumed size of the line with the path of a hit, and of a mark that names the parts that are left
-    out."""
+    """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
     line_tokens: int = 60
     """Size of the excerpt of a hit if there is only room for its best sentence."""
     named_excerpt_tokens: int = 700

@@ -34,8 +34,7 @@ _FAILURES_MAX = 5
 _UNREAD_SHOWN_MAX = 5
 """Maximum number of documents that a warning names."""
 _CELL_USAGE = Usage(input_tokens=9_000, output_tokens=300, cost_usd=None)
-"""What a cell is expected to use before any cell was asked: 2.6 requests of 3,400 tokens
-(docs/benchmarks.md)."""
+"""Expected usage of the first cell: 2.6 requests of 3,400 tokens (docs/benchmarks.md)."""
 
 
 class TablePlan(Struct, frozen=True, kw_only=True):

@@ -44,8 +44,7 @@ _FOLDER = Path(__file__).parent
 _FIRST_STYLES = ("app.tcss", "chat/chat.tcss", "panes/panes.tcss", "reader/reader.tcss", "tree/tree.tcss")
 _SCREEN_STYLES = str(_FOLDER / "screens" / "screens.tcss")
 _TERMINAL_SECONDS = 1.0
-"""How often the app checks whether its terminal is there. Not every terminal sends a signal when it goes
-away."""
+"""How often the app checks whether its terminal is there: not every terminal sends a signal at its end."""
 _TYPING_STEP_SECONDS = 0.1
 _START_MODE = "start"
 """The mode behind the start screen once the last document is closed."""

@@ -79,8 +79,7 @@ class Services(Protocol):
     ) -> AppContext:
         """Open a path, as a person may type it, or a URL, and resume a conversation, if one is given.
 
-        `model` replaces the model of the settings. Called in a thread. An exception from `on_progress` is
-        raised here too.
+        `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
         """
 
     def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:

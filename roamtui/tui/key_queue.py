@@ -24,8 +24,7 @@ TYPING_SECONDS = 1.0
 _WAIT_SECONDS_MAX = 1.0
 """A widget that is removed does not answer. Then the next key is handled after this time."""
 _TYPED_AHEAD_SECONDS = 0.5
-"""Keys that arrive this soon were typed before the app took over the terminal, which sent Enter as a line
-feed."""
+"""Keys this early were typed before the app took over the terminal, which sent Enter as a line feed."""
 _PAUSE_SECONDS = 0.5
 """After a pause of this length, the next key is not expected at once."""
 _START_STEP_SECONDS = 0.01

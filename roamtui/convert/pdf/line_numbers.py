@@ -10,8 +10,7 @@ _NUMBERS_MIN = 5
 """Minimum number of numbered lines of a page that show where the numbers of the file are."""
 _NUMBER = re.compile(r"\d{1,5}")
 _CONTINUED_SHARE = 0.2
-"""Minimum share of the lines that the next line continues with a small letter. Items of a list do not
-continue."""
+"""Minimum share of the lines that the next line continues with a small letter, unlike items of a list."""
 _LINE_LENGTH_MIN = 30
 """Minimum mean number of characters of the lines. The labels of a table are shorter."""
 _EDGE_WIDTH = 3.0

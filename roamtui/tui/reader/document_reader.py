@@ -126,8 +126,7 @@ class DocumentReader(Reader):
         """Open a section or quote that the conversation refers to.
 
         If another section contains the quote, show that section. If none does, show the nearest passage. If a
-        passage has a statement, only the statement is highlighted, because the passage may be longer than the
-        view.
+        passage has a statement, only that is highlighted: the passage may be longer than the view.
         """
         section_id = target.section_id
         span: Span | None = None
