@@ -133,12 +133,15 @@ class Case:
     def _check_whole(self) -> None:
         state = self.conversation.state
         assert not state.is_asking
-        if state.exchanges:
+        shown = [*takewhile(lambda event: not isinstance(event, ConversationStarted), reversed(self.shown))]
+        if state.id not in {summary.id for summary in self.store.list()}:
+            changes = [event for event in shown if isinstance(event, QuestionAsked | SectionsExpanded)]
+            assert not changes, "only a copy without changes is not saved"
+        elif state.exchanges:
             events = self.store.read(state.id).events
             saved = fold_events(state.library, events)
             assert (saved.exchanges, saved.rebuilt) == (state.exchanges, state.rebuilt)
             assert saved.open_sections == state.open_sections
-            shown = takewhile(lambda event: not isinstance(event, ConversationStarted), reversed(self.shown))
             expanded = [event for event in shown if isinstance(event, SectionsExpanded)]
             opened = [event for event in expanded if event.origin is Origin.PERSON]
             assert all(event in events for event in opened), "nothing of another conversation is shown"
