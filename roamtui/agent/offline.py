@@ -8,7 +8,7 @@ whether a passage answers, so each section says which words of the question its 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -86,14 +86,14 @@ async def read_offline(
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
     cited = _cite_passages(passages, state.library)
-    sections = group_passages(cited)
-    has_all_words = any(not format_words_lacked(questions[-1], each, state.library) for each in sections)
+    lacked = _list_lacked(questions[-1], cited, state.library)
+    has_all_words = "" in lacked.values()
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif not has_all_words:
         lead = await asyncio.to_thread(_write_lead, state, hits, has_passages=bool(cited))
-    answer, citations = _write_passages(questions[-1], cited, state.library, lead)
+    answer, citations = _write_passages(questions[-1], cited, lacked, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(cited) and not has_all_words
     return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
@@ -114,8 +114,10 @@ async def add_passages(
         return outcome
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
-    text, cited = _write_passages(question, _cite_passages(passages, state.library), state.library, lead)
-    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in cited)
+    cited = _cite_passages(passages, state.library)
+    lacked = _list_lacked(question, cited, state.library)
+    text, placed = _write_passages(question, cited, lacked, state.library, lead)
+    found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in placed)
     return replace(
         outcome,
         answer=text,
@@ -162,8 +164,7 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
     for hit in islice(hits, _PLACES_MAX):
         text = library.clean_text(library.node(hit.section_id).own_content_span)
         if words := list_found_words(question, text):
-            document, titles = split_titles(library, hit.section_id)
-            yield f"{', '.join(words)} in {PATH_STEP.join(filter(None, [document, *titles[-2:]]))}"
+            yield f"{', '.join(words)} in {PATH_STEP.join(_list_last_titles(library, hit.section_id))}"
 
 
 def _find_passages(
@@ -210,21 +211,32 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
     return tuple(citations)
 
 
+def _list_lacked(question: str, passages: Iterable[Citation], library: Library) -> dict[str, str]:
+    """Name the words of a question that the passages of each section lack, by the section's id."""
+    groups = group_passages(passages)
+    return {group[0].section_id: format_words_lacked(question, group, library) for group in groups}
+
+
+def _list_last_titles(library: Library, section_id: str) -> list[str]:
+    """List the titles that name a section: its document's, if there are several, and the last two."""
+    document, titles = split_titles(library, section_id)
+    return [*filter(None, [document, *titles[-2:]])]
+
+
 def _write_passages(
-    question: str, passages: Sequence[Citation], library: Library, lead: str
+    question: str, passages: Iterable[Citation], lacked: Mapping[str, str], library: Library, lead: str
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages below a sentence, if there is one, and return them with their places in the text.
 
-    Those of a section have its title, and the words of the question that they lack.
+    Above the passages of a section are its title and the words of the question that they lack.
     """
     blocks = [lead] if lead else []
     placed: list[Citation] = []
     for group in group_passages(passages):
         section_id = group[0].section_id
-        document, titles = split_titles(library, section_id)
-        path = PATH_STEP.join(map(escape_inline, filter(None, [document, *titles[-2:]])))
-        lacked = format_words_lacked(question, group, library)
-        blocks.append(f"**{path}**{f' · {escape_inline(lacked)}' if lacked else ''}")
+        path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
+        missing = escape_inline(lacked[section_id])
+        blocks.append(" · ".join(filter(None, [f"**{path}**", missing])))
         statement = find_passage_statement(question, group, library)
         if not read_visible_line(group[0].quote or "").startswith(statement.shown):
             blocks.append(f"> {escape_line_starts(escape_inline(statement.shown))}")
