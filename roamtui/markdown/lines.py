@@ -9,12 +9,9 @@ from msgspec import Struct
 
 from roamtui.markdown.blocks import Emphasis
 from roamtui.plain import sanitise_text
+from roamtui.text import WIDE
 
 TAB_WIDTH = 4
-WIDE = (
-    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-)
-"""Ranges of the characters of scripts without spaces, in which a line may end after each character."""
 _WRAPPED_PIECE = (
     rf"[^\S\xa0\u202f]+|(?:[^\s\[{WIDE}]++|\[[\d,]+ [✓!✗]\]|[\[\xa0\u202f])+"
     r"|.[、。，．」』）】〉》！？：；]*"

@@ -9,11 +9,14 @@ from itertools import pairwise
 from msgspec import Struct
 
 from roamtui.plain import format_count
-from roamtui.text import Bounds, merge_bounds, subtract_bounds
+from roamtui.text import WIDE, Bounds, merge_bounds, subtract_bounds
 
 _GAP = re.compile(r"\[… ([\d,]+) words?\]")
 _WORD_LENGTH_MAX = 40
 """A longer word is divided."""
+# Not compiled here: the first screen does not need them.
+_WORD = rf"[{WIDE}]|[^\s{WIDE}]+"
+_WORD_END = rf"[{WIDE}]\s*|\s+|[^\s{WIDE}]{{{_WORD_LENGTH_MAX}}}"
 
 
 class Part(Struct, frozen=True):
@@ -99,10 +102,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
 def format_gap(text: str) -> str:
     """Return the mark that replaces words that are left out, and says how many there are."""
-    from roamtui.markdown.lines import WIDE  # noqa: PLC0415 - the first screen does not need it
-
     hidden = sum(int(count.replace(",", "")) for count in _GAP.findall(text))
-    words = re.findall(rf"[{WIDE}]|[^\s{WIDE}]+", _GAP.sub("", text))
+    words = re.findall(_WORD, _GAP.sub("", text))
     return f"[… {format_count(hidden + len(words), 'word')}]"
 
 
@@ -112,9 +113,7 @@ def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int
     They begin and end with whole words, or characters of scripts without spaces. What a gap would not shorten
     stays.
     """
-    from roamtui.markdown.lines import WIDE  # noqa: PLC0415 - the first screen does not need it
-
-    word_end = re.compile(rf"[{WIDE}]\s*|\s+|[^\s{WIDE}]{{{_WORD_LENGTH_MAX}}}")
+    word_end = re.compile(_WORD_END)
     low, high = bounds
     near = [(low, low)]
     windows = merge_bounds((max(low, edge - reach), min(high, edge + reach)) for edge in edges)
