@@ -55,9 +55,5 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
 
 def _refer(library: Library, section_id: str, named: Container[str]) -> str:
     """Name a section, with its id and size unless they are given above."""
-    title = _format_title(library, section_id)
+    title = format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
     return title if section_id in named else f"[{section_id}] {title} ({format_size(library, section_id)})"
-
-
-def _format_title(library: Library, section_id: str) -> str:
-    return format_node_title(library.node(section_id), length_max=_TITLE_LENGTH_MAX)
