@@ -343,11 +343,14 @@ class _HtmlWriter:
         part = self._find_part(get_attribute(chunk, "id"), "an embedded document")
         html: str | None = None
         with suppress(*ZIP_ERRORS, SourceError):
-            data = b"" if self._is_inner else self._package.read(part)
-            if data.startswith(ZIP_START):
-                html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
-            elif not self._is_inner:
-                html = convert_chunk(data)
+            if not self._is_inner:
+                data = self._package.read(part)
+                is_package = data.startswith(ZIP_START)
+                html = (
+                    _HtmlWriter(ZipPackage(data, part), self).write_bodies()
+                    if is_package
+                    else convert_chunk(data)
+                )
         if part and html is None:
             self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
         return html or ""
