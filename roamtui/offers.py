@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from roamtui.conversation.library_sync import is_source_missing
@@ -31,7 +32,7 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
     shown = [summary for summary in summaries if summary.problem or summary.id in resumable_ids]
     offers = [_offer_conversation(each, is_resumable=each.id in resumable_ids) for each in shown[:_SHOWN_MAX]]
     sources = dict.fromkeys(summary.source for summary in candidates)
-    for source in [source for source in sources if not is_source_missing(source)][:_SHOWN_MAX]:
+    for source in islice((each for each in sources if not is_source_missing(each)), _SHOWN_MAX):
         name, place = _name_source(source)
         offers.append(StartOffer(group=OfferGroup.SOURCE, name=name, note=place, source=source))
     for index, (file, name, note) in enumerate(_EXAMPLES):
