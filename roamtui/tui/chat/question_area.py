@@ -144,9 +144,8 @@ class QuestionBox(TextArea):
         if self.text:
             super().action_delete_word_left()
         else:
-            back_key, close_key = (
-                self._keys.first_keys[f"global.{verb}"] for verb in ("back", "close_document")
-            )
+            back_key = self._keys.first_keys["global.back"]
+            close_key = self._keys.first_keys["global.close_document"]
             self.post_message(StatusMessage(f"To close the document, press {back_key}, then {close_key}"))
 
     @override
