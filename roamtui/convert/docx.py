@@ -345,12 +345,10 @@ class _HtmlWriter:
         with suppress(*ZIP_ERRORS, SourceError):
             if not self._is_inner:
                 data = self._package.read(part)
-                is_package = data.startswith(ZIP_START)
-                html = (
-                    _HtmlWriter(ZipPackage(data, part), self).write_bodies()
-                    if is_package
-                    else convert_chunk(data)
-                )
+                if data.startswith(ZIP_START):
+                    html = _HtmlWriter(ZipPackage(data, part), self).write_bodies()
+                else:
+                    html = convert_chunk(data)
         if part and html is None:
             self._note_loss("an embedded document cannot be read", part.rpartition("/")[2])
         return html or ""
