@@ -38,6 +38,17 @@ async def showing(tables: Tables, size: tuple[int, int] = (100, 24)) -> AsyncIte
         yield ui
 
 
+@asynccontextmanager
+async def filling(tables: Tables) -> AsyncIterator[RunningApp]:
+    """Fill two of six cells, and wait for the model's answers for the others."""
+    held = ScriptedReply(text="Not found: x.", gate=asyncio.Event())
+    tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
+    async with showing(tables) as ui:
+        await ui.press_until(ConfirmDialog, "r")
+        await ui.press_until("2 of 6 cells", "y")
+        yield ui
+
+
 async def _answer_prompt(ui: RunningApp, words: str) -> None:
     await ui.wait_until(PromptDialog)
     ui.field.value = words
@@ -80,12 +91,7 @@ async def test_what_is_missing_is_asked_while_the_grid_is_shown(tables: Tables) 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: str) -> None:
-    gate = asyncio.Event()
-    held = ScriptedReply(text="Not found: x.", gate=gate)
-    tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
-    async with showing(tables) as ui:
-        await ui.press_until(ConfirmDialog, "r")
-        await ui.press_until("2 of 6 cells", "y")
+    async with filling(tables) as ui:
         await ui.press_until("Stopped. The cells that are filled are kept.", key)
         await ui.wait_until("scripted · 2 of 6 cells: 2 found · 4 cells left to fill")
         await ui.press_until("Nothing to copy or stop.", "ctrl+c")
@@ -94,12 +100,7 @@ async def test_a_key_stops_asking_and_keeps_what_is_done(tables: Tables, key: st
 
 
 async def test_quitting_while_a_table_is_filled_is_asked_and_a_second_press_quits(tables: Tables) -> None:
-    gate = asyncio.Event()
-    held = ScriptedReply(text="Not found: x.", gate=gate)
-    tables.model = ScriptedModel([lambda asked: answer(asked) if PERIOD in asked.messages[-1].text else held] * 20)
-    async with showing(tables) as ui:
-        await ui.press_until(ConfirmDialog, "r")
-        await ui.press_until("2 of 6 cells", "y")
+    async with filling(tables) as ui:
         await ui.press_until("Quit while a table is being filled?", "ctrl+q")
         await ui.press_until(TableScreen, "n")
         await ui.press_until("What is filled is kept. Later, r in the table", "ctrl+q")
