@@ -49,7 +49,7 @@ class DraftFile:
                 return
 
     def write(self, texts: Sequence[str]) -> None:
-        """Keep some texts, or no file if there are none."""
+        """Replace the kept texts. Without texts, the file is removed."""
         if not texts:
             self.close(is_kept=False)
             return

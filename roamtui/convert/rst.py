@@ -23,7 +23,7 @@ _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
 )
 _COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?")
-"""The first line of a comment, which goes on in the indented lines below it."""
+"""The first line of a comment. Indented lines below it belong to the comment."""
 _ADMONITION = re.compile(rf"\.\. ({'|'.join(KINDS)})::\s*(.*)")
 _NESTING_MAX = 10
 """Maximum depth of nested admonitions. Deeper ones stay as they are."""
@@ -36,9 +36,9 @@ _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE_NAME = r":[A-Za-z][\w.+:-]{0,60}:"
 _TITLED_ROLE = re.compile(rf"(?!:(?:code|math|samp):){_ROLE_NAME}`([^`<>]*[^`<>\s])\s+<[^`<>]+>`")
-"""A role with a title and a target, of which a reader sees the title."""
+"""A role with a title and a target. A reader sees only the title."""
 _SHORTENED_ROLE = re.compile(rf"{_ROLE_NAME}`(?:~(?:\w+\.)*|!)(?=\w)")
-"""The start of a role of which a reader sees only the last name, or that is no link."""
+"""The start of a role that shows only the last part of its name (`~`), or is not a link (`!`)."""
 _ROLE = re.compile(rf"{_ROLE_NAME}(?=`)")
 _SCRIPT = re.compile(r"(?:\\ )?:(sup|sub)(?:erscript|script)?:`([^`]*)`(?:\\ )?")
 _ESCAPED_SPACE = re.compile(r"\\ (?=[`*|:])|(?<=[`*|])\\ ")

@@ -41,7 +41,7 @@ _FOOTNOTE_MARK = re.compile(r"\((?:\d|[a-z])\)|[*†‡]{1,3}")
 _FOOTNOTE_MARK_GAP_MAX = 0.9
 """Maximum distance between a figure and its footnote mark, in letter heights."""
 _ALIKE_MAX = 0.1
-"""Maximum difference of gaps and of edges that are alike, in letter heights."""
+"""Maximum difference between two gaps, or two edges, that count as equal, in letter heights."""
 _FIGURE_ENDS = "0123456789)%"
 _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
@@ -203,7 +203,7 @@ def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
 def _join_stretched(rows: Sequence[PageRow]) -> None:
     """Make a line a row of one cell if it is stretched to the edges of a one-cell line above or below it.
 
-    The gaps of a stretched line are alike, unlike those of a table, whose cells differ in width.
+    The gaps of a stretched line are equal. In a row of a table, they differ as its cells do.
     """
     for ordered in (rows, rows[::-1]):
         for beside, row in pairwise(ordered):
