@@ -78,18 +78,19 @@ def _number_marks(exchange: Exchange, library: Library) -> str:
 def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
     """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
 
-    The words of the question that they lack follow below the passages of a section.
+    Below each are the words of the question that all passages of its section lack.
     """
     numbers = count(1)
     for passages in group_passages(exchange.citations):
+        lacked = format_words_lacked(exchange.question, passages, library)
         for passage in passages:
             yield format_source_line(replace(passage, quote=None), next(numbers), PASSAGE_LABEL)
             if row := find_passage_statement(exchange.question, [passage], library).row:
                 yield f"   {format_sentence(row)}"
             lines = normalise_line_ends(passage.quote or "").split("\n")
             yield "\n".join(f"   > {line}" for line in lines)
-        if lacked := format_words_lacked(exchange.question, passages, library):
-            yield f"   {sanitise_line(lacked)}"
+            if lacked:
+                yield f"   {sanitise_line(lacked)}"
 
 
 def _format_source(source: str) -> str:

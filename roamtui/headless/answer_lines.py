@@ -169,11 +169,12 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
 def _write_passages(exchange: Exchange, library: Library) -> None:
     """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
 
-    A row of a table comes with its column heads on a second line. The last line of a section names the words
-    of the question that its passages lack.
+    A row of a table comes with its column heads on a second line. The last line of each passage names the
+    words of the question that all passages of its section lack.
     """
     lines = [lead] if (lead := get_lead(exchange)) else []
     for passages in group_passages(exchange.citations):
+        lacked = format_words_lacked(exchange.question, passages, library)
         for passage in passages:
             statement = find_passage_statement(exchange.question, [passage], library)
             sentence = statement.words or read_visible_line(passage.quote or "")
@@ -182,8 +183,8 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
             lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
             if statement.row:
                 lines.append(f"{_INDENT}{format_sentence(shorten(statement.row, _SENTENCE_MAX))}")
-        if lacked := format_words_lacked(exchange.question, passages, library):
-            lines.append(f"{_INDENT}{lacked}")
+            if lacked:
+                lines.append(f"{_INDENT}{lacked}")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")
