@@ -3,6 +3,7 @@
 What only some runs need is imported inside functions, so that `--help` stays fast.
 """
 
+import gc
 import os
 import sys
 from argparse import Namespace, RawDescriptionHelpFormatter
@@ -31,11 +32,14 @@ commands (`roamtui COMMAND --help` explains each):
 {commands}
 
 A file that has the name of a command needs ./ before it: roamtui ./ask"""
+_YOUNG_OBJECTS_MAX = 200_000
+"""More objects than the app makes before its first screen: looking for garbage would delay it by a fifth."""
 _EXAMPLE = "example:\n  {} handbook.md --model openai/gpt-4.1-mini"
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 success, 1 failure, 2 wrong use, 130 cancelled."""
+    gc.set_threshold(_YOUNG_OBJECTS_MAX)
     words = sys.argv[1:] if argv is None else argv
     # Otherwise, the next opened file would take the place of a closed stream. A result that is written to a
     # closed stdout fails, so that it is not lost unnoticed.

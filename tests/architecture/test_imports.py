@@ -161,6 +161,17 @@ def test_the_first_screen_loads_only_what_it_shows() -> None:
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []
 
 
+def test_nothing_looks_for_garbage_while_the_app_loads() -> None:
+    program = (
+        "import gc; from roamtui.cli import main; gc.collect()\n"
+        "count = lambda: sum(generation['collections'] for generation in gc.get_stats())\n"
+        "before = count(); assert main(['examples/handbook.md']) == 2  # without a terminal\n"
+        "import roamtui.tui.screens.main; assert count() == before"
+    )
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, cwd=PROJECT_DIR, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+
+
 def test_the_outline_of_a_file_loads_no_screen_agent_or_provider() -> None:
     loaded = _list_loaded("from roamtui.cli import main; assert main(['outline', 'examples/handbook.md']) == 0")
     assert "roamtui.outline.render" in loaded
