@@ -117,7 +117,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     """
     path = path or config_path()
     try:
-        written = tomllib.loads(path.read_text("utf-8-sig"))
+        written = tomllib.loads(_read_text(path))
         table = _drop_empty(written) | {name: written[name] for name in ("keys",) if name in written}
     except (FileNotFoundError, NotADirectoryError):
         table = {}
@@ -135,6 +135,12 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
             inner = inner.setdefault(parent, {})
         inner[name] = value
     return _convert(table, "command line")
+
+
+def _read_text(path: Path) -> str:
+    if path.exists() and not path.is_file():  # a pipe may never end
+        raise OSError("it is not a file")
+    return path.read_text("utf-8-sig")
 
 
 def _drop_empty(table: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """A choice is written into a person's file, and nothing else in it changes."""
 
+import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -8,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.errors import RoamtuiError
-from roamtui.settings import save_settings
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.settings import load_settings, save_settings
 
 
 @pytest.fixture
@@ -64,3 +66,11 @@ def test_a_file_that_cannot_be_changed_is_left_and_told(path: Path, tmp_path: Pa
     (tmp_path / "file").touch()
     with pytest.raises(RoamtuiError, match="Could not save the setting in "):
         save_settings(tmp_path / "file" / "config.toml", {"theme": "dawn"})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match=r"could not read .*: it is not a file\. Fix or delete it\."):
+        load_settings(path=path)
