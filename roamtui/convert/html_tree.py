@@ -209,7 +209,7 @@ def _read_field(field: Any) -> str:
 
 def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     """Return whether an element is part of the navigation, or is invisible and opened by no control."""
-    if not element.keys() and element.tag not in ("footer", "button"):
+    if not element.keys() and element.tag not in ("footer", "button", "dialog"):
         return element.tag in _HIDDEN_NAMES
     if (
         element.tag in _HIDDEN_NAMES
@@ -223,6 +223,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
         return next(element.iterancestors("blockquote", "figure"), None) is None
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
+        or (element.tag == "dialog" and "open" not in element.attrib)
         or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
         or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
