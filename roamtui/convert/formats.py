@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _PDF = rb"%PDF-"
 _ZIP = rb"PK\x03\x04"
+_ODT = _ZIP + rb"|\s*(?:<\?xml[^>]*>\s*)?<office:document\s[^>]*\.text\b"
+"""An archive, or a flat file."""
 _HTML = (
     rb"(?is)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?"
     rb"<(?:!doctype\s+html|html[\s>])"
@@ -18,7 +20,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 13
+CONVERTERS_VERSION = 14
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is no Markdown and is not converted."""
@@ -114,8 +116,8 @@ FORMATS = (
     Format(
         "ODT",
         "odt:convert_odt",
-        ".odt application/vnd.oasis.opendocument.text",
-        start=_ZIP,
+        ".odt .fodt application/vnd.oasis.opendocument.text",
+        start=_ODT,
         package="lxml",
         left_out=_OFFICE_LOSS,
     ),
