@@ -19,8 +19,8 @@ _NAMED_DELIMITER = re.compile(r"\Asep=([^\s\"]|\t)[ \t]*(?:\r\n?|\n)", re.IGNORE
 A quote and a line end have another meaning, so they never separate cells.
 """
 _SAMPLE_ROWS = 50
-_SAME_WIDTH_MIN = 0.8
-"""Minimum share of rows with the most common number of cells in a table."""
+_DIVIDED_MIN = 0.8
+"""Minimum share of rows with several cells in a table."""
 _TITLE_ROWS_MAX = 10
 """Maximum number of rows above a table that have its title, and fewer than half of its cells."""
 _CELL_LENGTH_MAX = 1_000_000_000
@@ -38,7 +38,8 @@ def find_delimiter(text: str) -> str | None:
         start = _count_title_rows(rows)
         widths = Counter(len(row) for row in rows[start:])
         width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
-        if len(rows) > 1 and width > 1 and count >= _SAME_WIDTH_MIN * widths.total():
+        divided = widths.total() - widths[1]
+        if len(rows) > 1 and divided >= _DIVIDED_MIN * widths.total():
             tables.append((-start, count * width, delimiter))
     return max(tables, key=lambda table: table[:2])[2] if tables else None
 

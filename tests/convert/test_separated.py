@@ -77,3 +77,11 @@ def test_lines_above_a_table_are_paragraphs() -> None:
         "Report of the \\*harbour\\*, office\n\nCreated: 2025-03-01\n\n## Port: Bergen – Oslo (rows 4–5)\n\n"
         "| Port | Fee | Note | Size |\n| --- | --- | --- | --- |\n| Bergen | 40,5 | a | 1 |\n| Oslo | 12,0 | b | 2 |\n"
     )
+
+
+def test_rows_of_any_length_keep_their_heads_below_a_title() -> None:
+    text = "Stock list\nItem,Qty,Note\nRope,3\nOar,2,new,red\nSail,1\nBoat,1,old\n"
+    assert to_raw_text(text.encode(), source="a.csv", name="a.csv").text == (
+        "Stock list\n\n## Item: Rope – Boat (rows 3–6)\n\n| Item | Qty | Note |  |\n| --- | --- | --- | --- |\n"
+        "| Rope | 3 |\n| Oar | 2 | new | red |\n| Sail | 1 |\n| Boat | 1 | old |\n"
+    )
