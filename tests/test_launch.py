@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.library_sync import is_source_missing
+from roamtui.errors import SourceError
 from roamtui.launch import AppServices, Launch, make_demo
 from roamtui.models.discovery import discover_models, probe_server
 from roamtui.models.local_servers import LOCAL_SERVERS, LocalServer
@@ -92,6 +93,20 @@ def test_the_models_of_the_chosen_server_are_offered(servers_here: list[FakeSite
     for url in (servers_here[0].origin, f"http://localhost:{port}", f"http://LOCALHOST:{port}/v1/"):
         assert len(discover_models(url)[0]) == 3, "a server is asked once"
     assert len(discover_models(f"http://localhost:{port}/other")[0]) == 3, "nothing is there"
+
+
+@pytest.mark.parametrize("url", ["http://localhost", "http://[::1]/v1", "http://127.0.0.1:80/"])
+@pytest.mark.usefixtures("servers_here")
+def test_a_server_is_known_by_another_name_of_this_machine_without_a_port(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1")
+    assert discover_models(url)[1] == "Found LM Studio, llama.cpp"
+
+
+def test_a_server_whose_url_is_invalid_is_not_looked_for() -> None:
+    with pytest.raises(SourceError, match="is not a valid address"):
+        discover_models("http://[")
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])

@@ -197,11 +197,14 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
     return ServerStatus(url=url, models=models, problem=problem)
 
 
-def _identify(url: str) -> tuple[str, str, str]:
+def _identify(url: str) -> tuple[str | None, int | None, str]:
     """Return the host, port and path of a server. All names of this machine are the same host."""
-    parts = urlsplit(url)
-    host, _, port = parts.netloc.lower().rpartition(":")
-    return ("" if is_loopback(url) else host), port, parts.path.rstrip("/").removesuffix("/v1")
+    try:
+        parts = urlsplit(normalise_url(url))
+    except SourceError:  # `probe_server` says so
+        return url, None, ""
+    host = "localhost" if is_loopback(url) else parts.hostname
+    return host, parts.port, parts.path.rstrip("/").removesuffix("/v1")
 
 
 def discover_models(
@@ -211,13 +214,17 @@ def discover_models(
 
     If the person chose a server, which may be on another machine, it is asked too. No other server is
     contacted. Its provider is assumed to be the same as in `model`, the model of the settings.
+
+    Raises:
+        SourceError: `server_url` is invalid.
     """
     own_urls = ((server, os.environ.get(server.variable, "").strip()) for server in LOCAL_SERVERS)
     urls = {server: url or server.default_url for server, url in own_urls}
     places = {server: url for server, url in urls.items() if is_loopback(url)}
     if server_url is not None and _identify(server_url) not in map(_identify, places.values()):
         provider = model.partition("/")[0] if "/" in model else _KEYLESS_PROVIDER
-        places[LocalServer(urlsplit(server_url).netloc.rpartition("@")[2], provider, server_url)] = server_url
+        server_url = normalise_url(server_url)
+        places[LocalServer(urlsplit(server_url).netloc, provider, server_url)] = server_url
     with ThreadPoolExecutor(len(places) or 1) as pool:
         statuses = [*zip(places, pool.map(probe_server, places.values()), strict=True)]
     offers: list[ModelOffer] = []

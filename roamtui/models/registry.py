@@ -50,9 +50,9 @@ def make_model(
     if not is_model_name(name):
         shown = shorten(sanitise_line(name), 80)
         raise UsageError(f'invalid model name "{shown}". Use one like openai/gpt-4.1-mini, or offline.')
+    check_server_url(api_base)
     if name == OFFLINE:
         return NoModel()
-    check_server_url(api_base)
     if is_test:
         options = replace(options or ModelOptions(), output_tokens=1, retries=0)
     return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)

@@ -13,7 +13,7 @@ _ADDRESSES = ("", "localhost:11434", "ftp://host/", "http://", "http://[::1", "h
     ("name", "address", "problem"),
     [
         *((name, None, "Use one like openai") for name in _NAMES),
-        *(("openai/x", address, "is not the URL of a server") for address in _ADDRESSES),
+        *((name, address, "is not the URL of a server") for name in ("openai/x", "offline") for address in _ADDRESSES),
     ],
 )
 def test_a_name_or_an_address_without_sense_is_refused(name: str, address: str | None, problem: str) -> None:
