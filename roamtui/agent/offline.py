@@ -135,7 +135,7 @@ async def _open_sections(
     arguments = {"section_ids": [*section_ids]}
     context = ToolContext(conversation=conversation, searcher=searcher, room_tokens=_ROOM_TOKENS)
     response = await expand.TOOL.run(arguments, context)
-    conversation.publish(response.make_event(expand.TOOL.spec.name))
+    conversation.publish(replace(response.event, tool=expand.TOOL.spec.name))
     call = ToolCall(id="offline_1", name=expand.TOOL.spec.name, arguments=json.dumps(arguments))
     step = Step(text="", uses=(ToolUse(call=call, result=response.text),))
     await conversation.apply((StepRecorded(step=step),))

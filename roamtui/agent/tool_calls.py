@@ -18,7 +18,7 @@ from roamtui.agent.tools import (
     parse_tool_arguments,
     search,
 )
-from roamtui.conversation.events import ExpandStatus, ToolCall
+from roamtui.conversation.events import ExpandStatus, ToolCall, ToolFinished
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
@@ -56,7 +56,7 @@ async def run_calls(run: QuestionRun, context: ToolContext, *, is_before_last_st
         room = max(0, room - estimate_tokens(result.text))
         uses[index] = replace(use, result=result.text, excerpts=result.excerpts)
         run.step = replace(run.step, uses=tuple(uses))
-        context.conversation.apply_unsaved(result.make_event(use.call.name[:_NAME_LENGTH_MAX]))
+        context.conversation.apply_unsaved(replace(result.event, tool=use.call.name[:_NAME_LENGTH_MAX]))
     if is_before_last_step or not run.may_call:
         uses[-1] = replace(uses[-1], result=f"{uses[-1].result}\n{LAST_STEP_NOTE}")
     run.step = replace(run.step, uses=tuple(uses))
@@ -70,7 +70,7 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
     run.call_counts[key] += 1
     if run.call_counts[key] > 1:
         notice = "The model repeated a request, so it was not carried out again"
-        return ToolResponse(text=REPEATED_CALL, notice=notice)
+        return ToolResponse(text=REPEATED_CALL, event=ToolFinished(notice=notice))
     tool = run.tools.get(call.name)
     if tool is None:
         return ToolResponse(text=f'There is no tool "{name}". The tools are {", ".join(run.tools)}.')
@@ -78,6 +78,6 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
         response = await tool.run(arguments, context)
     except RoamtuiError as error:
         return ToolResponse(text=f"{name} failed: {error}")
-    if any(status == ExpandStatus.NO_ROOM for _, status in response.results):
+    if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
         run.call_counts[key] -= 1  # the next step has room again
     return response

@@ -383,21 +383,16 @@ class SectionsSearched(Struct, frozen=True, kw_only=True):
     hits: tuple[SearchHit, ...]
 
 
-class ToolOutcome(Struct, frozen=True, kw_only=True):
-    """What a tool call asked for, and what became of it."""
+class ToolFinished(Struct, frozen=True, kw_only=True):
+    """A tool call has its result: what it asked for, and what became of it."""
 
+    tool: str = ""
     section_ids: tuple[str, ...] = ()
     query: str | None = None
     results: tuple[tuple[str, str], ...] = ()
     """The items that were requested, each with its outcome."""
     notice: str = ""
     """What the chat says about the call, unless another event says it."""
-
-
-class ToolFinished(ToolOutcome, frozen=True, kw_only=True):
-    """A tool call has its result."""
-
-    tool: str
 
 
 class DraftRejected(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from msgspec import Struct
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ToolFinished, ToolOutcome
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.outline.ids import has_only_ids, list_ids
@@ -39,20 +39,17 @@ class ToolContext(Struct, frozen=True, kw_only=True):
     """Maximum number of estimated tokens of search results that this call may deliver."""
 
 
-class ToolResponse(ToolOutcome, frozen=True, kw_only=True):
+class ToolResponse(Struct, frozen=True, kw_only=True):
     """The result of a call."""
 
     text: str
     """The result that the model reads."""
+    event: ToolFinished = ToolFinished()
+    """What front ends are told, without the name of the tool."""
     excerpts: tuple[Span, ...] = ()
     """Document text in the result, except for the text of opened sections."""
     is_refused: bool = False
     """Whether nothing was done, because an argument was missing. The text says which one."""
-
-    def make_event(self, tool: str) -> ToolFinished:
-        """Tell front ends that a call of `tool` has this result."""
-        outcome = {name: getattr(self, name) for name in ToolOutcome.__struct_fields__}
-        return ToolFinished(tool=tool, **outcome)
 
 
 class Tool(Struct, frozen=True, kw_only=True):

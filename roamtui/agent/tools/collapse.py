@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.specs import COLLAPSE
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import Origin, SectionsClosed
+from roamtui.conversation.events import Origin, SectionsClosed, ToolFinished
 from roamtui.conversation.update import CloseSections
 
 _NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
@@ -27,7 +27,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
             details |= {section_id: f"kept: {reason}" for section_id, reason in event.kept}
     results = tuple((section_id, "closed" if section_id in closed else "kept") for section_id in ids)
     text = "\n".join(f"[{section_id}] {details[section_id]}" for section_id in ids)
-    return ToolResponse(text=text, section_ids=ids, results=results)
+    return ToolResponse(text=text, event=ToolFinished(section_ids=ids, results=results))
 
 
 TOOL = Tool(spec=COLLAPSE, run=_run)

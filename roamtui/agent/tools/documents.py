@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.specs import DOCUMENTS
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_number
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.document import NodeKind
 from roamtui.outline.labels import (
     OPENING_LENGTH,
@@ -60,7 +61,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         lines.append(f"({len(file_ids) - end} more: call {DOCUMENTS.name} with offset {end}.)")
     results = tuple((file_id, "listed") for file_id in shown)
     notice = f"Listed documents {start + 1} to {end} of {len(file_ids)}"
-    return ToolResponse(text="\n".join(lines), results=results, notice=notice)
+    return ToolResponse(text="\n".join(lines), event=ToolFinished(results=results, notice=notice))
 
 
 TOOL = Tool(spec=DOCUMENTS, run=_run)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from roamtui.agent.specs import EXPAND, IDS_MAX
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse, parse_section_ids
-from roamtui.conversation.events import Origin, SectionsExpanded
+from roamtui.conversation.events import Origin, SectionsExpanded, ToolFinished
 from roamtui.conversation.update import ExpandSections
 from roamtui.document.library import Library
 from roamtui.outline.ids import parse_reference
@@ -32,7 +32,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     if left_out:
         texts.append(f"({left_out} more ids were not opened: the limit is {IDS_MAX} per call.)")
     text = "\n\n".join(texts)
-    return ToolResponse(text=text, section_ids=ids, results=tuple(results))
+    return ToolResponse(text=text, event=ToolFinished(section_ids=ids, results=tuple(results)))
 
 
 def _resolve_requested(

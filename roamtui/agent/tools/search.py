@@ -7,6 +7,7 @@ from itertools import chain, zip_longest
 from roamtui.agent.first_request import list_history_texts, make_search_event, make_view
 from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
+from roamtui.conversation.events import ToolFinished
 from roamtui.document.library import Library
 from roamtui.document.parallel import call_in_thread
 from roamtui.outline.coverage import measure_coverage, write_absence
@@ -27,7 +28,7 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     """Search for each wording, and list the hits of all with excerpts."""
     queries = _read_queries(arguments)
     if not queries or context.searcher is None:
-        return ToolResponse(text=_NO_QUERY, query="", is_refused=True)
+        return ToolResponse(text=_NO_QUERY, event=ToolFinished(query=""), is_refused=True)
     state = context.conversation.state
     library = state.library
     context.searcher.refresh(library)
@@ -69,7 +70,8 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
     found_event = make_search_event(library, query, hits, listed.section_ids)
     context.conversation.apply_unsaved(found_event)
     text = "\n".join(filter(None, (*parts, note)))
-    return ToolResponse(text=text, query=query, results=results, excerpts=listed.excerpts)
+    event = ToolFinished(query=query, results=results)
+    return ToolResponse(text=text, event=event, excerpts=listed.excerpts)
 
 
 def _read_queries(arguments: Mapping[str, object]) -> tuple[str, ...]:
