@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.library_sync import explain_missing, get_source_key, is_source_missing
+from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
@@ -161,7 +161,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             UsageError: The source is not supported, or an allowed URL is invalid.
         """
         if is_standard_input(source):
-            raise SourceError(explain_missing(source))
+            raise SourceError(NOT_KEPT)
         if is_url(source) and not is_own and origin_of(source) not in self.loading.parse_allowed():
             raise SourceError(
                 "This web address was not fetched, because it comes from a file and not from you."

@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from roamtui.agent.introductions import suggest_questions
 from roamtui.bootstrap import EMBEDDING_FORM, Bootstrap
-from roamtui.conversation.library_sync import explain_moved, is_source_missing
+from roamtui.conversation.library_sync import explain_how_to_resume, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.convert.converted import PageReport
 from roamtui.document.loader import is_url
@@ -180,7 +180,7 @@ class Launch(Struct, frozen=True, kw_only=True):
                 notices = (warning,) if warning else ()
             source = store.load(saved_id).source
             if is_source_missing(source):
-                raise SourceError(explain_moved(saved_id, source))
+                raise SourceError(explain_how_to_resume(saved_id, source))
             sources = split_sources(source)
             return replace(self, sources=sources, conversation_id=saved_id, notices=notices).run()
         if self.should_run_plain and not _is_in_browser():

@@ -26,7 +26,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     help_text = "md (default), or the format of -o; html is a page that replays it"
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
-    help_text = "where the document to export is now, if it has moved"
+    help_text = "with export: where the document is now, if it has moved"
     parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
 

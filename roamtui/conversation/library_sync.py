@@ -22,6 +22,8 @@ from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line
 from roamtui.sources.source_names import split_sources
 
+NOT_KEPT = "The document came from standard input, and was not kept."
+
 
 def resume_state(saved: ConversationState, library: Library) -> tuple[ConversationState, Events]:
     """Continue a saved conversation with the current library. A running question is cancelled."""
@@ -98,23 +100,19 @@ def reopen_conversation(reopen: Callable[..., Library], state: ConversationState
     return reopen(source, links=state.pages, approved=state.approved_origins, added=state.sources)
 
 
-def explain_missing(source: str) -> str:
-    """Say that the document of a conversation is gone, and how to name a new place to a command."""
+def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:
+    """Say that the document of a conversation is gone, and what to do if it is in another place."""
     if is_standard_input(source):
-        return (
-            "The document came from standard input, and was not kept. "
-            "To check the quotes of this conversation against a file, run `roamtui recheck ID --in FILE`."
-        )
-    return f"The document {sanitise_line(source)} is no longer there. If you know where it is, add --in FILE."
+        told = NOT_KEPT
+    else:
+        name = sanitise_line(display_path(source)) or "of this conversation"
+        told = f"The document {name} is no longer there."
+    return f"{told} If you have it in another place, {advice}."
 
 
-def explain_moved(conversation_id: str, source: str) -> str:
-    """Say that the document of a conversation is gone, and how to resume it with the document's new place."""
-    name = sanitise_line(display_path(source)) or "which its log does not name"
-    return (
-        f"The document of conversation {conversation_id}, {name}, is no longer there."
-        f" If you know where it is: run `roamtui FILE --conversation {conversation_id}`."
-    )
+def explain_how_to_resume(conversation_id: str, source: str) -> str:
+    """Say that the document of a conversation is gone, and how to resume it."""
+    return explain_missing(source, f"run `roamtui SOURCE --conversation {conversation_id}`")
 
 
 def is_source_missing(source: str) -> bool:

@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
     RecordedEvent,
     Usage,
 )
-from roamtui.conversation.library_sync import explain_moved, is_source_missing
+from roamtui.conversation.library_sync import explain_how_to_resume, is_source_missing
 from roamtui.conversation.line_file import LOG_SUFFIX, LineFile, get_lock_path, map_store_errors
 from roamtui.conversation.state import ConversationState, apply_events, fold_events, make_conversation_id
 from roamtui.document.library import Library
@@ -324,7 +324,7 @@ class ConversationStore:
             if summary.problem:
                 problem = problem or _LATER_DAMAGED.format(summary.id)
             elif source is None and is_source_missing(summary.source):
-                problem = problem or explain_moved(summary.id, summary.source)
+                problem = problem or explain_how_to_resume(summary.id, summary.source)
             else:
                 return summary, f"{problem} An earlier one was resumed." if problem else ""
         about = "" if source is None else " about this document"

@@ -15,7 +15,7 @@ from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import Note, NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.document.library import Library
-from roamtui.errors import RoamtuiError, SourceError, UsageError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
 from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
@@ -76,10 +76,11 @@ def print_conversation(
     """Write one conversation to a file, or to stdout.
 
     The format is `md`, `json`, or `html` for a page that replays it. If None, the name of the file decides.
-    `moved_to` is where the document is now, if it has moved.
+    `moved_to` is where the document is now, if it has moved. The page shows the text of the document, unless
+    it cannot be opened.
 
     Raises:
-        RoamtuiError: The format or the file cannot be used, or the page needs a document that cannot be read.
+        RoamtuiError: The format or the file cannot be used, or the document is not where it has moved to.
     """
     suffix = output_format or "md"
     if output_path is not None:
@@ -100,10 +101,12 @@ def print_conversation(
     if output_format == "html":
         try:
             library = reopen_conversation(open_source, state, source)
-        except SourceError:
-            if not is_source_missing(source):
+        except RoamtuiError as error:
+            if moved_to is not None:
                 raise
-            raise SourceError(explain_missing(source)) from None
+            reason = explain_missing(source) if is_source_missing(source) else error
+            warn(f"the page has no text of the document. {reason}")
+            library = state.library
         text = render_html(state, source, library)
     elif output_format == "json":
         text = render_json(state, source)

@@ -177,11 +177,16 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     conversation.close()
     moved = garden.rename(garden.with_name("moved.md"))
     page = garden.with_name("page.html")
-    for arguments in (("recheck", name), ("conversations", "export", name, "-o", page)):
-        result = run(*arguments)
-        assert result.code == 1
-        assert "is no longer there. If you know where it is, add --in FILE." in result.out + result.err
+    checked = run("recheck", name)
+    assert checked.code == 1
+    assert "is no longer there. If you have it in another place, add --in SOURCE." in checked.out
     assert run("recheck", name, "--in", moved).out.endswith("2 quotes checked: 2 found.\n")
+    for suffix in ("md", "json", "html"):
+        exported = run("conversations", "export", name, "-o", page.with_suffix(f".{suffix}"))
+        assert exported.code == 0
+        assert ("If you have it in another place, add --in SOURCE." in exported.err) == (suffix == "html")
+    assert "ten metres" in page.read_text("utf-8")
+    assert run("conversations", "export", name, "-o", page, "--in", garden).code == 1
     assert run("conversations", "export", name, "-o", page, "--in", moved).code == 0
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
 
@@ -212,11 +217,11 @@ def test_of_a_document_from_a_pipe_it_is_said_that_it_was_not_kept(run: RunComma
     asyncio.run(ask(agent))
     conversation.close()
     name = conversation.state.id
-    for arguments in (("recheck", name), ("conversations", "export", name, "--format", "html")):
+    for arguments, code in ((("recheck", name), 1), (("conversations", "export", name, "--format", "html"), 0)):
         result = run(*arguments)
-        assert result.code == 1
+        assert result.code == code
         assert "came from standard input, and was not kept." in result.out + result.err
-        assert "If you know where it is" not in result.out + result.err
+        assert run(*arguments, "--in", garden).code == 0
 
 
 def test_quotes_without_ids_are_checked_in_a_text_that_names_its_source(run: RunCommand, garden: Path) -> None:

@@ -98,14 +98,13 @@ def test_the_last_conversation_whose_document_is_still_there_continues(
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     resumed = run("--continue", "--plain")
     assert "Resumed after question 1: What does a late" in resumed.out
-    assert f"{display_path(str(lost))}, is no longer there." in resumed.err
+    assert f"{display_path(str(lost))} is no longer there." in resumed.err
     assert "An earlier one was resumed." in resumed.err
     garden.unlink()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     refused = run("--continue", "--plain")
     assert (refused.code, refused.out) == (2, "")
-    assert "no conversation can be continued. The document of conversation " in refused.err
-    assert f"{display_path(str(garden))}, is no longer there." in refused.err
+    assert f"no conversation can be continued. The document {display_path(str(garden))} is no longer" in refused.err
 
 
 def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
@@ -117,8 +116,8 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
     result = run("--conversation", conversation, "--plain")
     assert (result.code, result.out) == (1, "")
     assert result.err == (
-        f"roamtui: The document of conversation {conversation}, {display_path(str(garden))}, is no longer there."
-        f" If you know where it is: run `roamtui FILE --conversation {conversation}`.\n"
+        f"roamtui: The document {display_path(str(garden))} is no longer there."
+        f" If you have it in another place, run `roamtui SOURCE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
     assert [item["source"] for item in run("conversations", "--all", "--format", "json").json] == [str(new)]
