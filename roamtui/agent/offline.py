@@ -180,7 +180,7 @@ def _find_passages(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    return hits, choose_passages(state.library, question, hits)
+    return hits, choose_passages(state.library, question, hits, searcher.compare)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ a model can tell. A number or a name that is nowhere in the text is false, as a 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import log
 
@@ -24,6 +24,7 @@ from roamtui.outline.labels import list_titles
 from roamtui.quotes.surroundings import find_surroundings
 from roamtui.quotes.verdicts import list_marks, make_citation
 from roamtui.retrieval.missing import list_absent
+from roamtui.search.base import Comparison
 from roamtui.search.terms import TermMatcher, extract_query_terms
 from roamtui.text import Bounds, Span
 
@@ -40,8 +41,6 @@ _COMPARED_MAX = 40
 _COSINE_MIN = 0.7
 """Minimum cosine of a sentence and the sentence that carries it. Of 216 sentences of reference answers, 96
 got the right source instead of 63. Without their source in the text, 40 got a wrong one instead of 31."""
-Comparison = Callable[[str, Sequence[str]], Sequence[float]]
-"""Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 _NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
 """A number that is not part of a name, such as `T-1101`."""
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")

@@ -2,13 +2,14 @@
 
 A passage is a whole paragraph, list, table or block of code. Its score is the mean of two shares of the
 question's weight: the shares of its best sentence and of the whole passage. A rare word weighs more.
+The order of passages also depends on their sections' scores and, if a model can compare it, on their meaning.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -19,7 +20,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage
 from roamtui.markdown.units import Unit, find_units, read_visible_line
 from roamtui.retrieval.policy import POLICY
-from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
+from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import Language
 from roamtui.search.sentences import (
     Statement,
@@ -91,8 +92,12 @@ def _spell(question: str, terms: Sequence[str], language: Language) -> tuple[str
     return tuple(dict.fromkeys(words))
 
 
-def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Sequence[FoundPassage]:
+def choose_passages(
+    library: Library, question: str, hits: Sequence[Hit], compare: Comparison | None = None
+) -> Sequence[FoundPassage]:
     """Choose passages of the hits and the sections below them, the likeliest first, together by section.
+
+    With `compare`, the first passage has the answer to 98 instead of 86 of 147 questions.
 
     There are none if nothing is near the question. One score tells: the best score of a passage, and the best
     similarity of what has been compared by meaning. A title with all words of the question is near it, and a
@@ -109,8 +114,16 @@ def choose_passages(library: Library, question: str, hits: Sequence[Hit]) -> Seq
         if passage.score or section_id in similar_ids
     ]
     best_score = max(map(attrgetter("score"), passages), default=0.0) or 1.0
-    passages.sort(key=lambda passage: -found_by[passage.section_id].score - passage.score / best_score)
-    chosen = _take_first(library, passages, POLICY.passages_max)
+    likelihoods = {
+        passage: found_by[passage.section_id].score + passage.score / best_score for passage in passages
+    }
+    passages.sort(key=lambda passage: -likelihoods[passage])
+    candidates = _take_first(library, passages, POLICY.candidates_max)
+    if compare is not None:
+        for passage, nearness in _compare_passages(library, question, candidates, compare):
+            likelihoods[passage] += nearness
+    candidates.sort(key=lambda passage: -likelihoods[passage])
+    chosen = _join_sections(candidates[: POLICY.passages_max])
     if not chosen:
         return ()
     similarities = [found_by[passage.section_id].similarity for passage in chosen]
@@ -150,26 +163,47 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
 
 
 def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) -> list[FoundPassage]:
-    """Take the first passages that say something new, together by section."""
+    """Take the first passages that say something new."""
     titles = {
         title.casefold().strip(_BESIDE_TITLE)
         for document in library.documents
         for title in document.columns.titles
     }
     known: set[tuple[str, str]] = set()
-    by_section: dict[str, list[FoundPassage]] = {}
+    taken: list[FoundPassage] = []
     for passage in passages:
         text = library.clean_text(passage.span)
         content = (library.node(passage.section_id).title, " ".join(text.split()))
-        others = chain.from_iterable(by_section.values())
-        is_new = content not in known and not any(passage.span.overlaps(other.span) for other in others)
+        is_new = content not in known and not any(passage.span.overlaps(other.span) for other in taken)
         own_title = content[0].casefold().strip(_BESIDE_TITLE)
         if is_new and not all(_names_section(unit, titles - {own_title}) for unit in find_units(text)):
             known.add(content)
-            by_section.setdefault(passage.section_id, []).append(passage)
-            if len(known) == count:
+            taken.append(passage)
+            if len(taken) == count:
                 break
-    return [passage for group in by_section.values() for passage in group]
+    return taken
+
+
+def _join_sections(passages: Iterable[FoundPassage]) -> list[FoundPassage]:
+    """Put the passages of each section together, in the order of the first ones."""
+    by_section: dict[str, list[FoundPassage]] = {}
+    for passage in passages:
+        by_section.setdefault(passage.section_id, []).append(passage)
+    return [*chain.from_iterable(by_section.values())]
+
+
+def _compare_passages(
+    library: Library, question: str, passages: Sequence[FoundPassage], compare: Comparison
+) -> Iterator[tuple[FoundPassage, float]]:
+    """Yield each passage with its similarity to the question, as a share of the best."""
+    texts = [
+        "\n".join((*library.node(passage.section_id).path[-2:], library.clean_text(passage.span)))
+        for passage in passages
+    ]
+    cosines = compare(question, texts)
+    best = max(cosines, default=0.0)
+    if best > 0:
+        yield from ((passage, cosine / best) for passage, cosine in zip(passages, cosines, strict=True))
 
 
 def _names_section(unit: Unit, titles: set[str]) -> bool:

@@ -59,6 +59,8 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     # Passages without a model
     passages_max: int = 5
     """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
+    candidates_max: int = 10
+    """Maximum number of passages that are compared by meaning. With 40, no other passages come first."""
     nearest_min: float = NEAR_SIMILARITY_MIN / 3.0
     """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
     of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""

@@ -23,6 +23,8 @@ VectorRows: TypeAlias = "ArrayLike"
 """Numbers in rows of the same length."""
 Progress = Callable[[int, int], None]
 """Receives the number of items that are done, and the total."""
+Comparison = Callable[[str, Sequence[str]], Sequence[float]]
+"""Returns how near each text is to a query in meaning, as cosines; none if nothing can compare them."""
 NEAR_SIMILARITY_MIN = 0.39
 """Minimum cosine of a section that is near a query in meaning. 1 of 32 answerable questions in everyday words
 shares no word with the document and is below it. Queries of invented words have 0.18 at most."""

@@ -1,10 +1,12 @@
 """What is shown of a section without a model: the sentence that is likeliest to answer, and which sections."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from roamtui.document.library import Library
 from roamtui.retrieval.answers import choose_passages, find_statement, list_missing_words
-from roamtui.search.base import Hit
+from roamtui.search.base import Comparison, Hit
 from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
 
@@ -111,6 +113,22 @@ def test_a_section_that_was_not_compared_is_near_by_its_words_beside_one_that_wa
     other = Hit(section_id=id_of(library, "Fees"), score=0.9, why="")
     passages = choose_passages(library, "What does a berth cost?", (compared, other))
     assert library.node(passages[0].section_id).title == "Fees"
+
+
+def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() -> None:
+    library = make_library("# Fees\n\nIts price is 9 crowns.\n\nThe price is a secret.\n")
+    hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
+
+    def compare(_query: str, texts: Sequence[str]) -> list[float]:
+        return [0.9 if "secret" in text else 0.1 for text in texts]
+
+    def list_texts(compare: Comparison | None) -> list[str]:
+        passages = choose_passages(library, "What is the price?", hits, compare)
+        return [library.clean_text(passage.span).strip() for passage in passages]
+
+    assert list_texts(None) == ["Its price is 9 crowns.", "The price is a secret."]
+    assert list_texts(compare) == ["The price is a secret.", "Its price is 9 crowns."]
+    assert list_texts(lambda *_: ()) == list_texts(None)
 
 
 @pytest.mark.parametrize(("question", "missing"), read_rows("retrieval/answers", "missing"))
