@@ -153,6 +153,7 @@ class InlineReader(Struct, kw_only=True):
         """
         tokens = parse_inline(content, _get_html_splitter(), {})
         locate_tokens(tokens, content, source_map)
+        _show_unclosed(tokens)
         table = _HtmlTable()
         for token in tokens:
             is_tag = token.type == "html_inline"
