@@ -87,7 +87,7 @@ _LINE_TAGS = frozenset({"dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead",
 """Elements that start a line, but no paragraph. A cell continues the line of its row."""
 _WORDS_OR_SPACE = re.compile(r"\S+(?: \S+)*|\s+")
 _SPANS = frozenset(map(str, range(2, 100)))
-"""Numbers of columns that a cell may span."""
+"""Numbers of columns or rows that a cell may span."""
 _NESTING_MAX = 50
 """Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
 
@@ -102,14 +102,31 @@ class HtmlRow(Struct, kw_only=True):
 
 class _HtmlTable(Struct):
     rows: list[HtmlRow] = field(default_factory=list)
+    begins_row: bool = True
+    """Whether the next cell is in a new row."""
     is_in_cell: bool = False
-    spanned: int = 0
-    """How many further columns the cell spans."""
+    column_count: int = 1
+    """How many columns the open cell spans."""
+    row_count: int = 1
+    """How many rows it spans."""
+    _ends: dict[int, int] = field(default_factory=dict)
+    """Number of the row where the last cell of each column ends."""
+
+    def add_cell(self, words: Inline) -> None:
+        """Add the open cell to the last row. The further columns and rows that it spans have empty cells."""
+        cells = self.rows[-1].cells
+        while self._ends.get(len(cells), 0) >= len(self.rows):
+            cells.append(())
+        for each in (words, *[()] * (self.column_count - 1)):
+            self._ends[len(cells)] = len(self.rows) + self.row_count - 1
+            cells.append(each)
 
     def take_rows(self) -> list[HtmlRow]:
         """Return and remove the rows."""
         rows = self.rows
         self.rows = []
+        self.begins_row = True
+        self._ends = {}
         return rows
 
 
@@ -171,7 +188,7 @@ class InlineReader(Struct, kw_only=True):
                     self._add_html_text(text, start, end)
         words = self._take_words()
         if table.is_in_cell:
-            table.rows[-1].cells.append(words)
+            table.add_cell(words)
         yield table.rows
         if not table.is_in_cell:
             yield words
@@ -182,17 +199,19 @@ class InlineReader(Struct, kw_only=True):
         """End the open cell, or the text outside of cells, and open what a tag opens. Yield the text."""
         words = self._take_words()
         if table.is_in_cell:
-            table.rows[-1].cells += (words, *[()] * table.spanned)
+            table.add_cell(words)
         elif words:
             yield table.take_rows()
             yield words
         table.is_in_cell = tag.name in _CELLS and not tag.is_end
-        if tag.name == "tr" or (table.is_in_cell and not table.rows):
-            table.rows.append(HtmlRow())
+        table.begins_row |= tag.name == "tr"
         if table.is_in_cell:
+            if table.begins_row:
+                table.rows.append(HtmlRow())
+                table.begins_row = False
             table.rows[-1].is_head &= tag.name == "th"
-            columns = tag.attributes.get("colspan", "")
-            table.spanned = int(columns) - 1 if columns in _SPANS else 0
+            spans = (tag.attributes.get(name, "") for name in ("colspan", "rowspan"))
+            table.column_count, table.row_count = (int(span) if span in _SPANS else 1 for span in spans)
         if tag.name == "table":
             yield table.take_rows()
 

@@ -334,19 +334,14 @@ class _BlockReader(Struct, kw_only=True):
 
 
 def _make_html_table(rows: Sequence[HtmlRow], start: int, end: int) -> Iterator[Table]:
-    """Make a table of rows, unless all are empty.
-
-    Its heads are known only if no cell spans rows, so that all rows have as many cells.
-    """
+    """Make a table of rows, unless all are empty."""
     rows = [row for row in rows if any(row.cells)]
     width = max((len(row.cells) for row in rows), default=0)
-    is_regular = all(len(row.cells) == width for row in rows)
     made: list[TableRow] = []
     for row in rows:
         low, high = _get_bounds([words for cell in row.cells for words in cell])
         cells = (*row.cells, *[()] * (width - len(row.cells)))
-        is_head = row.is_head and is_regular
-        made.append(TableRow(cells=cells, is_head=is_head, start=low, end=high))
+        made.append(TableRow(cells=cells, is_head=row.is_head, start=low, end=high))
     if made:
         yield Table(rows=tuple(made), alignments=("",) * width, start=start, end=end)
 
