@@ -3,13 +3,15 @@
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
+_AWAITED: ContextVar[list[Future[Any]] | None] = ContextVar("awaited", default=None)
+"""The last future for which a thread of `call_in_thread` waits."""
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
@@ -27,10 +29,33 @@ def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threa
 async def call_in_thread(
     function: Callable[_Given, _Result], *args: _Given.args, **kwargs: _Given.kwargs
 ) -> _Result:
-    """Call a function that may wait for a network in a new thread, and return its result."""
+    """Call a function that may wait for a network in a new thread, and return its result.
+
+    If the caller is cancelled, so is the future for which the function waits by `wait_for`.
+    """
     import asyncio  # noqa: PLC0415 - commands that wait for nothing do without it
 
-    return await asyncio.wrap_future(run_in_thread(partial(function, *args, **kwargs)))
+    awaited: list[Future[Any]] = []
+    token = _AWAITED.set(awaited)
+    called = run_in_thread(partial(function, *args, **kwargs))
+    _AWAITED.reset(token)
+    try:
+        return await asyncio.wrap_future(called)
+    except asyncio.CancelledError:
+        for future in awaited:
+            future.cancel()
+        raise
+
+
+def wait_for(future: Future[_Result]) -> _Result:
+    """Return the result of a future. It is cancelled if nobody waits for this thread any more."""
+    if (awaited := _AWAITED.get()) is not None:
+        awaited[:] = [future]
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
 
 
 def run_in_thread(work: Callable[[], _Result]) -> Future[_Result]:

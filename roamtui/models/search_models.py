@@ -17,6 +17,7 @@ from weakref import finalize
 from msgspec.structs import replace
 
 from roamtui.conversation.events import Usage
+from roamtui.document.parallel import wait_for
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Model, replace_flags
 from roamtui.models.local_embedder import find_installed_embedder, open_embedder
@@ -67,12 +68,7 @@ class BackgroundLoop:
                 thread = threading.Thread(target=_run_loop, args=(self._loop,), name="models", daemon=True)
                 thread.start()
                 finalize(self, _end_loop, self._loop, thread, self.worker)
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+        return wait_for(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:

@@ -1,15 +1,18 @@
 """Models in search: embedders and the reranker, which ignore any other reply."""
 
+import asyncio
+
 import numpy as np
 import pytest
 
 from roamtui.conversation.events import Usage
+from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
-from tests.fakes.model_servers import FakeEmbeddingServer
+from tests.fakes.model_servers import Ending, FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.models.conftest import OPENAI_KEY
 
@@ -122,3 +125,11 @@ def test_vectors_that_are_no_numbers_are_refused(background: BackgroundLoop, mon
     monkeypatch.setattr("tests.fakes.model_servers.hash_runs", lambda _: [1.0, float("nan")])
     with FakeEmbeddingServer() as server, pytest.raises(ModelError, match="vectors with values that are not numbers"):
         _make(background, "openai/x", server.openai_url).embed(["a"])
+
+
+async def test_cancelling_a_search_ends_the_request_to_its_embedder(background: BackgroundLoop) -> None:
+    with FakeOpenAIServer(FakeReply(ending=Ending.HANG, pieces_max=0)) as server:
+        searching = asyncio.create_task(call_in_thread(_make(background, "openai/x", server.url).embed, ["a"]))
+        assert await asyncio.to_thread(server.request_came.wait, 30)
+        searching.cancel()
+        assert await asyncio.to_thread(server.client_closed.wait, 10)
