@@ -94,7 +94,7 @@ class Consent:
         state = self._conversation.state
         if self._unlimited_id == state.id:
             return True
-        spent = state.spent.cost_usd or 0.0
+        spent = (state.spent + state.in_flight).cost_usd or 0.0
         return self._spending.reserve(state.id, spent + (usage.cost_usd or 0.0))
 
     async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
