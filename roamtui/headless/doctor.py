@@ -55,7 +55,7 @@ def run_doctor(
     verdict: list[str] = []
     is_usable = True
     if model is not None:
-        asked = asyncio.run(inspect_model(model, api_base=api_base, options=options, is_tried=True))
+        asked = asyncio.run(inspect_model(model, api_base=api_base, options=options))
         is_usable = asked.is_usable
         resolved = asked.resolved
         verdict.append(_format_report(asked))

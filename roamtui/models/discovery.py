@@ -111,11 +111,10 @@ async def inspect_model(
     api_base: str | None = None,
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
-    is_tried: bool = False,
 ) -> ModelAvailability:
     """Report whether a model can be used, and why, as litellm and the person's own server say.
 
-    With `is_tried`, it must also answer a request for one token.
+    It must also answer a request for one token.
     """
     environ = os.environ if environ is None else environ
     worker = WorkerProcess(environ)
@@ -126,7 +125,7 @@ async def inspect_model(
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
         small_reason = model.small_reason
-        if is_usable and is_tried:
+        if is_usable:
             trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
             reason = f"{reason}; the model answered"

@@ -1,8 +1,6 @@
 """Fetch the default embedder from its hub, once, after a person has agreed."""
 
 import hashlib
-import os
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
@@ -62,17 +60,13 @@ def install_default_embedder(confirm: Callable[[str], bool], proxy: str, pinned:
             files = {name: _fetch_checked(fetcher, pinned, name) for name in pinned.digests}
     except RoamtuiError as error:
         raise SourceError(f"{error} {_BY_PIP}") from None
-    unfinished = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}")
     try:
-        for name, content in files.items():
-            make_private_folder((unfinished / name).parent)
-            replace_file(unfinished / name, content, is_flushed=False)
-        unfinished.replace(folder)
+        for name, content in files.items():  # without all of them, it is no model
+            make_private_folder((folder / name).parent)
+            replace_file(folder / name, content)
     except OSError as error:
         reason = format_reason(error)
         raise StoreError(f"{folder} cannot be written: {reason}. Remove it, or free some space.") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return f"{DEFAULT_MODEL} is in {folder}. Searches use it from now on."
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import unquote
 
 from msgspec.structs import replace
@@ -105,22 +106,18 @@ class _StreamMask:
     def mask_call(self, call: ToolCall) -> ToolCall:
         """Mask the keys in a whole call."""
         arguments = self._mask(call.arguments)
-        if "\\" in arguments:  # JSON may escape any character of a key
-            try:
-                decoded = json.dumps(json.loads(arguments), ensure_ascii=False)
-            except (ValueError, RecursionError):
-                decoded = ""
-            masked = self._mask(decoded)
-            if masked != decoded:
+        with suppress(ValueError, RecursionError):
+            decoded = json.dumps(json.loads(arguments), ensure_ascii=False)
+            if (masked := self._mask(decoded)) != decoded:  # JSON may escape any character of a key
                 arguments = masked
         return replace(call, id=self._mask(call.id), name=self._mask(call.name), arguments=arguments)
 
     def feed(self, piece: str) -> str:
         """Add a piece, and return what can be shown."""
         text = self._mask(self._held + piece)
-        start = min((_find_key_start(text, key) for key in self._keys), default=len(text))
-        self._held = text[start:]
-        return text[:start]
+        starts = (key[:length] for key in self._keys for length in range(1, len(key)))
+        self._held = max(filter(text.endswith, starts), key=len, default="")
+        return text.removesuffix(self._held)
 
     def release(self) -> str:
         """Return the held text at the end of a reply. Most of a key is masked too."""
@@ -130,13 +127,3 @@ class _StreamMask:
 
     def _mask(self, text: str) -> str:
         return self._pattern.sub(MASK, text)
-
-
-def _find_key_start(text: str, key: str) -> int:
-    """Return where the text ends in the first characters of a key, or the length of the text."""
-    start = max(0, len(text) - len(key) + 1)
-    while (start := text.find(key[0], start)) != -1:
-        if key.startswith(text[start:]):
-            return start
-        start += 1
-    return len(text)

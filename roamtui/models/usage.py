@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from queue import Empty, SimpleQueue
+from threading import Lock
 
 from msgspec.structs import replace
 
@@ -35,7 +35,8 @@ class UsageMeter:
     """Adds up what requests use, until somebody takes it. Thread-safe."""
 
     def __init__(self) -> None:
-        self._usages = SimpleQueue[Usage]()
+        self._total = Usage()
+        self._lock = Lock()
         self.may_spend: Callable[[Usage], bool] | None = None
         """Whether this usage is allowed in addition to the saved usage, or None without a spending limit."""
 
@@ -59,24 +60,20 @@ class UsageMeter:
         Raises:
             ModelError: It could exceed the limit.
         """
-        if self.may_spend is not None:
-            pending = self.take()
-            self.add(pending)
-            if not self.may_spend(pending + request):
-                raise ModelError("The next request could exceed your spending limit.")
+        if self.may_spend is not None and not self.may_spend(self._total + request):
+            raise ModelError("The next request could exceed your spending limit.")
 
     def add(self, usage: Usage) -> None:
         """Count a request."""
-        self._usages.put(usage)
+        with self._lock:
+            self._total += usage
 
     def take(self) -> Usage:
         """Return what all requests since the last call have used."""
-        total = Usage()
-        while True:
-            try:
-                total += self._usages.get_nowait()
-            except Empty:
-                return total
+        with self._lock:
+            total = self._total
+            self._total = Usage()
+            return total
 
 
 _CHARGED: ContextVar[UsageMeter | None] = ContextVar("charged", default=None)
