@@ -61,7 +61,7 @@ _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same, for the first line of a text."""
 
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
-_PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
+_PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*|]|\d+(?![\d.)]))"
 """The start of a line of prose: nothing that could be block markup."""
 _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
