@@ -247,7 +247,8 @@ def select_excerpt(
     code with its fences. All spans together have at most `tokens_max` tokens. A text with at most
     `tokens_max` or `whole_max` tokens is returned whole.
     """
-    text = text[:_SECTION_LENGTH_MAX]
+    if len(text) > _SECTION_LENGTH_MAX:
+        text = text[:_SECTION_LENGTH_MAX].rsplit(maxsplit=1)[0]  # the last word may be cut
     passages = split_passages(text)
     if not passages:
         return ()

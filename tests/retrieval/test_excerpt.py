@@ -106,6 +106,12 @@ def test_a_row_comes_with_the_totals_of_its_table() -> None:
     assert "| **Total** | 7 crowns |" in found
 
 
+def test_a_section_that_is_too_long_to_read_whole_ends_with_a_whole_word() -> None:
+    text = "# Fees\n\n" + " ".join(f"word{number}" for number in range(10_000))
+    ((_, end),) = select_excerpt(text, TermMatcher.for_question("word7"), tokens_max=100_000)
+    assert text[end] == " "
+
+
 def test_code_is_whole_or_comes_with_its_fences() -> None:
     code = "```python\nadd_heron(\n    1,\n)\n```"
     text = f"## Fees\n\n{_FILLER * 40}\n\n{code}\n\n{_FILLER * 40}\n"
