@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -36,7 +37,10 @@ class Reading:
                     self.thoughts += text
                     self.text = "" if replaces_text else self.text
                 case ToolCallReceived(call):
-                    self.calls.append((call.name, json.loads(call.arguments)))
+                    arguments: object = call.arguments
+                    with suppress(ValueError):  # a model may send anything as arguments
+                        arguments = json.loads(call.arguments)
+                    self.calls.append((call.name, arguments))
                 case CallUnreadable():
                     self.broken += 1
                 case _:
@@ -103,6 +107,12 @@ _PIECES = st.sampled_from(
         *("<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<|start|>assistant", " to=expand_sections"),
     ]
 )
+
+
+@pytest.mark.parametrize("cut", [0, 40])
+def test_arguments_that_are_no_json_are_passed_on(cut: int) -> None:
+    reply = '{"name": "expand_sections", "arguments": "{"}'
+    assert read(reply[:cut], reply[cut:]).calls == [("expand_sections", "{")]
 
 
 @given(st.lists(_PIECES, max_size=14).map("".join), st.data())
