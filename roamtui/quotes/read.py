@@ -234,7 +234,8 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
             inside = answer[start:end].strip("`")
             if masked.startswith("```", start) and "\n" in inside:
                 inside = inside.partition("\n")[2]  # below the line with its language
-            quotations.append(Quotation(inside.strip(), start, end, is_code=True))
+            if words := inside.strip():
+                quotations.append(Quotation(words, start, end, is_code=True))
         else:
             last = _find_last_word(masked, start + 1, end - 1)
             words = answer[start + 1 : last].strip()

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -28,12 +28,15 @@ def test_quotations_in_many_languages(answer: str, quotes: list[str]) -> None:
 
 
 @given(st.text(alphabet='ab “”„«»「」"`\n.[', max_size=60))
+@example("```a\n")
+@example("```\na")
 def test_quotations_never_overlap_and_have_correct_offsets(answer: str) -> None:
     quotations = read_answer(answer).quotes
     assert all(before.end <= after.start for before, after in itertools.pairwise(quotations))
     for quotation in quotations:
         words = answer[quotation.start + 1 : quotation.end - 1].strip()
-        assert quotation.text == words or (quotation.is_code and quotation.text in words)
+        code = answer[quotation.start : quotation.end]
+        assert quotation.text == words or (quotation.is_code and quotation.text in code)
         assert quotation.text.strip("` \n") == quotation.text != "" or not quotation.is_code
 
 
