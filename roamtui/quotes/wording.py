@@ -11,6 +11,7 @@ from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_json, sanitise_line
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
+from roamtui.quotes.words import read_words
 from roamtui.text import format_page, normalise_line_ends
 
 SENTENCE_LABEL = "In full:"
@@ -146,7 +147,8 @@ def simplify_quote(quote: str) -> str:
     """Return a quote's words without marks of tables and lists, unless it could not be found then."""
     words = extract_words(normalise_line_ends(quote))
     match = find_quote(words, quote)
-    return words if match is not None and match.is_exact else quote
+    has_all = read_words(words).plain.keys == read_words(quote).plain.keys
+    return words if has_all and match is not None and match.is_exact else quote
 
 
 def format_quote(quote: str) -> str:
