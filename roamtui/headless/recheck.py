@@ -24,7 +24,7 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
-from roamtui.plain import format_count, sanitise_line
+from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import (
     Claim,
     get_kept_sentence,
@@ -34,7 +34,7 @@ from roamtui.quotes.claims import (
     read_quotations,
 )
 from roamtui.quotes.current_text import ClaimStatus, recheck
-from roamtui.quotes.nearest import compare_sentences, format_diff_parts, format_word_diff, shorten_equal_parts
+from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
 from roamtui.table.store import Table, is_table, read_table
@@ -46,6 +46,8 @@ _QUOTES_HINT = (
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
 _NO_PAGE = "{} is a web page. Name the conversation, or export it as Markdown or JSON."
 _CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
+_QUOTE_MAX = 300
+"""Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
 _NEW_FAULTS = (
     ClaimStatus.CHANGED,
     ClaimStatus.SENTENCE_CHANGED,
@@ -177,7 +179,13 @@ def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, onl
     in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
     words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
     summary = ", ".join(f"{count} {status}" for status, count in words.items())
-    lines = [line for quote in listed for line in _format_quote(quote, replaces_source=replaces_source)]
+    lines: list[str] = []
+    messages: set[str] = set()  # each is said below the first quote that it is about
+    for quote in listed:
+        lines += _format_quote(quote, replaces_source=replaces_source)
+        if quote.message and quote.message not in messages:
+            lines.append(f"    {sanitise_line(quote.message)}")
+            messages.add(quote.message)
     write_text("\n".join([*lines, f"{format_count(len(quotes), 'quote')} checked: {summary}."]) + "\n")
 
 
@@ -348,11 +356,10 @@ def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _Checke
         sentence = finding.surroundings.text if finding.surroundings is not None else None
         changes = None
         if finding.status is ClaimStatus.SENTENCE_CHANGED:
-            parts = compare_sentences(claim.sentence or "", sentence or "")
-            changes = format_diff_parts(shorten_equal_parts(parts))
+            changes = format_diff_parts(compare_sentences(claim.sentence or "", sentence or ""))
         elif not finding.status.is_there:
             # page footers are no change
-            changes = format_word_diff(claim.quote, library.clean_text(finding.span))
+            changes = format_diff_parts(compare_words(claim.quote, library.clean_text(finding.span)))
         now = _Passage(
             section_id=finding.section_id,
             doc=finding.span.doc,
@@ -386,19 +393,17 @@ def _name_status(quote: _CheckedQuote, *, replaces_source: bool) -> str:
 
 
 def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[str]:
-    """Format a quote with where it is now, or why it cannot be checked."""
+    """Format a quote with where it is now. The sentence of a passage would repeat it."""
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
     status = _name_status(quote, replaces_source=replaces_source)
     if quote.then is not None:
         reason = f": {quote.then.label}" if quote.is_found_now else ""  # the document may not have changed
         status = f"{status} (then {quote.then.sign}{reason})"
-    yield sanitise_line(f'{place}: {status}: "{quote.quote}"')
+    yield sanitise_line(f'{place}: {status}: "{shorten(quote.quote, _QUOTE_MAX)}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
         where = "in" if replaces_source or quote.is_as_then else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
-        if now.sentence is not None:
+        if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
             yield f"    {format_sentence(now.sentence)}"
-    elif quote.message:
-        yield f"    {sanitise_line(quote.message)}"

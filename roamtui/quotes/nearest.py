@@ -243,15 +243,10 @@ def shorten_equal_parts(parts: Sequence[DiffPart]) -> list[DiffPart]:
     return shortened
 
 
-def format_word_diff(quote: str, text: str) -> str:
-    """Format the differences of a text from a quote: ``for [-three-]{+four+} weeks``."""
-    return format_diff_parts(compare_words(quote, text))
-
-
 def format_diff_parts(parts: Sequence[DiffPart]) -> str:
-    """Format parts with brackets around the words that only one side has."""
+    """Format parts with brackets around the words that only one side has: ``for [-three-]{+four+} weeks``."""
     line = ""
-    for part in parts:
+    for part in shorten_equal_parts(parts):
         if part.is_shared:
             line += f" {part.words}"
         elif part.is_in_quote:

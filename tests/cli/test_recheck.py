@@ -231,6 +231,24 @@ def test_quotes_without_ids_are_checked_in_a_text_that_names_its_source(run: Run
     assert (result.code, result.out.splitlines()[-1]) == (0, "1 quote checked: 1 found.")
 
 
+def test_a_passage_is_cut_where_it_is_printed_and_why_its_source_is_unreachable_is_said_once(
+    run: RunCommand, tmp_path: Path
+) -> None:
+    manual = tmp_path / "manual.md"
+    paragraphs = (f"Shed {number} has spades. {'It is open each day. ' * 40}" for number in range(2))
+    manual.write_text("# Sheds\n\n" + "\n\n".join(paragraphs) + "\n", "utf-8")
+    asked = run("ask", manual, "Which shed has spades?", "--json").json
+    export = tmp_path / "export.md"
+    run("conversations", "export", asked["conversation"], "-o", export)
+    found = run("recheck", export, "--in", manual)
+    assert f"{len(asked['passages'])} quotes checked" in found.out
+    manual.unlink()
+    for result in (found, run("recheck", export)):
+        assert max(map(len, result.out.splitlines())) < 500
+        assert "In full:" not in result.out
+    assert run("recheck", export).out.count("is no longer there") == 1
+
+
 def test_a_quote_whose_sentence_has_changed_is_a_fault(run: RunCommand, garden: Path) -> None:
     targets = _list_targets(run, garden)
     text = garden.read_text("utf-8").replace("Each plot is ten metres", "Only each plot is ten metres")

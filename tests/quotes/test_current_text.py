@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import build_library
 from roamtui.quotes.claims import Claim
 from roamtui.quotes.current_text import ClaimStatus, add_nearest, find_cited_passage, recheck, update_citations
-from roamtui.quotes.nearest import format_word_diff
+from roamtui.quotes.nearest import compare_words, format_diff_parts
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.quotes.wording import format_nearest
 from roamtui.sources.read import RawText
@@ -130,7 +130,7 @@ def test_only_the_words_that_changed_are_shown_as_changed(quote: str, changes: s
         finding = recheck(Claim(quote=quote, place=""), library)
         assert finding.span is not None
         found = library.text_at(finding.span)
-        assert (finding.status, format_word_diff(quote, found)) == (ClaimStatus.CHANGED, changes)
+        assert (finding.status, format_diff_parts(compare_words(quote, found))) == (ClaimStatus.CHANGED, changes)
 
 
 @pytest.mark.parametrize(
