@@ -76,7 +76,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     end: int = 0
     """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
     marks: tuple[int, ...] = ()
-    """Offsets in the answer of the ids in square brackets that show this citation."""
+    """Offsets in the answer of the ids that show this citation, that of the quote first."""
     nearest: Nearest | None = None
     """What the documents say instead of a quote that was not found, or None if nothing is similar."""
     is_changed: bool = False

@@ -91,14 +91,17 @@ def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
+    states_of: dict[tuple[str, int], list[QuoteState]] = defaultdict(list)
     for number, citation in enumerate(citations, start=1):
         for start in citation.marks:
             numbers_of[citation.section_id, start].append(number)
+        for start in citation.marks[:1]:
+            states_of[citation.section_id, start].append(citation.state)
     marks: list[JudgedMark] = []
     for mark in list_marks(answer, citations, known):
         for section_id in mark.section_ids:
             numbers = numbers_of.get((section_id, mark.start), [])
-            states = (citations[number - 1].state for number in numbers)
+            states = states_of.get((section_id, mark.start), [])
             verdict = min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE)
             marks.append(
                 JudgedMark(
@@ -134,8 +137,8 @@ class QuoteChecker:
     def cite(self, answer: str) -> tuple[Citation, ...]:
         """Return the citations of an answer, or of its beginning, in order.
 
-        A mark shows the citations of its own quotes. Without a quote, it shows the citations of its section
-        in its sentence.
+        A mark shows the citations of its own quotes with their signs. Without a quote, it shows the numbers
+        of the citations of its section in its sentence.
         """
         parsed = self._read_answer(answer)
         placed: list[tuple[Citation, CitationMark | Quotation]] = []
@@ -165,7 +168,10 @@ class QuoteChecker:
             for index in own or in_sentence.get((mark.section_id, mark.sentence), []):
                 shown[index].add(mark.start)
         numbered = zip(placed, shown, strict=True)
-        return tuple(replace(citation, marks=tuple(sorted(starts))) for (citation, _), starts in numbered)
+        return tuple(
+            replace(citation, marks=tuple(sorted(starts, key=lambda start: (start != place.start, start))))
+            for (citation, place), starts in numbered
+        )
 
     def list_unnamed(self, answer: str, unsourced: Sequence[Bounds]) -> tuple[Bounds, ...]:
         """Return the bounds of the quotes that name no section, so that nothing can look them up.
