@@ -172,7 +172,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             library, loader = restore_sources(library, loader, added, self.open_added)
         return load_pages(library, loader, links, approved)
 
-    def reload(self, previous: Library, changed: frozenset[str], *, sources: Sequence[str]) -> Library:
+    def reload(self, previous: Library, changed: frozenset[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.
 
         If there are several files, only new ones and those with the keys in `changed` are read again. Each
@@ -186,6 +186,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             return open_all(previous.sources, self.open_added, previous.source)[0]
         loading = self.loading
         fetching = replace(loading.fetching, always_fetch=True)
+        sources = split_sources(previous.source)
         library, loader = open_sources(sources, replace(loading, fetching=fetching))
         library = self._add_summaries(replace(library, summaries=previous.summaries))
         if loader is None:

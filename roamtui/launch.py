@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -143,7 +142,7 @@ class AppServices(Services):
             agent=agent,
             first_question=question,
             options=replace(self.options, examples=suggest_questions(library)),
-            reload_library=partial(bootstrap.reload, sources=sources) if can_reload else None,
+            reload_library=bootstrap.reload if can_reload else None,
             opened_at=opened_at,
             reload_on_change=self._is_watching,
             notices=notes,

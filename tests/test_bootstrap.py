@@ -32,7 +32,7 @@ def test_only_changed_and_new_files_are_read(folder: Path) -> None:
     (folder / "b.md").write_text("# Other title\n", "utf-8")
     (folder / "c.md").unlink()
     (folder / "d.md").write_text("# New\n", "utf-8")
-    after = Bootstrap().reload(before, frozenset({"b.md", "c.md", "d.md"}), sources=[str(folder)])
+    after = Bootstrap().reload(before, frozenset({"b.md", "c.md", "d.md"}))
     assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
     assert [*before.walk()][:2] == [*after.walk()][:2]
     assert after.summaries == before.summaries
@@ -53,20 +53,19 @@ def test_what_could_not_be_read_is_read_again(folder: Path) -> None:
     (folder / "a.md").write_bytes(b"\x89PNG\r\n\0\0\0")
     before = open_library([str(folder)])
     (folder / "a.md").write_text("# Mended\n", "utf-8")
-    assert titles(Bootstrap().reload(before, frozenset(), sources=[str(folder)]))[:2] == ["a.md", "Mended"]
+    assert titles(Bootstrap().reload(before, frozenset()))[:2] == ["a.md", "Mended"]
 
 
 def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
     pages = {f"/{name}.md": f"# {name}\n\nText of {name}.\n" for name in ("a", "b", "c")}
     listing = "# Site\n\n## Docs\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
     with FakeSite({"/llms.txt": listing, **pages}) as site:
-        sources = [site.url("/llms.txt")]
-        before, loader = Bootstrap().open(sources)
+        before, loader = Bootstrap().open([site.url("/llms.txt")])
         assert loader is not None
         before = load_pages(before, loader, [one for one in before.walk() if before.node(one).title in ("A", "B")])
         site.forget()
         site.pages["/b.md"] = "# b\n\nOther words.\n"
-        after = Bootstrap().reload(before, frozenset(), sources=sources)
+        after = Bootstrap().reload(before, frozenset())
         assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
         texts = {document.key: document.text for document in after.documents}
         assert texts[site.url("/a.md")] == site.pages["/a.md"]

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,14 +31,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def make_reading_app(*sources: Path, is_watching: bool = False) -> RoamApp:
-    names = [str(source) for source in sources]
-    library, loader = Bootstrap().open(names)
-    reload_library = partial(Bootstrap().reload, sources=names)
+    library, loader = Bootstrap().open([str(source) for source in sources])
     return make_app(
         library=library,
         loader=loader,
         searcher=Searcher,
-        reload_library=reload_library,
+        reload_library=Bootstrap().reload,
         reload_on_change=is_watching,
     )
 
@@ -101,8 +98,9 @@ async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Pa
         await ui.press_until("Reloaded: 9 sections", "f5")
 
 
-async def test_a_watched_file_that_is_deleted_is_told_once(file: Path) -> None:
-    async with running(make_reading_app(file, is_watching=True), (120, 35)) as ui:
+async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    async with running(make_reading_app(Path(file.name), is_watching=True), (120, 35)) as ui:
         reloader = ui.main.upkeep.reloader
         await look(ui)
         await ui.wait_until(lambda: reloader.loaded is not None)
@@ -111,7 +109,9 @@ async def test_a_watched_file_that_is_deleted_is_told_once(file: Path) -> None:
             reloader._next_check_at = 0.0
             await look(ui)
         await ui.wait_until("There is no file")
-        assert "what was read last" in ui.chat.query_one(NoticeView).text
+        notice = ui.chat.query_one(NoticeView).text
+        assert "what was read last" in notice
+        assert "website" not in notice, "it was a file"
         await asyncio.to_thread(file.write_text, CHANGED, "utf-8")
         reloader._next_check_at = 0.0
         await look(ui)
@@ -219,15 +219,14 @@ async def test_watching_waits_for_the_end_of_an_answer_also_while_its_model_star
 async def test_a_source_that_is_added_while_the_document_is_read_again_stays(file: Path) -> None:
     other = file.with_name("other.md")
     other.write_text("# Other\n\nMore.\n", "utf-8")
-    names = [str(file)]
-    library, loader = Bootstrap().open(names)
+    library, loader = Bootstrap().open([str(file)])
     conversation = Conversation(library, source_loader=loader, open_source=Bootstrap().open_added)
     loop = asyncio.get_running_loop()
 
     def read_slowly(before: Library, changed: frozenset[str]) -> Library:
         if not before.sources:
             asyncio.run_coroutine_threadsafe(conversation.add_source(str(other)), loop).result()
-        return Bootstrap().reload(before, changed, sources=names)
+        return Bootstrap().reload(before, changed)
 
     agent = Agent(conversation, ScriptedModel())
     reloader = Reloader(context_of(agent, options=make_options(), reload_library=read_slowly))
