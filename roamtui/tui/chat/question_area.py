@@ -249,7 +249,8 @@ class QuestionArea(Container):
         """Put the conversation's draft into the box, below the drafts `along` from the previous conversation.
 
         At the start, there is no previous conversation, and `along` is None. A new conversation then takes
-        over the draft of an earlier run. If this one `is_demo`, that is the draft of an earlier demo.
+        over the draft of an earlier run. If this one `is_demo`, that is the draft of an earlier demo. A
+        conversation whose document has moved takes its own draft along.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 
@@ -260,8 +261,8 @@ class QuestionArea(Container):
             source = get_source_key(state.library)
             self._draft_file = DraftFile(store, f"demo of {source}" if is_demo else source, state.id)
             with suppress(OSError):
-                if along is None and not state.exchanges:
-                    self._draft_file.take_over()
+                if along is None or state.exchanges:
+                    self._draft_file.take_over(is_new=not state.exchanges)
                 found = self._draft_file.find()
         if along is None and not found:  # what is typed ahead can be undone
             return

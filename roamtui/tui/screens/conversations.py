@@ -43,21 +43,21 @@ _FILE_NAME_LENGTH_MAX = 60
 class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | None]):
     """Lists saved conversations, but not what `roamtui ask` saved.
 
-    A person can switch to a conversation about the open document. If they choose a conversation about another
-    document, the result is a request to open that document.
+    A person can switch to a conversation about the open document, unless none is open yet. If they choose a
+    conversation about another document, the result is a request to open that document.
     """
 
     AUTO_FOCUS = "ItemList"
     CLEARS_FIRST = True
     BINDINGS = make_bindings(Scope.SAVED)
 
-    def __init__(self, conversation: Conversation, store: ConversationStore, keys: Keymap) -> None:
+    def __init__(self, conversation: Conversation | None, store: ConversationStore, keys: Keymap) -> None:
         foot = make_key_hints(keys, Scope.SAVED)
         super().__init__("Conversations", foot, placeholder="Search titles, questions and answers")
         self._conversation = conversation
         self._store = store
-        self._library = conversation.state.library
-        self._source = get_source_key(self._library)
+        self._library = conversation.state.library if conversation is not None else None
+        self._source = get_source_key(self._library) if self._library is not None else ""
         self._summaries: tuple[ConversationSummary, ...] = ()
         self._switching: Worker[None] | None = None
 
@@ -72,17 +72,29 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
-        """Yield the conversations whose title, file, model or text has each typed word, newest first."""
+        """Yield the conversations that have each typed word, first in their title, then anywhere in them.
+
+        Otherwise, those about the open document come first, and the newest of them.
+        """
         words = typed.casefold().split()
+        in_title = []
+        elsewhere = []
         for summary in self._summaries:
             text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
-            if all(word in text for word in words):
-                is_here = summary.source == self._source
-                heading = Content.styled("This document" if is_here else "Other documents", "bold $primary")
-                yield Row(summary, self._draw(summary), heading)
+            if all(word in summary.title.casefold() for word in words):
+                in_title.append(summary)
+            elif all(word in text for word in words):
+                elsewhere.append(summary)
+        for summary in (*in_title, *elsewhere):
+            is_here = summary.source == self._source
+            group = "This document" if is_here else "Other documents"
+            has_groups = not typed and self._conversation is not None
+            yield Row(
+                summary, self._draw(summary), Content.styled(group if has_groups else "", "bold $primary")
+            )
 
     def _is_current(self, summary: ConversationSummary) -> bool:
-        return summary.id == self._conversation.state.id
+        return self._conversation is not None and summary.id == self._conversation.state.id
 
     def _draw(self, summary: ConversationSummary) -> Content:
         count = format_count(summary.questions, "question")
@@ -103,8 +115,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             self.dismiss(None)
         elif not item.source:
             self.show_message(f"Cannot resume this conversation. {item.problem}", is_problem=True)
-        elif item.source == self._source:
-            self._switching = self._switch(item.id)
+        elif self._conversation is not None and item.source == self._source:
+            self._switching = self._switch(self._conversation, item.id)
         elif is_source_missing(item.source):
             self._find_document(item)
         else:
@@ -118,8 +130,8 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
             self.finish(DocumentRequested(expand_user(typed), item.id))
 
     @work(group="switching", exit_on_error=False)
-    async def _switch(self, conversation_id: str) -> None:
-        await self._conversation.open(conversation_id)
+    async def _switch(self, conversation: Conversation, saved_id: str) -> None:
+        await conversation.open(saved_id)
         self.finish(None)
 
     @work(exclusive=True, exit_on_error=False)
@@ -130,7 +142,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         title = await self.app.push_screen_wait(PromptDialog("Rename conversation", summary.title))
         if title is None:
             return
-        if self._is_current(summary):
+        if self._conversation is not None and self._is_current(summary):
             await self._conversation.apply((ConversationRenamed(title=title),))
         else:
             await asyncio.to_thread(self._store.rename, summary.id, title)
@@ -163,13 +175,13 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 def make_export_dialog(
     load: Callable[[], ConversationState],
     summary: ConversationSummary | ConversationState,
-    library: Library,
+    library: Library | None,
 ) -> ExportDialog:
-    """Make the dialog that exports a conversation. `library` is the open document."""
+    """Make the dialog that exports a conversation. `library` is the open document, if there is one."""
     source = summary.source
 
     def render_page(_: Path) -> str:
-        if source != get_source_key(library):
+        if library is None or source != get_source_key(library):
             raise SourceError(
                 "An export as a web page includes the document, which is not open."
                 " Resume this conversation first."
@@ -183,7 +195,8 @@ def make_export_dialog(
     }
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
-    return ExportDialog("Export conversation to", stem, renderers, (source, *library.source_names))
+    sources = (source, *library.source_names) if library is not None else (source,)
+    return ExportDialog("Export conversation to", stem, renderers, sources)
 
 
 def _format_title(summary: ConversationSummary) -> str:

@@ -16,6 +16,7 @@ from textual.content import Content
 from textual.worker import Worker, WorkerState, get_current_worker
 from typing_extensions import override
 
+from roamtui.conversation.log import open_store
 from roamtui.convert.converted import format_page_count
 from roamtui.document.loader import suggest_url
 from roamtui.document.parallel import call_in_thread, open_in_thread
@@ -31,7 +32,6 @@ from roamtui.tui.screens.dialogs import make_foot, make_place_prompt
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, lay_out_columns
 
 _GROUPS = list(OfferGroup)
-_CONVERSATIONS_SHOWN = "The newest conversations are in this list. `roamtui conversations` lists all."
 _INTRODUCTION = "Ask a document; its quotes are looked up."
 
 
@@ -120,12 +120,16 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
             self.show_message(item.refusal, is_problem=True)
         elif item.is_missing:
             self._find_document(item)
-        elif self._opening is None:
+        else:
             request = DocumentRequested(expand_user(item.source), item.conversation_id)
+            self._open_unless_open(request, item.model or self._model)
+
+    def _open_unless_open(self, request: DocumentRequested, model: Model | None) -> None:
+        if self._opening is None:
             if self._is_open is None or self._is_open(request):
                 self.finish(request)
             else:
-                self._opening = self._open(request.source, request.conversation_id, item.model or self._model)
+                self._opening = self._open(request.source, request.conversation_id, model)
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def _find_document(self, item: StartOffer) -> None:
@@ -134,9 +138,16 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         if typed is not None:
             self.choose(replace(item, source=typed, is_missing=False))
 
-    def action_conversations(self) -> None:
+    @work(group="finding", exclusive=True, exit_on_error=False)
+    async def action_conversations(self) -> None:
+        from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415 - not for the first screen
+
         if self._is_open is not None:  # else only sources are listed
-            self.show_message(_CONVERSATIONS_SHOWN)
+            screen = ConversationsScreen(None, open_store(), self._keys)
+            if request := await self.app.push_screen_wait(screen):
+                self._open_unless_open(request, None)
+            else:
+                self._load_offers()  # some may be renamed or deleted
 
     def action_complete(self) -> None:
         """Put the chosen file, or else the first one, into the field."""

@@ -13,14 +13,16 @@ from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationRenamed
 from roamtui.conversation.log import ConversationStore
+from roamtui.document.loader import build_library
 from roamtui.errors import UsageError
+from roamtui.sources.read import RawText
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.dialogs import ConfirmDialog, PromptDialog
 from tests.agent.asking import NO_HITS
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.services import app_over, make_options
+from tests.fakes.services import app_over, context_of, make_options
 from tests.tui.driving import TEXT, RunningApp, expand, make_context, running
 
 
@@ -133,6 +135,20 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await ui.press_until(lambda: len(listed(ui.app)) == 2, "escape")
         await ui.press_until(lambda: listed(ui.app) == ["What of steam?"], "/", *"steam")
         await ui.press_until("❯ What of steam?", "enter", "enter")
+
+
+async def test_a_title_with_the_typed_words_comes_before_a_text_with_them(
+    app: RoamApp, store: ConversationStore
+) -> None:
+    elsewhere = Conversation(build_library(RawText(text="# Tea\n", source="tea.md", name="tea")), store=store)
+    await Agent(elsewhere, ScriptedModel(["Hot."]), options=NO_HITS).ask("Is steam hot?")
+    elsewhere.close()
+    async with running(app, (120, 35)) as ui:
+        await talk(ui, "What of the starter?", "Steam")
+        await ui.ask("And steam?", "Hot.")
+        await open_list(ui)
+        assert listed(ui.app) == ["What of the starter?  ● now", "Is steam hot?"]
+        await ui.press_until(lambda: listed(ui.app) == ["Is steam hot?", "What of the starter?  ● now"], "/", *"steam")
 
 
 @pytest.mark.parametrize("yes", [("Y",), ("right", "space")])
@@ -278,3 +294,20 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         ui.field.value = str(new)
         await ui.press_until(lambda: bool(opened), "enter")
     assert opened == [(str(new), conversation.state.id)]
+
+
+async def test_the_draft_of_a_conversation_is_found_where_its_document_has_moved(
+    store: ConversationStore, tmp_path: Path
+) -> None:
+    old = tmp_path / "lamps.md"
+    old.write_text("# Lamps\n\nThe lamp is lit at nine.\n", "utf-8")
+    async with running(app_over(make_context(library=open_library([str(old)]), store=store))) as ui:
+        await ui.ask("Of lamps?", "At nine.")
+        await ui.press(*"half")
+        saved_id = ui.state.id
+        await ui.press_until(lambda: ui.app._exit, "ctrl+q")
+    ui.conversation.close()
+    new = old.rename(old.with_name("lights.md"))
+    resumed = Conversation(open_library([str(new)]), saved_id=saved_id, store=store)
+    async with running(app_over(context_of(Agent(resumed, ScriptedModel(), options=NO_HITS)))) as ui:
+        await ui.wait_until(lambda: ui.box.text == "half")

@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui import Agent
+from roamtui.bootstrap import open_library
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.log import ConversationStore, ConversationSummary
+from roamtui.conversation.log import ConversationStore, ConversationSummary, open_store
 from roamtui.offers import make_offers
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, OfferGroup
@@ -145,12 +146,24 @@ async def test_a_conversation_whose_document_has_moved_asks_where_it_is(opener: 
     offers = [replace(offer, is_missing=offer.conversation_id is not None) for offer in OFFERS]
     options = make_options(list_offers=lambda: offers, open_source=opener.open)
     async with choosing(RoamApp(options)) as ui:
-        await ui.press_until("The newest conversations are in this list.", "f4")
         await ui.press_until(PromptDialog, *"What of fees", "enter")
         assert ui.field.value == "/d/fees.md"
         ui.field.value = str(new)
         await ui.press_until(lambda: bool(opener.opened), "enter")
     assert opener.opened == [(str(new), "c1")]
+
+
+async def test_all_conversations_are_listed_before_a_document_is_open(opener: Opener, tmp_path: Path) -> None:
+    file = tmp_path / "lamps.md"
+    file.write_text("# Lamps\n", "utf-8")
+    saved = Conversation(open_library([str(file)]), store=open_store())
+    await Agent(saved, ScriptedModel(["At nine."]), options=NO_HITS).ask("Of lamps?")
+    saved.close()
+    async with running(RoamApp(make_options(open_source=opener.open))) as ui:
+        await ui.press_until("Of lamps?", "f4")
+        await ui.press_until("Renamed to “Of lamps?x”.", "e", "x", "enter")
+        await ui.press_until(lambda: bool(opener.opened), "enter")
+    assert opener.opened == [(str(file), saved.state.id)]
 
 
 _MOMENT = "2026-01-01T00:00:00+00:00"
