@@ -169,7 +169,7 @@ class ModelPicker(PickerDialog):
     @override
     def list_rows(self, typed: str) -> Iterable[Row[str]]:
         """List the models that match or, if none does, the typed name."""
-        unlisted = _make_choice(typed, "not in the list", "")
+        unlisted = _make_choice(typed, "not in the list, so it is tested first", "")
         return super().list_rows(typed) or lay_out_columns([unlisted], "", self.list.line_width)
 
     @override
@@ -180,7 +180,8 @@ class ModelPicker(PickerDialog):
             self.show_message(f"{item} {self._missing_keys[item]}. Set it, and start roamtui again.")
         else:
             server = self._typed_server
-            receiver = urlsplit(server).netloc or server or item.partition("/")[0]
+            provider, slash, _ = item.partition("/")
+            receiver = urlsplit(server).netloc or server or (provider if slash else "its provider")
             typed = ModelOffer(
                 name=item, note="typed by you", provider=receiver, api_base=server, needs_test=True
             )
@@ -189,12 +190,13 @@ class ModelPicker(PickerDialog):
     @work(group="testing", exclusive=True, exit_on_error=False)
     async def _use(self, offer: ModelOffer) -> None:
         """Use a model that replies, if the person agrees."""
+        api_base = offer.api_base or None
+        model = self.services.make_model(offer.name, api_base)  # which refuses what cannot be a name
         if offer.provider:
             sent = f"Your questions, the outline and the text it reads will be sent to {offer.provider}."
             dialog = ConfirmDialog(f"Use {offer.name}? {sent}", offer.note, yes="Use")
             if not await self.app.push_screen_wait(dialog):
                 return
-        api_base = offer.api_base or None
         if offer.needs_test:
             self.show_message(f"Testing {offer.name} with one token… esc to cancel")
             trial = self.services.make_model(offer.name, api_base, is_test=True)
@@ -202,7 +204,6 @@ class ModelPicker(PickerDialog):
                 await request_one_token(trial)
             finally:
                 await trial.close()
-        model = self.services.make_model(offer.name, api_base)
         self.post_message(ModelReleased(self._agent.model))
         self._agent.use_model(model)
         question = "Make this model the default? Saves its name and URL in config.toml."
