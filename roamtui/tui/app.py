@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -162,12 +163,16 @@ class RoamApp(App[None], inherit_bindings=False):
     def _make_screen(self, context: AppContext) -> MainScreen:
         from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
 
-        context.conversation.approver = self._ask_for_approval
+        title = context.conversation.state.library.title
+        context.conversation.approver = partial(self._ask_for_approval, asker=title)
         return MainScreen(context, self._keys, self.key_queue)
 
-    async def _ask_for_approval(self, approval: ApprovalRequest, asking: Screen[None] | None = None) -> bool:
+    async def _ask_for_approval(
+        self, approval: ApprovalRequest, asking: Screen[None] | None = None, *, asker: str = "Table"
+    ) -> bool:
         """Ask before anything that costs money, and before fetching a page of another site.
 
+        If several documents or tables are open, the question names the one that needs it: the `asker`.
         Unless the person looks at the screen that is `asking`, this waits while they are typing, because a
         letter of their text must not be the answer.
         """
@@ -176,7 +181,8 @@ class RoamApp(App[None], inherit_bindings=False):
         is_expected = self.screen is asking
         while not is_expected and monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
             await asyncio.sleep(_TYPING_STEP_SECONDS)
-        question = sanitise_line(approval.question)
+        has_others = not is_expected and len(self._pages) > 1
+        question = sanitise_line(f"{asker}: {approval.question}" if has_others else approval.question)
         detail = sanitise_line(approval.detail)
         dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
         return await self.push_screen_wait(dialog)

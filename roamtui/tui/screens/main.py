@@ -417,15 +417,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
         dialog = OpenDialog(services, self.keys, DocumentRequested(), title=title)
         if isinstance(chosen := await self.app.push_screen_wait(dialog), DocumentRequested):
             self.post_message(StatusMessage(f"Adding {chosen.source}…", is_progress=True))
-            before = self.conversation.state.library.section_count
+            before = self.conversation.state.library
             try:
                 source = await self.conversation.add_source(chosen.source)
             finally:
                 self.post_message(StatusMessage("", is_progress=True))
             library = self.conversation.state.library
-            size = format_count(library.section_count - before, "section")
+            size = format_count(library.section_count - before.section_count, "section")
             key = self.keys.first_keys["section.ask"]
             words = f"Added {source.title}, {size} · {key} on it in the outline asks about it only"
+            texts = {document.content_hash for document in before.documents if document.text}
+            if texts.issuperset(document.content_hash for document in library.documents if document.text):
+                words = f"Added {source.title}, whose text was here already: it is a copy"
             self.notify(words, markup=False)
 
     # Not in `PaneSwitcher`, because Textual does not pass a message beyond the widget that posts it.
