@@ -29,19 +29,26 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Node
 from roamtui.outline.labels import extract_opening_words, format_node_title
 from roamtui.plain import sanitise_line, strip_anchor
 from roamtui.tui.actions import Scope, make_bindings
 from roamtui.tui.messages import CommandRequested, SectionTarget, TargetActivated
 from roamtui.tui.section_commands import make_section_command, make_unfold_command
-from roamtui.tui.tree.visible_lines import FOUND_SIGN, OPEN_SIGN, SIGNS, FoldState, VisibleLines, list_signs
+from roamtui.tui.tree.visible_lines import (
+    FOUND_SIGN,
+    OPEN_SIGN,
+    SIGNS,
+    TITLE_LENGTH_MAX,
+    FoldState,
+    VisibleLines,
+    list_signs,
+)
 
 _MARGIN = 2
 """Lines kept above and below a revealed line, to show its context."""
 _TITLE_WIDTH_MIN = 8
 """In cells. If a title would get less, the page is left out."""
-_TITLE_LENGTH_MAX = 1_000
-"""In characters. No screen shows more, and a heading may have a million."""
 _get_drawn = attrgetter("library", "unfolded", "open_sections", "cited", "reading_id")
 """Returns the parts of a state that the tree draws."""
 _CURSOR_STYLE = "bold $block-cursor-foreground on $block-cursor-background"
@@ -96,25 +103,43 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         signs = self._signs.get(node.id, "")
         signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"
-        title = strip_anchor(sanitise_line(node.title[:_TITLE_LENGTH_MAX]))
-        style = "" if title else "italic $muted"
-        if is_open:
-            style = "bold $text-accent"
-        title = title or format_node_title(node)
         triangle = Content.styled(f"{fold} ", "$text-warning" if fold is FoldState.FAILED else "$muted")
         triangle = triangle.stylize(Style.from_meta({_FOLD_META_KEY: fold is not FoldState.LEAF}))
         room = width - sum(map(cell_len, (guides, opened, signs))) - len(triangle)
         page = self.lines.format_page(line)
         page = page if room - len(page) > _TITLE_WIDTH_MIN else ""
         room = max(0, room - len(page))
-        shown = Content.styled(title, style).truncate(room, ellipsis=True)
-        if not any(map(str.isalpha, title)):  # a number such as "2.1" says nothing
-            opening = extract_opening_words(self.lines.library, node.id, length_max=width)
-            shown = (shown + Content.styled(f" {opening}", "$muted")).truncate(room, ellipsis=True)
+        shown = self._draw_title(node, room, is_open=is_open)
         mark = Content.styled(opened, "bold $text-accent")
         head = Content.assemble((guides, "$foreground 30%"), triangle, mark, shown)
         head = (head + Content.styled(signs, "$text-warning")).truncate(width - len(page), pad=True)
         return head + Content.styled(page, "$muted")
+
+    def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
+        """Draw a title in `room` cells. Words with which a sibling begins too are cut before others.
+
+        A title that says nothing, such as a number or the title of a sibling, is followed by the words below.
+        """
+        words = (node.title[:TITLE_LENGTH_MAX], *self.lines.split_title(node.id))
+        title, shared, own = map(strip_anchor, map(sanitise_line, words))
+        style = "" if title else "italic $muted"
+        if is_open:
+            style = "bold $text-accent"
+        end = Content.styled(own, style)
+        if not own or not any(map(str.isalpha, title)):
+            shared = title
+            end = Content.styled(self._find_words_below(node.id) if title else "", "$muted")
+        elif not shared or cell_len(title) <= room:
+            return Content.styled(title, style).truncate(room, ellipsis=True)
+        start = Content.styled(shared or format_node_title(node), style)
+        start = start.truncate(max(room // 3, room - end.cell_length - 1), ellipsis=True)
+        return (start + " " + end).truncate(room, ellipsis=True)
+
+    def _find_words_below(self, section_id: str) -> str:
+        """Return the first words of a node's own text or, if it has none, the title of its first child."""
+        library = self.lines.library
+        titles = (format_node_title(library.node(child_id)) for child_id in library.children(section_id))
+        return extract_opening_words(library, section_id) or next(titles, "")
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation. The cursor and the view stay on the same nodes."""

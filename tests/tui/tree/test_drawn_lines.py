@@ -79,7 +79,7 @@ def test_a_title_that_is_only_a_number_is_followed_by_the_first_words_of_its_tex
         make_library("# Lease\n\n## 2.1\n\nThe **rent** is due on Mondays at noon.\n\n## 2.2\n\n### 2.2.1\n")
     )
     lines = [_text(state, line, width=30).rstrip() for line in (1, 2)]
-    assert lines == ["├ · 2.1 The rent is due on Mo…", "└ ▸ 2.2"]
+    assert lines == ["├ · 2.1 The rent is due on Mo…", "└ ▸ 2.2 2.2.1"]
 
 
 @given(st.lists(st.text(alphabet="ab 日本é́", max_size=30), min_size=1, max_size=20), st.data(), st.integers(1, 60))
@@ -97,3 +97,16 @@ def test_a_line_fills_its_width_whatever_it_shows(titles: list[str], data: st.Da
     tree = OutlineTree(state)
     for line in range(len(tree.lines.ids)):
         assert cell_len(tree.draw_line(line, width).plain) == width
+
+
+def test_siblings_whose_titles_begin_with_the_same_words_are_told_apart() -> None:
+    amendments = "# Amendments to the Constitution of the United States\n\n## Amendment {0}.\n\nWords of {0}.\n\n"
+    report = "# Report of the committee on finance for the year {}\n\nWords.\n\n"
+    text = (
+        "".join(amendments.format(number) for number in ("I", "II", "III")) + report.format(2019) + report.format(2020)
+    )
+    lines = [_text(make_state(make_library(text)), line, width=36) for line in range(5)]
+    ends = ("Amendment I.", "Amendment II.", "Amendment III.", "2019", "2020")
+    for line, start, end in zip(lines, ["▸ Amendments to"] * 3 + ["· Report of the"] * 2, ends, strict=True):
+        assert line.startswith(start)
+        assert line.rstrip().endswith(f"… {end}")
