@@ -145,15 +145,15 @@ EmbeddingConsent = Callable[[EmbeddingPlan], bool]
 
 
 class VectorCoverage(NamedTuple):
-    """How many of a library's sections can be compared by meaning."""
+    """How many of a library's sections that have a text of their own can be compared by meaning."""
 
     compared: int = 0
     total: int = 0
     """0 if only words are searched."""
 
     def format(self) -> str:
-        """Return for example "240 of 900 sections compared by meaning"."""
-        return f"{self.compared:,} of {self.total:,} sections compared by meaning"
+        """Return for example "240 of 900 sections with text compared by meaning"."""
+        return f"{self.compared:,} of {self.total:,} sections with text compared by meaning"
 
 
 class SearchServices(Struct, frozen=True, kw_only=True):

@@ -138,7 +138,7 @@ def test_a_server_embeds_nothing_unasked(place: Place) -> None:
     assert searcher.search("bicycle") == words.search("bicycle")
     assert not searcher.embed_ahead()
     assert embedder.asked == []
-    assert place.warnings == [f"0 of {TOTAL} sections compared by meaning. {_ADVICE}"]
+    assert place.warnings == [f"0 of {TOTAL} sections with text compared by meaning. {_ADVICE}"]
     plan = searcher.plan_embedding()
     assert plan is not None
     assert (plan.embedder, plan.sections) == ("hashed", TOTAL)

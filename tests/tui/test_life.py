@@ -92,7 +92,7 @@ async def test_a_server_embeds_the_document_only_after_a_yes_and_what_is_compare
         if is_whole:
             await ui.wait_until(lambda: ui.main.agent.search.vector_coverage == VectorCoverage(8, 8))
         else:
-            await ui.wait_until("0 of 8 sections compared by meaning")
+            await ui.wait_until("0 of 8 sections with text compared by meaning")
             assert embedder.asked == []
 
 
