@@ -173,7 +173,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             case QuestionAnswered() if current is not None:
                 current.show_event(event, state)
                 if not self._keeps_newest_in_view:
-                    self.call_after_refresh(self._say_below, "Answer complete")
+                    self.call_after_refresh(self._say_below, "End of the answer")
             case _ if current is not None and current.exchange.stopped is None:
                 current.show_event(event, state)
             case _:
@@ -183,7 +183,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         """Say what is below the view, if anything is, and which key of this pane or the box goes there."""
         if self.scroll_y < self.max_scroll_y:
             key = self._keys.first_keys["move.last" if self.has_focus else "input.page_down"]
-            self.post_message(StatusMessage(f"{words} ↓ {key}"))
+            self.post_message(StatusMessage(f"{words} below · {key} shows it"))
 
     def action_move(self, step: int) -> None:
         self.selected.step(step)

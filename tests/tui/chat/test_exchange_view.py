@@ -224,11 +224,11 @@ async def test_what_a_person_scrolled_to_stays_there_while_an_answer_grows_and_a
         await ui.focus(Scope.CHAT).press(*keys)
         top = list_top_lines(ui)
         await ui.open_gate(gate)
-        await ui.wait_until("Answer complete ↓ G")
+        await ui.wait_until("End of the answer below · G shows it")
         assert list_top_lines(ui) == top
         for severity, name in ((Severity.INFO, "notice"), (Severity.WARNING, "warning")):
             ui.chat.add_notice("Something else happened.", severity)
-            await ui.wait_until(f"New {name} ↓ G")
+            await ui.wait_until(f"New {name} below · G shows it")
             assert list_top_lines(ui) == top
         await ui.press_until("Something else happened.", "G")
 
