@@ -253,6 +253,7 @@ class ExchangeView(ContentView):
         self.step_lines = range(len(lines) + 1, len(lines) + 1 + len(steps))
         lines += _set_apart(steps)
         self.answer_start = len(lines) if answer else None
+        self.words_start = len(lines) + 1 + (self.passages.first_line if self.passages is not None else 0)
         lines += _set_apart(answer)
         lines += _set_apart(self._draw_ending(room)) if has_ended else []
         self._drawing_seconds = monotonic() - started

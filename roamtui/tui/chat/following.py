@@ -18,8 +18,8 @@ from roamtui.tui.chat.content_view import QUESTION_SIGN, ContentView
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
 
-_QUESTION_SHARE = 0.5
-"""Maximum share of the view that a question and its steps may take above the start of a long answer."""
+_ABOVE_SHARE = 2 / 3
+"""Maximum share of the view that may be above the first words of a long answer or of its first passage."""
 
 
 class _Top(NamedTuple):
@@ -96,14 +96,14 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
     def show_newest(self) -> None:
         """Scroll to the newest message's end, or a long answer's start, and keep it in view.
 
-        The question is in view too if it is near that start.
+        The question is in view too if the first words of the answer or of its first passage then are.
         """
         newest = self.current
         line = self.max_scroll_y
         if newest is not None and newest.answer_start is not None:
-            first = self.find_top(newest)
-            is_near = newest.answer_start < self.size.height * _QUESTION_SHARE
-            line = min(line, first if is_near else first + newest.answer_start)
+            excess = newest.words_start - int(self.size.height * _ABOVE_SHARE)
+            hidden = max(newest.answer_start, excess) if excess > 0 else 0
+            line = min(line, self.find_top(newest) + hidden)
         self.scroll_to(y=line, immediate=True)
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._keeps_newest_in_view = True

@@ -79,6 +79,8 @@ class PassageCards:
             _make_card(citations, exchange.question, library) for citations in group_passages(passages)
         ]
         self.targets = tuple(card.target for card in self._cards)
+        self.first_line = 0
+        """The first line with words of a passage, once it is drawn."""
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
@@ -102,6 +104,7 @@ class PassageCards:
             )
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
+            self.first_line = self.first_line if index else len(lines)
             if card.statement.words and index not in self._unfolded:
                 shown = wrap(Content(card.statement.shown), room)
             else:

@@ -107,3 +107,12 @@ async def test_ctrl_r_chooses_a_model_and_asks_it_the_same_question_with_these_s
         assert (exchange.question, exchange.model, exchange.answer) == (BICYCLE, "local", "Two crowns.")
         assert {section.section_id for section in exchange.open_before} == shown
         assert "A bicycle costs 2 crowns." in "".join(message.text for message in model.requests[0].messages)
+
+
+async def test_words_of_the_first_passage_are_in_view_in_a_small_terminal() -> None:
+    async with running(make_offline_app(), (60, 20)) as ui:
+        await ui.ask("How much does a bicycle to Paris cost for a lost and lonely traveller with a hammer?")
+        await ui.wait_until(lambda: ui.last.passages)
+        assert ui.chat.max_scroll_y > 0
+        first = next(line for line in list_lines(ui) if line.startswith("│ "))
+        await ui.wait_until(first)
