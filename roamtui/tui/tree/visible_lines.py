@@ -50,6 +50,8 @@ class VisibleLines:
             if node_id in self._unfolded_with_title:
                 pending += reversed(library.children(node_id))
         self._lines_by_id = dict(zip(self.ids, range(len(self.ids)), strict=True))
+        self._places: dict[str, dict[str, int]] = {}
+        """The places of the children of each node that was asked for. There may be 100,000."""
 
     def id_at(self, line: int) -> str | None:
         """Return the id of the node on a line, or None if there is no such line."""
@@ -82,8 +84,11 @@ class VisibleLines:
         """
         library = self.library
         node = library.node(section_id)
-        siblings = library.children(library.root_id if node.parent is None else node.parent)
-        place = siblings.index(section_id)
+        parent = library.root_id if node.parent is None else node.parent
+        siblings = library.children(parent)
+        if parent not in self._places:
+            self._places[parent] = {sibling: place for place, sibling in enumerate(siblings)}
+        place = self._places[parent][section_id]
         beside = (*siblings[max(0, place - 1) : place], *siblings[place + 1 : place + 2])
         title = node.title[:TITLE_LENGTH_MAX]
         shared = ""
