@@ -56,7 +56,7 @@ from roamtui.web.urls import origin_of
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
-    from roamtui.agent.requests import AgentOptions
+    from roamtui.agent.options import AgentOptions
     from roamtui.models.base import Model
     from roamtui.table.runner import TablePlan
     from roamtui.table.store import Table
@@ -210,7 +210,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     @property
     def agent_options(self) -> AgentOptions:
         """The options of every agent."""
-        from roamtui.agent.requests import AgentOptions
+        from roamtui.agent.options import AgentOptions
 
         limit = self.settings.limits.max_cost_usd
         return AgentOptions(instructions=self.settings.instructions, cost_usd_max=limit)

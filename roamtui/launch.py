@@ -36,7 +36,6 @@ from roamtui.program import format_program
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
-from roamtui.table.store import is_table
 from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
@@ -190,9 +189,12 @@ class Launch(Struct, frozen=True, kw_only=True):
             )
         services = AppServices(self.bootstrap, is_watching=self.is_watching)
         first = table = None
-        if len(self.sources) == 1 and is_table(Path(self.sources[0])):
-            table = services.open_table(self.sources)
-        elif self.sources:
+        if len(self.sources) == 1 and os.path.isdir(self.sources[0]):  # noqa: PTH112 - any text is allowed
+            from roamtui.table.store import is_table  # not for a file
+
+            if is_table(Path(self.sources[0])):
+                table = services.open_table(self.sources)
+        if table is None and self.sources:
             first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
             first = replace(first, notices=[*self.notices, *first.notices])
             self._reattach_terminal()

@@ -14,6 +14,7 @@ from roamtui.agent.first_request import (
     render_map,
     retrieve_context,
 )
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.outcome import QuestionRun
 from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
 from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, share_window
@@ -30,21 +31,6 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.retrieval.choose import list_whole_document
 from roamtui.search.searcher import Searcher
 from roamtui.text import estimate_tokens
-
-
-class AgentOptions(Struct, frozen=True, kw_only=True):
-    """Limits of one question."""
-
-    steps_max: int = 12
-    """Maximum number of requests to the model."""
-    cost_usd_max: float | None = None
-    """Spending limit of a conversation, above which the person is asked; None for no limit."""
-    sends_hits: bool = True
-    """Whether search results are sent with a question."""
-    instructions: str = ""
-    """How the person wants to be answered. A change takes effect only when the transcript is rebuilt."""
-    question_note: str = ""
-    """Text to send before each question, but not part of it, so its words are not searched for."""
 
 
 class RequestBuilder(Struct, kw_only=True):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.consent import SpendingLimit
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore

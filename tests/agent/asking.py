@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, QuestionAnswered
 from roamtui.conversation.library_loader import Approver

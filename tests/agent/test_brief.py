@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import BRIEF_INSTRUCTION, CITE_REMINDER, SYSTEM
-from roamtui.agent.requests import AgentOptions
 from roamtui.agent.tool_calls import make_tools
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import Message, Origin, QuestionAnswered, Role, StopReason

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     CloseReason,

@@ -4,8 +4,8 @@ import pytest
 
 from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, retrieve_context
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.requests import AgentOptions
 from roamtui.conversation.events import Role, SectionsExpanded
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library

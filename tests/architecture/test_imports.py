@@ -93,7 +93,9 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "csv", "html", "litellm", "markdown_it", "pathspec", "rapidfuzz", "tomlkit",
-    "roamtui.markdown.lines", "roamtui.quotes.current_text", "roamtui.tui.chat.exchange_view",
+    "roamtui.agent.answering", "roamtui.agent.presentation", "roamtui.markdown.lines",
+    "roamtui.quotes.find", "roamtui.retrieval.excerpt", "roamtui.table.store",
+    "roamtui.tui.chat.exchange_view",
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.pickers",
     "roamtui.tui.screens.help", "roamtui.tui.screens.dialogs", "roamtui.tui.screens.lists",

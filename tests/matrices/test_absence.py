@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.cli import main
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.library import Library

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.budget import KeepOpenMode, OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, Message, Origin, Role

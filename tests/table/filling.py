@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model, ModelRequest

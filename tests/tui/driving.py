@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.state import ConversationState, Exchange

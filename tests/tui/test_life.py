@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from typing_extensions import override
 
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.bootstrap import Bootstrap
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason, Usage

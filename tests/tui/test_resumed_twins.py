@@ -8,7 +8,7 @@ from pathlib import Path
 from textual.strip import Strip
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.requests import AgentOptions
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import Usage

@@ -12,7 +12,6 @@ from textual.message import Message
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.agent.presentation import format_sources
 from roamtui.conversation.events import (
     AnswerChosen,
     CitationsChecked,
@@ -29,7 +28,6 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import ChooseAnswer, Command
 from roamtui.plain import format_count, sanitise_text
 from roamtui.program import locate_programs
-from roamtui.quotes.verdicts import resolve_citation
 from roamtui.text import Span
 from roamtui.tui.actions import GO_PREFIX, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import ContentView, wrap
@@ -217,12 +215,16 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     @property
     def selection(self) -> tuple[str | None, Span | None]:
         """The section of the selected passage or quote, and its span, or None for both."""
+        from roamtui.quotes.verdicts import resolve_citation  # noqa: PLC0415 - not for the first screen
+
         target = self.selected.target
         if isinstance(target, SectionTarget):
             return target.section_id, resolve_citation(target.citation, self._conversation.state.library)
         return None, None
 
     def action_copy(self) -> None:
+        from roamtui.agent.presentation import format_sources  # noqa: PLC0415 - not for the first screen
+
         if self.current is not None and (answer := self.current.answer.rstrip()):
             lines = [answer.strip()]
             if sources := format_sources(self.current.exchange):

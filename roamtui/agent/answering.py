@@ -1,0 +1,263 @@
+"""The agent loop: send a question to the model and run its tool calls until it answers."""
+
+import asyncio
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from roamtui.agent.consent import Consent
+from roamtui.agent.document_search import DocumentSearch
+from roamtui.agent.first_request import find_pages_about
+from roamtui.agent.offline import add_passages, read_offline
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.outcome import (
+    NO_STEP,
+    QuestionRun,
+    build_outcome,
+    build_unchecked_outcome,
+    choose_reminder,
+    has_no_source,
+    has_reply,
+)
+from roamtui.agent.prompt import BRIEF_INSTRUCTION, LIMIT_REACHED
+from roamtui.agent.receiving import receive_reply
+from roamtui.agent.requests import RequestBuilder
+from roamtui.agent.tool_calls import make_tools, run_calls
+from roamtui.agent.tools import ToolContext
+from roamtui.conversation.budget import estimate_message_tokens, get_answer_tokens
+from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import (
+    DraftRejected,
+    Origin,
+    QuestionAnswered,
+    QuestionDropped,
+    ReminderSent,
+    Step,
+    StepRecorded,
+    StepStarted,
+    StopReason,
+    UsageRecorded,
+)
+from roamtui.conversation.question_flow import finish_question, prepare_question
+from roamtui.conversation.state import OFFLINE, apply_events
+from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
+from roamtui.document.parallel import call_in_thread
+from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.models.base import Model
+from roamtui.models.usage import UsageMeter, estimate_request
+from roamtui.outline.references import has_unread_pages
+from roamtui.plain import shorten
+from roamtui.quotes.current_text import add_nearest
+
+_WINDOW_TOKENS_DEFAULT = 64_000
+"""Assumed context window of a model whose window is unknown, for what tools return."""
+_NO_ROOM = (
+    "The question does not fit in the context window of {window:,} tokens. Ask a shorter one, give the "
+    "server a larger window (llama.cpp: --ctx-size, Ollama: OLLAMA_CONTEXT_LENGTH), or set window_tokens in "
+    "config.toml if it has one."
+)
+_STEP_SHARE = 0.5
+"""Share of the remaining window that one step may add."""
+_PAGE_ROOM = 1.5
+"""Room for a page of a section, the ids in it and the list below it, as a multiple of the page."""
+_UNUSABLE_NOTICE = "The model gave no answer that can be used, and was asked again in one short request"
+_BROKEN_CALL_NOTICE = "The model made an invalid request, and was asked to correct it"
+_REJECTED_LENGTH_MAX = 300
+"""Maximum number of characters of a rejected answer in its event. Its step holds the whole text."""
+
+
+class Answering(Struct, frozen=True, kw_only=True):
+    """Answers one question of a conversation."""
+
+    conversation: Conversation
+    model: Model
+    """The model that the question began with, although the person may have chosen another one since."""
+    search: DocumentSearch
+    consent: Consent
+    options: AgentOptions
+
+    async def answer(self, question: str, options: AskOptions) -> None:
+        """Begin a question, and end it even if it fails or is cancelled."""
+        conversation = self.conversation
+        run = QuestionRun(tools={})
+        outcome: QuestionAnswered | None = None
+        try:
+            options = await self._prepare(question, options)
+            library = conversation.state.library
+            has_room = (self.model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT) >= _WINDOW_TOKENS_DEFAULT
+            has_search = self.search.searcher is not None
+            run.tools = make_tools(library, has_search=has_search, has_room=has_room)
+            requests = RequestBuilder(
+                run=run,
+                conversation=conversation,
+                model=self.model,
+                searcher=self.search.searcher,
+                options=self.options,
+            )
+            conversation.set_budget(requests.budget)
+            await requests.begin(question, options)
+            await self._find_reply(requests)
+            outcome = await asyncio.to_thread(build_outcome, conversation.state, run, self.search.searcher)
+            if run.brief is not None and has_no_source(outcome):
+                outcome = await add_passages(outcome, conversation.state, self.search.searcher)
+            citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
+            outcome = replace(outcome, citations=citations)
+        except ModelError as error:
+            if not conversation.state.is_asking:
+                raise
+            run.stopped = StopReason.ERROR
+            run.error = str(error)
+        finally:
+            if not conversation.state.is_asking:
+                conversation.publish(QuestionDropped())
+            else:
+                if run.step.uses and run.stopped is StopReason.CANCELLED:
+                    conversation.fold((StepRecorded(step=run.step),))
+                try:
+                    outcome = outcome or build_outcome(conversation.state, run)
+                except Exception as error:  # noqa: BLE001 - the reply is paid for, though a defect stops its checks
+                    outcome = build_unchecked_outcome(run, error)
+                conversation.fold(self.search.take_usage())
+                await conversation.apply(finish_question(conversation.state, outcome))
+
+    async def _prepare(self, question: str, options: AskOptions) -> AskOptions:
+        """Start the model, and load what the question may need: outline and search need whole texts.
+
+        Return the options with the link that has the page if `within` is a further link to it.
+        """
+        conversation = self.conversation
+        library = await conversation.load_all()
+        for section_id in (options.within, *options.open_first):
+            if section_id is not None and section_id not in library:
+                raise UnknownSectionError(section_id)
+        await self.model.start()
+        await self.consent.confirm_model(self.model)
+        opening = ExpandSections(section_ids=options.open_first, origin=Origin.PERSON)
+        if needed := list_nodes_to_load(library, opening):
+            await conversation.load(needed, Origin.PERSON)
+        state = conversation.state
+        if options.within is not None:
+            options = replace(options, within=state.library.current_id(options.within))
+        searcher = self.search.searcher
+        if searcher is not None and has_unread_pages(state.library):
+            searcher.refresh(state.library)
+            state = apply_events(state, *prepare_question(state, options))
+            pages = await call_in_thread(find_pages_about, state, searcher, question, options.within)
+            if pages:
+                await conversation.load(pages, Origin.AGENT)
+        return options
+
+    async def _find_reply(self, requests: RequestBuilder) -> None:
+        """Fill the run with the last reply of the model, or with passages if there is no model."""
+        run = requests.run
+        conversation = self.conversation
+        if requests.model.name == OFFLINE:
+            answer, run.citations, run.stopped = await read_offline(conversation, self.search.searcher)
+            run.step = Step(text=answer, uses=())
+            run.steps = len(conversation.state.exchanges[-1].steps)
+            return
+        run.stopped = await self._run_steps(requests)
+        is_refused = run.stopped is StopReason.COST
+        if run.brief is None and not is_refused and not has_reply(conversation.state, run):
+            # The model is asked once more, in one short request.
+            conversation.apply_unsaved(ReminderSent(text=BRIEF_INSTRUCTION, notice=_UNUSABLE_NOTICE))
+            rejected = replace(run.step, uses=(), reminder=BRIEF_INSTRUCTION)
+            run.step = NO_STEP
+            await conversation.apply((StepRecorded(step=rejected),))
+            asked = conversation.state.exchanges[-1]
+            await requests.begin_brief(conversation.state, asked.question, asked.within)
+            run.stopped = await self._run_steps(requests)
+
+    async def _run_steps(self, requests: RequestBuilder) -> StopReason:
+        """Ask the model and run its calls, step by step, until it answers or a limit is reached."""
+        run = requests.run
+        conversation = self.conversation
+        steps_max = self.options.steps_max
+        if run.brief is not None:
+            run.steps += 1
+            was_sent = await self._ask_model(requests, allow_calls=False)
+            return StopReason.ANSWERED if was_sent else StopReason.COST
+        for number in range(1, steps_max + 1):
+            run.steps = number
+            is_last = number == steps_max or not run.may_call
+            if not await self._ask_model(requests, allow_calls=not is_last):
+                return StopReason.COST
+            step = run.step
+            if step.uses and is_last:
+                uses = tuple(replace(use, result=LIMIT_REACHED) for use in step.uses)
+                run.step = replace(step, uses=())  # its text is the answer
+                await conversation.apply((StepRecorded(step=replace(step, text="", uses=uses)),))
+                return StopReason.STEP_LIMIT
+            reminder = "" if step.uses or is_last else choose_reminder(conversation.state, run)
+            if not step.uses and not reminder:
+                run.step = replace(step, text="") if run.broken_call else step
+                break
+            if draft := step.text.strip():
+                # It is on the screen already. Exports show it too.
+                conversation.fold((DraftRejected(text=shorten(draft, _REJECTED_LENGTH_MAX)),))
+            if step.uses:
+                context = self._make_tool_context(requests)
+                await run_calls(run, context, is_before_last_step=number + 1 == steps_max)
+            elif run.broken_call:
+                conversation.apply_unsaved(ReminderSent(text=reminder, notice=_BROKEN_CALL_NOTICE))
+                run.draft = ""
+                run.step = replace(step, text=f"{step.text}\n{run.broken_call}".strip())
+            else:
+                conversation.apply_unsaved(ReminderSent(text=reminder))
+                run.draft = step.text
+            recorded = replace(run.step, reminder=reminder)
+            run.step = NO_STEP
+            await conversation.apply((StepRecorded(step=recorded),))
+        return StopReason.ANSWERED
+
+    async def _ask_model(self, requests: RequestBuilder, *, allow_calls: bool) -> bool:
+        """Send one request, unless it may exceed the spending limit. Return whether it was sent.
+
+        Shrink the transcript first if the request does not fit, and once more if the model rejects
+        it as too long. Raise `ModelError` if the model could not answer, or not even the question
+        fits.
+        """
+        run = requests.run
+        model = requests.model
+        conversation = self.conversation
+        limit = requests.budget.messages_max
+        refusal: ModelError | None = None
+        while True:
+            request = await requests.build(limit, allow_calls=allow_calls)
+            tokens = estimate_message_tokens(request.messages)
+            room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
+            if room < 0 and limit is not None:
+                raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens or limit))
+            sent = estimate_request(model, request)
+            conversation.fold(self.search.take_usage())
+            reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)
+            if not await self.consent.confirm_spending(model, sent, reply_tokens):
+                return False
+            run.step = NO_STEP
+            run.reason = None
+            run.room_tokens = room
+            meter = UsageMeter()
+            started = StepStarted(number=run.steps, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd)
+            try:
+                await conversation.apply((started,))
+                await receive_reply(conversation, model, request, run, meter)
+            except ModelError as error:
+                if refusal is not None or not error.overflow:
+                    raise
+                refusal = error
+                limit = requests.learn_from_refusal(error, tokens, sent.input_tokens)
+            else:
+                return True
+            finally:
+                conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
+
+    def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
+        """Make the context for the calls of a reply: they get a share of the tokens that are left."""
+        room = max(0, int(_STEP_SHARE * requests.run.room_tokens))
+        if requests.model.facts.window_tokens is not None:  # one page fits: older text makes room for it
+            room = max(room, int(_PAGE_ROOM * self.conversation.state.options.page_tokens))
+        return ToolContext(
+            conversation=self.conversation,
+            searcher=self.search.searcher,
+            room_tokens=room,
+        )
