@@ -65,7 +65,6 @@ _PAGE_LABEL = re.compile(r"[\w.:/–-][\w .:/–-]{0,19}")
 """A printed page number such as "iv" or "A-3", which no part of a Markdown file can mistake for markup."""
 _LINKS_MAX = 400
 """Maximum number of links per page. Contents pages have fewer."""
-_ANNOTATIONS_MAX = 5_000
 _FONT_NAME_BYTES = 128
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
@@ -141,7 +140,8 @@ class PdfFile:
         """Yield a page by its 0-based number, or None if it cannot be read."""
         page = pdfium.FPDF_LoadPage(self._handle, number)
         links = _read_links(self._handle, page) if page else []  # flattening removes them
-        if page and _has_annotations(page) and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
+        has_annotations = page and pdfium.FPDFPage_GetAnnotCount(page) > len(links)
+        if has_annotations and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY):
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(self._handle, number)
         text = pdfium.FPDFText_LoadPage(page) if page else None
@@ -176,16 +176,6 @@ class PdfFile:
             page = pdfium.FPDFDest_GetDestPageIndex(self._handle, dest) if dest else -1
             if title and 0 <= page < self.page_count:
                 yield TocEntry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page)
-
-
-def _has_annotations(page: object) -> bool:
-    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _ANNOTATIONS_MAX)):
-        annotation = pdfium.FPDFPage_GetAnnot(page, index)
-        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        pdfium.FPDFPage_CloseAnnot(annotation)
-        if kind not in (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP):
-            return True
-    return False
 
 
 def _read_links(document: object, page: object) -> list[PageLink]:
