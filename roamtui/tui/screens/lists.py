@@ -38,8 +38,8 @@ class Row(Struct, Generic[Item], frozen=True):
     """The heading of the item. The rows of a group must be consecutive."""
 
 
-class ItemList(OptionList, Generic[Item]):
-    """A list of items under headings."""
+class ItemList(OptionList, Generic[Item], inherit_bindings=False):
+    """A list of items under headings. The dialog has its keys."""
 
     _is_laid_out = reactive(default=False)
     """Whether the items were made for the width of the list. Before that, they would be one word wide."""
@@ -65,17 +65,6 @@ class ItemList(OptionList, Generic[Item]):
     def line_width(self) -> int:
         """Width of a line in cells."""
         return max(20, self.scrollable_content_region.width)
-
-    # in a list without room, moving by a page would crash the app
-    @override
-    def action_page_up(self) -> None:
-        if self.scrollable_content_region:
-            super().action_page_up()  # type: ignore[no-untyped-call]
-
-    @override
-    def action_page_down(self) -> None:
-        if self.scrollable_content_region:
-            super().action_page_down()  # type: ignore[no-untyped-call]
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -238,7 +227,8 @@ class ListDialog(Dialog[ScreenResultType], Generic[Item, ScreenResultType]):
         (self.list.action_cursor_down if lines > 0 else self.list.action_cursor_up)()
 
     def action_page(self, pages: int) -> None:
-        (self.list.action_page_down if pages > 0 else self.list.action_page_up)()
+        if self.list.scrollable_content_region:  # else Textual would fail
+            (self.list.action_page_down if pages > 0 else self.list.action_page_up)()  # type: ignore[no-untyped-call]
 
     def action_first(self) -> None:
         self.list.action_first()
