@@ -77,21 +77,19 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         Otherwise, those about the open document come first, and the newest of them.
         """
         words = typed.casefold().split()
-        in_title = []
-        elsewhere = []
-        for summary in self._summaries:
-            text = "\n".join((summary.title, summary.source, summary.model, summary.text)).casefold()
-            if all(word in summary.title.casefold() for word in words):
-                in_title.append(summary)
-            elif all(word in text for word in words):
-                elsewhere.append(summary)
-        for summary in (*in_title, *elsewhere):
-            is_here = summary.source == self._source
-            group = "This document" if is_here else "Other documents"
-            has_groups = not typed and self._conversation is not None
-            yield Row(
-                summary, self._draw(summary), Content.styled(group if has_groups else "", "bold $primary")
-            )
+
+        def has_words(*texts: str) -> bool:
+            text = "\n".join(texts).casefold()
+            return all(word in text for word in words)
+
+        found = [
+            each for each in self._summaries if has_words(each.title, each.source, each.model, each.text)
+        ]
+        for summary in sorted(found, key=lambda each: not has_words(each.title)):
+            heading = ""
+            if not typed and self._conversation is not None:
+                heading = "This document" if summary.source == self._source else "Other documents"
+            yield Row(summary, self._draw(summary), Content.styled(heading, "bold $primary"))
 
     def _is_current(self, summary: ConversationSummary) -> bool:
         return self._conversation is not None and summary.id == self._conversation.state.id
@@ -118,16 +116,12 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         elif self._conversation is not None and item.source == self._source:
             self._switching = self._switch(self._conversation, item.id)
         elif is_source_missing(item.source):
-            self._find_document(item)
+            self.app.push_screen(
+                make_place_prompt(item.source),
+                lambda found: self.finish(DocumentRequested(expand_user(found), item.id)) if found else None,
+            )
         else:
             self.dismiss(DocumentRequested(item.source, item.id))
-
-    @work(exclusive=True, exit_on_error=False)
-    async def _find_document(self, item: ConversationSummary) -> None:
-        """Ask where the missing document of a conversation is, and resume the conversation there."""
-        typed = await self.app.push_screen_wait(make_place_prompt(item.source))
-        if typed is not None:
-            self.finish(DocumentRequested(expand_user(typed), item.id))
 
     @work(group="switching", exit_on_error=False)
     async def _switch(self, conversation: Conversation, saved_id: str) -> None:

@@ -6,7 +6,7 @@ documents, files of this folder, recent conversations, examples and sites.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
@@ -97,8 +97,9 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
     @override
     def list_rows(self, typed: str) -> Iterator[Row[StartOffer]]:
         offers = [*self._offers, *list_path_completions(typed)]
-        if typed:
-            offers += filter_paths(typed, self._documents_below)
+        if words := typed.casefold().split():
+            below = (path for path in self._documents_below if all(word in path.casefold() for word in words))
+            offers += map(_make_file_offer, islice(below, _BELOW_SHOWN_MAX))
         items = [
             PickerItem(
                 value=offer, label=offer.name, note=offer.note, group=offer.group, synonyms=offer.source
@@ -119,7 +120,10 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
         if item.refusal:
             self.show_message(item.refusal, is_problem=True)
         elif item.is_missing:
-            self._find_document(item)
+            self.app.push_screen(
+                make_place_prompt(item.source),
+                lambda found: self.choose(replace(item, source=found, is_missing=False)) if found else None,
+            )
         else:
             request = DocumentRequested(expand_user(item.source), item.conversation_id)
             self._open_unless_open(request, item.model or self._model)
@@ -130,13 +134,6 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
                 self.finish(request)
             else:
                 self._opening = self._open(request.source, request.conversation_id, model)
-
-    @work(group="finding", exclusive=True, exit_on_error=False)
-    async def _find_document(self, item: StartOffer) -> None:
-        """Ask where the missing document of a conversation is, and resume the conversation there."""
-        typed = await self.app.push_screen_wait(make_place_prompt(item.source))
-        if typed is not None:
-            self.choose(replace(item, source=typed, is_missing=False))
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def action_conversations(self) -> None:
@@ -248,10 +245,3 @@ def list_documents_below() -> list[str]:
         if len(paths) >= _FOLDER_ENTRIES_MAX:
             break
     return [path for path in paths[:_FOLDER_ENTRIES_MAX] if os.sep in path]
-
-
-def filter_paths(typed: str, paths: Iterable[str]) -> list[StartOffer]:
-    """Return the first documents whose paths have all typed words."""
-    words = typed.casefold().split()
-    found = (path for path in paths if all(word in path.casefold() for word in words))
-    return [_make_file_offer(path) for path in islice(found, _BELOW_SHOWN_MAX)]
