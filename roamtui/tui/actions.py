@@ -129,7 +129,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "find", "ctrl+f /", "Find", "Search the document. In an empty question box, “/” lists commands."
         ),
         _row("notes", "f6", "Notes", "List your notes on this document."),
-        _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table."),
+        _row("table", "ctrl+l", "Table", "Ask questions about each document, in a table.", "app.open_table"),
         _in_app("open_document", "ctrl+o", "Open", "Open another document."),
         _row("add_source", "", "Add source", "Add a file, folder or site to this conversation."),
         _in_app("next_document", "ctrl+t", "Next document", "Go to the other open document, or list all."),

@@ -66,14 +66,11 @@ class Reloader:
                 }
             return stamps != self.loaded
 
-    def _list_paths(self) -> list[str]:
-        sources = list_sources_of(self._conversation.state.library)
-        names = [source.name for source in sources if is_path(source.name)]
-        return [path for name in names for path in split_sources(name)]
-
     def _read_stamps(self) -> Mapping[str, SourceStamp] | None:
+        names = [source.name for source in list_sources_of(self._conversation.state.library)]
+        paths = [path for name in names if is_path(name) for path in split_sources(name)]
         # a deleted one may come back
-        paths = [path for path in self._list_paths() if path in self._paths or os.path.lexists(path)]
+        paths = [path for path in paths if path in self._paths or os.path.lexists(path)]
         if paths != self._paths:  # a source was added or taken out, or this is the first check
             self._paths = paths
             self._files = FileStamps(paths)

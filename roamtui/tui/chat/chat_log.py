@@ -134,7 +134,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     def add_notice(self, text: str, severity: Severity = Severity.INFO) -> None:
         """Add a notice at the end. What a person reads stays where it is."""
         self.messages.mount(NoticeView(text, severity))
-        if not self.follows_end:
+        if self._keeps_newest_in_view or self._top is not None:
             kind = "notice" if severity is Severity.INFO else severity
             self.call_after_refresh(self._say_below, f"New {kind}")
         elif self.current is not None or severity is Severity.ERROR:

@@ -78,11 +78,6 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         else:
             self.follow_end()
 
-    @property
-    def follows_end(self) -> bool:
-        """Whether new messages come into view."""
-        return not self._keeps_newest_in_view and self._top is None
-
     def follow_end(self) -> None:
         """Show the end, and follow new messages there."""
         self.forget_place()

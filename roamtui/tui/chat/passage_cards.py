@@ -90,7 +90,9 @@ class PassageCards:
 
     def draw(self, view: ContentView, first: int, width: int) -> list[Content]:
         """Draw the cards in a view, whose targets from `first` on belong to them."""
-        lines = wrap(self._draw_lead(), width)
+        ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
+        lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
+        lines = wrap(Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask), width)
         room = max(_TEXT_WIDTH_MIN, width - 2)
         for index, card in enumerate(self._cards):
             if card.blocks or not index:
@@ -119,11 +121,6 @@ class PassageCards:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
-
-    def _draw_lead(self) -> Content:
-        ask = format_key_hint(self._again_key, "asks a model", "screen.run('chat.retry')")
-        lead = Content.styled(sanitise_text(f"{self._lead}\n") if self._lead else "", "$text-warning")
-        return Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask)
 
 
 def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:

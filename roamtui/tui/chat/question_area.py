@@ -240,11 +240,6 @@ class QuestionArea(Container):
         """Whether a question waits for its answer."""
         return self._worker is not None
 
-    @property
-    def _sent(self) -> list[_SentQuestion]:
-        """The sent questions that are not part of the conversation yet, oldest first."""
-        return self._waiting if self._begun is None else [self._begun, *self._waiting]
-
     def open_draft(self, along: Sequence[str] | None = None, *, is_demo: bool = False) -> None:
         """Put the conversation's draft into the box, below the drafts `along` from the previous conversation.
 
@@ -338,13 +333,6 @@ class QuestionArea(Container):
         self.take_options()
         return self.box.discard()
 
-    def step_back(self) -> bool:
-        """Cancel how the next question is asked, else take back the last one, else stop the answer.
-
-        Return whether there was any of these.
-        """
-        return self.cancel_options() or self.take_back() or self.stop()
-
     def take_options(self) -> AskOptions:
         """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
@@ -427,7 +415,8 @@ class QuestionArea(Container):
         self._show_waiting()
 
     def _show_waiting(self) -> None:
-        waiting = self._waiting if self._is_shown else self._sent
+        begun = [] if self._is_shown or self._begun is None else [self._begun]
+        waiting = [*begun, *self._waiting]
         lines = [f"{number}. {sanitise_line(each.question)}" for number, each in enumerate(waiting, 1)]
         if len(lines) > _WAITING_LINES_MAX:
             more = len(lines) - _WAITING_LINES_MAX + 1

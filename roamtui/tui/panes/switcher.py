@@ -70,7 +70,6 @@ class PaneSwitcher(Horizontal):
         self._questions = questions
         self._panes: dict[Scope, TitledPane] = {Scope.TREE: tree, Scope.CHAT: chat, Scope.READER: reader}
         self._keys = keys
-        self._columns = 0
         self.active = Scope.CHAT
         """The pane with the focus, or the chat if the question box has it."""
         self.main = Scope.CHAT
@@ -79,19 +78,10 @@ class PaneSwitcher(Horizontal):
         self._before_box: Scope | None = None
         """The pane that had the focus before the question box, or None if none had it yet."""
 
-    def on_mount(self) -> None:
-        """Use the app's width until the first layout, which gives the switcher its own."""
-        self._columns = self.app.size.width
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Show the panes that fit the new width."""
-        self._columns = event.size.width
-        self.show()
-
     @property
     def shown(self) -> frozenset[Scope]:
         """The visible panes."""
-        return choose_panes(self._columns, active=self.active, main=self.main)
+        return choose_panes(self.app.size.width, active=self.active, main=self.main)
 
     @property
     def scope(self) -> Scope:
@@ -184,7 +174,10 @@ class PaneSwitcher(Horizontal):
         reader = self._reader.existing
         match self.scope:
             case Scope.INPUT:
-                self.focus_scope(self._find_pane_before_box())
+                before = self._before_box
+                if before is None or (before is Scope.READER and before not in self.shown):
+                    before = Scope.TREE if self._log_view.current is None else Scope.CHAT
+                self.focus_scope(before)
             case Scope.READER:
                 if reader is not None and (reader.end_selection() or reader.end_search()):
                     return
@@ -196,17 +189,6 @@ class PaneSwitcher(Horizontal):
                 if scope is Scope.CHAT:
                     self._log_view.selected.clear()
                 self.focus_scope(Scope.INPUT)
-
-    def _find_pane_before_box(self) -> Scope:
-        """Return the pane that had the focus last.
-
-        If there is none, or it is a reader that is hidden, return the conversation or, if that is empty, the
-        outline.
-        """
-        before = self._before_box
-        if before is None or (before is Scope.READER and before not in self.shown):
-            return Scope.TREE if self._log_view.current is None else Scope.CHAT
-        return before
 
     def scroll_page(self, direction: int) -> None:
         """Scroll the pane above the question box by a page."""
@@ -242,7 +224,9 @@ class PaneSwitcher(Horizontal):
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""
-        if {self.scope, Scope.READER} <= choose_panes(self._columns, active=self.active, main=Scope.READER):
+        if {self.scope, Scope.READER} <= choose_panes(
+            self.app.size.width, active=self.active, main=Scope.READER
+        ):
             self.main = Scope.READER
             self.show()
         elif Scope.READER not in self.shown:
@@ -261,6 +245,7 @@ class PaneSwitcher(Horizontal):
         if not self._tree.outline.has_focus:
             self._tree.outline.move_to(event.section_id)
 
+    @on(events.Resize)
     def show(self) -> None:
         """Show the panes that fit, each with the key that goes there in one step."""
         shown = self.shown

@@ -141,7 +141,7 @@ class ReaderPane(TitledPane):
     def show_note(self) -> None:
         """Show what is in view."""
         reader = self.ensure_reader()
-        parts = (reader.breadcrumb, reader.page_place, reader.match_label)
+        parts = (reader.breadcrumb, reader.format_page(reader.offset_in_view), reader.match_label)
         self.title_line.note = " · ".join(filter(None, parts))
 
     def on_document_reader_opened(self) -> None:

@@ -68,14 +68,9 @@ class DocumentReader(Reader):
         """The positions before the last jumps, to go back to."""
 
     @property
-    def state(self) -> ConversationState:
-        """The state of the conversation."""
-        return self._conversation.state
-
-    @property
     def library(self) -> Library:
         """The library of the section that is shown, or that of the conversation if the reader is empty."""
-        return self.state.library if self._library is None else self._library
+        return self._conversation.state.library if self._library is None else self._library
 
     def open(
         self,
@@ -118,7 +113,7 @@ class DocumentReader(Reader):
 
     def show_last_read(self) -> None:
         """Show the section that was last read in the conversation."""
-        section_id = self.state.reading_id
+        section_id = self._conversation.state.reading_id
         if section_id is not None and section_id in self.library:
             self.open(section_id, is_read=False)
 
@@ -132,7 +127,7 @@ class DocumentReader(Reader):
         span: Span | None = None
         warning = ""
         if target.citation is not None:
-            span, warning = find_cited_passage(target.citation, self.state)
+            span, warning = find_cited_passage(target.citation, self._conversation.state)
         if span is not None:
             section_id = self.library.section_at(span.doc, span.start) or section_id
         if section_id not in self.library:
@@ -231,7 +226,7 @@ class DocumentReader(Reader):
         image = next((link for link in links if link.is_image), None)
         if image is not None:
             self.follow(image)
-        elif self.section_id is None or self.page_in_view is None:
+        elif self.section_id is None or not self.format_page(self.offset_in_view):
             self.post_message(StatusMessage("No picture or page in view"))
         elif (file := locate_section(self.library, self.section_id)) is None:
             self._warn("The file of this page is not on this machine.")

@@ -220,17 +220,8 @@ class Reader(LinesView, inherit_bindings=False):
         is_generated = self.document_view.is_generated
         return ReadingPosition(self.section_id, self.offset_in_view - (0 if is_generated else start))
 
-    @property
-    def page_in_view(self) -> int | None:
-        """The page at the top of the view, or None if the document has no pages."""
-        return self.document_view.document.page_at(self.offset_in_view)
-
-    @property
-    def page_place(self) -> str:
-        """The page at the top of the view as text; empty if the document has no pages."""
-        return self._format_page(self.offset_in_view)
-
-    def _format_page(self, offset: int) -> str:
+    def format_page(self, offset: int) -> str:
+        """Format the page at an offset. Empty if the document has no pages."""
         document = self.document_view.document
         page = document.page_at(offset)
         return format_page(page, document.get_page_label(page))
@@ -253,13 +244,13 @@ class Reader(LinesView, inherit_bindings=False):
             section_id = self._get_section_at(start)
             path = format_full_path(self._library, section_id) if section_id is not None else title
             source = title if path == title else f"{title}{PATH_STEP}{path}"
-            place = ", ".join(filter(None, [source, self._format_page(start)]))
+            place = ", ".join(filter(None, [source, self.format_page(start)]))
             return f"{text}\n\n({place})\n"
         if self.document_view.is_generated:
             return document.text
         span = self._library.node(self.section_id).content_span
         text = strip_log_indent(self._library.text_at(span))
-        page = self._format_page(span.start)
+        page = self.format_page(span.start)
         return f"{text.rstrip()}\n\n({title}, {page})\n" if page else text
 
     def get_selection_span(self) -> Span | None:

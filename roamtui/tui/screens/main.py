@@ -293,8 +293,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        if not (self.focused is self.question_box and self.questions.step_back()):
-            self.panes.step_out()
+        """In the box, cancel how the next question is asked, take back the last one, or stop the answer."""
+        if self.focused is self.question_box:
+            questions = self.questions
+            if questions.cancel_options() or questions.take_back() or questions.stop():
+                return
+        self.panes.step_out()
 
     # Textual would describe it by a whole exchange
     @work(group="asking", exit_on_error=False, description="")
@@ -459,9 +463,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.go_to(event.section_id)
             self.panes.show_reader()
         self.panes.show()
-
-    async def action_table(self) -> None:
-        await self.run_action("app.open_table")
 
     @work(group="finding", exit_on_error=False)
     async def action_find(self) -> None:
