@@ -64,11 +64,10 @@ def _add_notes_arguments(parser: CommandParser) -> None:
 
 def _run_notes(args: Namespace) -> None:
     """Print your notes on a document, or list documents with notes."""
-    from roamtui.headless.conversations import delete_notes, list_notes, print_notes
+    from roamtui.headless.conversations import handle_notes, list_notes
 
     if args.source is not None:
-        handle = delete_notes if args.delete else print_notes
-        handle(args.source, make_bootstrap(args).reopen)
+        handle_notes(args.source, make_bootstrap(args).reopen, deletes=args.delete)
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:

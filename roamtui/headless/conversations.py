@@ -12,7 +12,7 @@ from roamtui.conversation.library_sync import (
     reopen_conversation,
 )
 from roamtui.conversation.log import format_time, open_store
-from roamtui.conversation.notes import Note, NoteStore, count_notes
+from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
@@ -126,27 +126,8 @@ def list_notes() -> None:
     write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
-def print_notes(source: str, open_source: Callable[[str], Library]) -> None:
-    """Write the notes on a document as Markdown. See `_read_notes` for arguments and errors."""
-    notes, _, opened = _read_notes(source, open_source)
-    library = opened if isinstance(opened, Library) else None
-    if library is None:
-        warn(f"the document cannot be opened, so the notes are shown as they were saved. {opened}")
-    title = library.title if library is not None else notes[0].source_key
-    write_text(render_notes(locate_notes(notes, library), notes[0].source_key, title))
-
-
-def delete_notes(source: str, open_source: Callable[[str], Library]) -> None:
-    """Delete the notes on a document. See `_read_notes` for arguments and errors."""
-    notes, store, _ = _read_notes(source, open_source)
-    store.delete([note.id for note in notes])
-    write_notice(f"Deleted {format_count(len(notes), 'note')}.")
-
-
-def _read_notes(
-    source: str, open_source: Callable[[str], Library]
-) -> tuple[tuple[Note, ...], NoteStore, Library | RoamtuiError]:
-    """Return the notes on a document, their store, and the document, or why it cannot be opened.
+def handle_notes(source: str, open_source: Callable[[str], Library], *, deletes: bool) -> None:
+    """Write the notes on a document as Markdown, or delete them.
 
     If the document no longer exists, `source` is its name as `list_notes` writes it.
 
@@ -155,15 +136,23 @@ def _read_notes(
     """
     folder = open_store().notes_folder
     store = NoteStore(folder, source)
-    opened: Library | RoamtuiError
+    library = None
+    problem: RoamtuiError | None = None
     try:
-        opened = open_source(source)
-        store = NoteStore(folder, get_source_key(opened))
+        library = open_source(source)
+        store = NoteStore(folder, get_source_key(library))
     except RoamtuiError as error:
-        if not store.read():
-            raise
-        opened = error
+        problem = error
     notes = store.read()
     if not notes:
-        raise RoamtuiError("You have no notes on this document. In the app, press b to add one.")
-    return notes, store, opened
+        advice = "You have no notes on this document. In the app, press b to add one."
+        raise problem or RoamtuiError(advice)
+    if deletes:
+        store.delete([note.id for note in notes])
+        write_notice(f"Deleted {format_count(len(notes), 'note')}.")
+        return
+    if problem is not None:
+        warn(f"the document cannot be opened, so the notes are shown as they were saved. {problem}")
+    key = notes[0].source_key
+    title = key if library is None else library.title
+    write_text(render_notes(locate_notes(notes, library), key, title))
