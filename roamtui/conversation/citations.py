@@ -12,8 +12,11 @@ from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a citation's quote."""
+    """Result of looking up a citation's quote. The last one counts for a mark with several."""
 
+    NO_QUOTE = "no_quote"
+    SUPPORTED = "supported"
+    """Not a quote of the model, but a sentence of the text that was found for a sentence of the answer."""
     EXACT = "exact"
     """The text has these words, whole and in this order. The first letter may have another case."""
     SAME = "same"
@@ -21,9 +24,6 @@ class QuoteState(StrEnum):
     ELSEWHERE = "elsewhere"
     """Exact or the same, but in another section that the model got."""
     NOT_FOUND = "not_found"
-    NO_QUOTE = "no_quote"
-    SUPPORTED = "supported"
-    """Not a quote of the model, but a sentence of the text that was found for a sentence of the answer."""
 
     @property
     def label(self) -> str:

@@ -29,15 +29,6 @@ from roamtui.quotes.words import read_words
 from roamtui.search.terms import TermMatcher
 from roamtui.text import Bounds, Span, merge_bounds
 
-_FROM_WORST_TO_BEST = (
-    QuoteState.NOT_FOUND,
-    QuoteState.ELSEWHERE,
-    QuoteState.SAME,
-    QuoteState.EXACT,
-    QuoteState.SUPPORTED,
-    QuoteState.NO_QUOTE,
-)
-"""`NO_QUOTE` is last, because it counts only if a mark has nothing else."""
 PLACES_MAX = 1000
 """Maximum number of places of a quote that are compared. A long text may give one several times."""
 
@@ -102,7 +93,7 @@ def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]
         for section_id in mark.section_ids:
             numbers = numbers_of.get((section_id, mark.start), [])
             states = states_of.get((section_id, mark.start), [])
-            verdict = min(states, key=_FROM_WORST_TO_BEST.index, default=QuoteState.NO_QUOTE)
+            verdict = max(states, key=[*QuoteState].index, default=QuoteState.NO_QUOTE)
             marks.append(
                 JudgedMark(
                     start=mark.start,
