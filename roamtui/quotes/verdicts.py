@@ -227,23 +227,20 @@ class QuoteChecker:
         library = self._library
         if section_id not in library:
             return ()
-        own = library.node(section_id).span
-        for span in dict.fromkeys((library.node(section_id).content_span, own)):
+        node = library.node(section_id)
+        own = node.span
+        # A sentence may continue on the next page, also if each page is a section.
+        for span in dict.fromkeys((node.content_span, own, library.widen_to_pages(own))):
             read = [*self._read.get(span.doc, ())]
-            if span == own and find_quote(words, library.node(section_id).title):
+            if span == own and find_quote(words, node.title):
                 end = library.documents_by_key[own.doc].text.find("\n", own.start, own.end)
                 # a model that has the id has read the title
                 read.append((own.start, own.end if end < 0 else end))
             pieces = [(max(start, span.start), min(end, span.end)) for start, end in merge_bounds(read)]
-            if places := self._list_in(words, span.doc, pieces):
+            places = self._list_in(words, span.doc, pieces)
+            if places := tuple(place for place in places if span.doc != own.doc or place.span.overlaps(own)):
                 return places
-        # A sentence may continue on the next page, also if each page is a section.
-        pages = library.widen_to_pages(own)
-        if pages == own:
-            return ()
-        read = merge_bounds(self._read.get(own.doc, ()))
-        pieces = [(max(start, pages.start), min(end, pages.end)) for start, end in read]
-        return tuple(place for place in self._list_in(words, own.doc, pieces) if place.span.overlaps(own))
+        return ()
 
     def _list_in(self, words: str, doc: str, pieces: Sequence[Bounds]) -> tuple[FoundQuote, ...]:
         """List the places of a quote in pieces of a document, each read with the sections around it.
