@@ -27,7 +27,6 @@ from roamtui.quotes.nearest import (
     SIMILARITY_MIN,
     find_nearest,
     find_replacing_words,
-    is_same_text,
     measure_similarity,
 )
 from roamtui.quotes.surroundings import find_surroundings
@@ -96,7 +95,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
     place = _find_kept(claim.quote, claim.sentence, library, expected, claim.context)
     found = place.found
     if found is None:
-        return _find_substitute(claim, library, expected, place.sentence_now, similarity_min)
+        return _find_substitute(claim, library, expected, similarity_min)
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
         was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
@@ -132,21 +131,11 @@ class _QuoteLocation(NamedTuple):
     """Whether it is in the claimed section."""
     is_cut: bool = False
     """Whether there are more places than were compared."""
-    sentence_now: _SimilarSentence | None = None
-    """The current form of the sentence that was kept with a quote, if the quote is no longer in it."""
 
 
-def _find_substitute(
-    claim: Claim,
-    library: Library,
-    expected: str | None,
-    sentence_now: _SimilarSentence | None,
-    similarity_min: float,
-) -> Finding:
+def _find_substitute(claim: Claim, library: Library, expected: str | None, similarity_min: float) -> Finding:
     similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-    span = None
-    if claim.sentence and sentence_now is not None:
-        span = _find_replacing_words(claim.quote, claim.sentence, library, sentence_now)
+    span = _find_replacing_words(claim.quote, claim.sentence, library, expected)
     if span is None:
         similar = find_nearest(claim.quote, library, similar_in, similarity_min)
         span = None if similar is None else similar.span
@@ -170,17 +159,13 @@ def _find_kept(
     """
     place = _find_anywhere(quote, sentence, library, section_id, context)
     found = place.found
-    if not sentence or (found is not None and _has_sentence(quote, sentence, found, library)):
+    if not sentence or found is None or _has_sentence(quote, sentence, found, library):
         return place
     now = None if section_id is None else _find_sentence(sentence, library, section_id)
-    if now is None:
-        return place
-    if found is None:
-        return _QuoteLocation(sentence_now=now)
     around = find_surroundings(library, found.parts, is_exact=False)
-    if around is not None and measure_similarity(sentence, around.text) >= now.similarity:
+    if now is None or (around is not None and measure_similarity(sentence, around.text) >= now.similarity):
         return place
-    return _QuoteLocation(find_in_span(quote, library, now.span), is_in_section=True, sentence_now=now)
+    return _QuoteLocation(find_in_span(quote, library, now.span), is_in_section=True)
 
 
 def _find_sentence(sentence: str, library: Library, section_id: str) -> _SimilarSentence | None:
@@ -196,10 +181,15 @@ def _find_sentence(sentence: str, library: Library, section_id: str) -> _Similar
     return nearest
 
 
-def _find_replacing_words(quote: str, sentence: str, library: Library, now: _SimilarSentence) -> Span | None:
+def _find_replacing_words(
+    quote: str, sentence: str | None, library: Library, section_id: str | None
+) -> Span | None:
     """Find the words that have replaced a quote in the current form of the sentence that was kept with it."""
-    words = find_replacing_words(quote, sentence, now.shown)
-    found = find_in_span(words, library, now.span) if words else None
+    if not sentence or section_id is None:
+        return None
+    now = _find_sentence(sentence, library, section_id)
+    words = "" if now is None else find_replacing_words(quote, sentence, now.shown)
+    found = None if now is None or not words else find_in_span(words, library, now.span)
     return None if found is None else found.span
 
 
@@ -231,7 +221,7 @@ def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library
     now = find_surroundings(library, found.parts, is_exact=False)
     if sentence == quote:
         return now is None or now.is_bare
-    return now is not None and is_same_text(sentence, now.text)
+    return now is not None and measure_similarity(sentence, now.text) == 1
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -290,11 +280,10 @@ def _iter_replacements(
     """Yield possible replacements for a quote, the likeliest first, and whether they are the same words."""
     library = state.library
     cited_id = citation.section_id if citation.section_id in library else None
-    if cited_id is not None and citation.is_changed and citation.first_sentence:
-        now = _find_sentence(citation.first_sentence, library, cited_id)
-        replacing = now and _find_replacing_words(quote, citation.first_sentence, library, now)
-        if replacing is not None:
-            yield replacing, False
+    sentence = citation.first_sentence if citation.is_changed else None
+    replacing = _find_replacing_words(quote, sentence, library, cited_id)
+    if replacing is not None:
+        yield replacing, False
     read = state.list_read()
     same = _find_anywhere(quote, None, library, cited_id).found
     if same is not None and not any(map(same.span.overlaps, read)):

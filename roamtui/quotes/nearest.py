@@ -200,11 +200,6 @@ def find_replacing_words(quote: str, before: str, now: str) -> str:
     return _cut(now, new, rows[0], rows[-1] + 1) if rows else ""
 
 
-def is_same_text(before: str, now: str) -> bool:
-    """Return whether two sentences, which are no Markdown, have the same words."""
-    return before == now or all(part.is_shared for part in compare_sentences(before, now))
-
-
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:
     parts: list[DiffPart] = []
     for kind, start, end, start_after, end_after in _match_words(before, after):
