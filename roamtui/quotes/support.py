@@ -110,6 +110,7 @@ def find_support(
     """
     text = _Text(library, spans)
     citations: list[Citation] = []
+    known: set[Span] = set()
     unsourced: list[Bounds] = []
     asked = _list_numbers(question)
     characters = [*answer]
@@ -135,15 +136,13 @@ def find_support(
         if not sources:
             unsourced.append((start, end))
         for source in sources:
-            citation = make_citation(source.section_id, library, state=QuoteState.SUPPORTED, span=source.span)
-            citations.append(replace(citation, start=start, end=end, surroundings=source.surroundings))
-    known: set[Span | None] = set()
-    kept: list[Citation] = []
-    for citation in citations:
-        if citation.state is QuoteState.NOT_FOUND or citation.span not in known:
-            kept.append(citation)
-            known.add(citation.span)
-    return Support(citations=tuple(kept), unsourced=tuple(unsourced))
+            if source.span not in known:
+                known.add(source.span)
+                cited = make_citation(
+                    source.section_id, library, state=QuoteState.SUPPORTED, span=source.span
+                )
+                citations.append(replace(cited, start=start, end=end, surroundings=source.surroundings))
+    return Support(citations=tuple(citations), unsourced=tuple(unsourced))
 
 
 def _list_assertions(answer: str) -> list[Bounds]:
