@@ -45,9 +45,11 @@ def describe_source(citation: Citation, library: Library) -> Source:
     section_id = citation.section_id
     state = citation.state
     span = citation.span
-    is_known = section_id in library or state is QuoteState.ELSEWHERE
-    if not is_known and span is not None and span.doc in library.documents_by_key:  # its file was moved
-        section_id = library.section_at(span.doc, span.start) or section_id
+    words_id = section_id
+    if span is not None and span.doc in library.documents_by_key:
+        words_id = library.section_at(span.doc, span.start) or section_id
+    if section_id not in library and state is not QuoteState.ELSEWHERE:  # its file was moved
+        section_id = words_id
     title = _format_section(section_id, library)
     file = _format_file(citation.doc)
     if state is QuoteState.ELSEWHERE and section_id in library:
@@ -61,8 +63,7 @@ def describe_source(citation: Citation, library: Library) -> Source:
     elif state is QuoteState.NOT_FOUND:
         place = UNREAD_LABEL
     elif state is QuoteState.ELSEWHERE:
-        if span is not None and span.doc in library.documents_by_key:
-            section_id = library.section_at(span.doc, span.start) or section_id
+        section_id = words_id
         section = _format_section(section_id, library)
         other = _format_file(citation.doc)
         if other not in ("", file) and not other.endswith(section):
