@@ -9,7 +9,6 @@ from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import PLAIN_PATH_STEP, format_node_title
 from roamtui.plain import format_json, sanitise_line
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.nearest import DiffPart, compare_words, format_diff_parts, shorten_equal_parts
 from roamtui.quotes.words import read_words
 from roamtui.text import format_page, normalise_line_ends
@@ -145,11 +144,9 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 
 def simplify_quote(quote: str) -> str:
-    """Return a quote's words without marks of tables and lists, unless it could not be found then."""
+    """Return a quote's words without marks of tables and lists, unless these are words of the quote."""
     words = extract_words(normalise_line_ends(quote))
-    match = find_quote(words, quote)
-    has_all = read_words(words).plain.keys == read_words(quote).plain.keys
-    return words if has_all and match is not None and match.is_exact else quote
+    return words if read_words(words).exact == read_words(quote).exact else quote
 
 
 def format_quote(quote: str) -> str:

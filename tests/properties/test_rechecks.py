@@ -85,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @example(quote="60 days \x1b")
 @example(quote="60 days \n- item")
 @example(quote="| a | b |\n \n=")
+@example(quote="|---|--|\n \n2. item")
 def test_an_exported_conversation_is_the_same(folder: Path, suffix: str, quote: str) -> None:
     citation = _cite(quote)
     answer = f"It says “{quote}” [{citation.section_id}].\n\nWhat else?"
