@@ -124,19 +124,18 @@ async def inspect_model(
             return ModelAvailability(name=name, is_usable=True, reason=_OFFLINE_REASON)
         resolved = await model.learn()
         is_usable, reason = _explain_usability(resolved, environ)
-        small_reason = model.small_reason
         if is_usable:
             trial = make_model(name, api_base=api_base, options=options, worker=worker, is_test=True)
             await request_one_token(trial)
             reason = f"{reason}; the model answered"
             resolved = replace(resolved, can_call_tools=not trial.refuses_tools)
+        return ModelAvailability(
+            name=name, is_usable=is_usable, reason=reason, resolved=resolved, small_reason=model.small_reason
+        )
     except (UsageError, ModelError) as error:
         return ModelAvailability(name=name, is_usable=False, reason=str(error))
     finally:
         await worker.close()
-    return ModelAvailability(
-        name=name, is_usable=is_usable, reason=reason, resolved=resolved, small_reason=small_reason
-    )
 
 
 def _explain_usability(resolved: ResolvedModel, environ: Mapping[str, str]) -> tuple[bool, str]:

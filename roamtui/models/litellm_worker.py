@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, MutableMapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, BinaryIO
 
 import msgspec
@@ -164,8 +164,9 @@ class LitellmWorker:
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
     litellm: Any = importlib.import_module("litellm")
     restrict_clients()
-    _keep_marks_of_thoughts()
-    _read_streams_leniently()
+    for repair in (_keep_marks_of_thoughts, _read_streams_leniently):
+        with suppress(ImportError, AttributeError):  # what they change is not public
+            repair()
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.disable_hf_tokenizer_download = True  # for some models, it would ask huggingface.co how to count
@@ -174,12 +175,9 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
 
 def _keep_marks_of_thoughts() -> None:
     """Keep litellm from removing Ollama's ``<think>`` and ``</think>``, which set thoughts apart."""
-    try:
-        module: Any = importlib.import_module("litellm.llms.ollama.chat.transformation")
-        replies = module.OllamaChatCompletionResponseIterator
-        parse = replies.chunk_parser
-    except (ImportError, AttributeError):  # this part of litellm is not public
-        return
+    module: Any = importlib.import_module("litellm.llms.ollama.chat.transformation")
+    replies = module.OllamaChatCompletionResponseIterator
+    parse = replies.chunk_parser
 
     def parse_with_marks(iterator: Any, chunk: dict[str, Any]) -> Any:  # noqa: ANN401
         parsed = parse(iterator, chunk)
@@ -195,11 +193,8 @@ def _keep_marks_of_thoughts() -> None:
 
 def _read_streams_leniently() -> None:
     """Keep openai from failing at bytes that are not UTF-8, and at the end of an event without data."""
-    try:
-        decoder: Any = importlib.import_module("openai._streaming").SSEDecoder
-        read_events = decoder.aiter_bytes
-    except (ImportError, AttributeError):  # this part of openai is not public
-        return
+    decoder: Any = importlib.import_module("openai._streaming").SSEDecoder
+    read_events = decoder.aiter_bytes
 
     async def repair(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -228,10 +223,8 @@ def resolve_model(litellm: Any, job: Job, environ: Mapping[str, str]) -> Resolve
     is_ollama = provider == "ollama_chat"
     info: dict[str, Any] = {}
     if not is_ollama:  # litellm would ask the server, and wait for it
-        try:
+        with suppress(Exception):  # litellm raises a bare Exception for a model that it does not know
             info = dict(litellm.get_model_info(model))
-        except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
-            info = {}
     key_variable = get_key_variable(provider, environ)
     known = PROVIDERS.get(provider)
     if known is not None and known.key_variables:

@@ -233,8 +233,13 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
     def render_block(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
         """Render the lines of a section's block that has the text in `spans` of a wanted range."""
         head = f"[{node.id}] {format_path(self.library, node.id)} ({format_line_range(self.library, wanted)})"
-        text = self._render_text(node.id, wanted, spans)
-        return [head, *text, *self._list_rest(node, wanted, spans)]
+        lines = [head, *self._render_text(node.id, wanted, spans)]
+        own = node.own_content_span
+        if wanted.end <= own.end and wanted.start <= own.start:  # the first page lists the subsections
+            delivered_now = {doc: [*bounds] for doc, bounds in self.delivered.items()}
+            add_delivered(delivered_now, spans)
+            lines += self._list_below(node.id, delivered_now)
+        return lines
 
     def _make_block(self, section_id: str, lines: Sequence[str], new: tuple[Span, ...]) -> ExpandedBlock:
         tokens = sum(estimate_tokens(self.library.text_at(span)) for span in new)
@@ -268,15 +273,6 @@ class _BlockWriter(Struct, frozen=True, kw_only=True):
                 state = "is given above" if is_given else "is not given here: open it by its id"
                 lines.append(f"(The text of {names}, lines {first}-{last}, {state}.)")
         return lines
-
-    def _list_rest(self, node: Node, wanted: Span, spans: Sequence[Span]) -> list[str]:
-        """Render lines for the sections below a section that its block does not have."""
-        own = node.own_content_span
-        if wanted.end > own.end or own.start < wanted.start:
-            return []  # the first page lists the subsections
-        delivered_now = {doc: [*bounds] for doc, bounds in self.delivered.items()}
-        add_delivered(delivered_now, spans)
-        return self._list_below(node.id, delivered_now)
 
     def _list_below(self, section_id: str, delivered: Delivered) -> list[str]:
         """Render lines for the sections below a section. Sections that are `delivered` are only named."""
