@@ -218,8 +218,6 @@ def _find_parts(
     variant: _QuoteVariant, words: TextWords, text: str, *, is_exact: bool
 ) -> Iterator[tuple[_Rows, ...]]:
     """Yield the runs of the parts of a quote, each in the same sentence or row as the one before."""
-    if variant.is_code and not words.has_code:
-        return
     first, *others = variant.parts
     if is_exact:
         firsts: Iterable[_Rows] = _find_exact_runs(first, words, variant.swapped_first)

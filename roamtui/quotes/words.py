@@ -97,7 +97,6 @@ class TextWords(Struct, frozen=True, kw_only=True):
     loose: LooseKeys
     plain: LooseKeys
     """The loose keys without note marks and list numbers."""
-    has_code: bool
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -152,7 +151,6 @@ class _WordReader:
         self._loose_rows: array[int] = array("I")
         self._joined: dict[int, int] = {}
         self._has_notes = False
-        self._has_code = False
         self._text = text
         self._edge = 0
         """Flags of the next word."""
@@ -177,7 +175,6 @@ class _WordReader:
             flags=bytes(self._flags),
             loose=loose,
             plain=plain,
-            has_code=self._has_code,
         )
 
     def read_units(self, units: Iterable[Unit]) -> None:
@@ -223,7 +220,6 @@ class _WordReader:
         self._last_chunk = ""
         if is_code:
             self._visible = visible
-            self._has_code = True
             self._read_code_line()
             return
         if "==" in visible:
