@@ -49,7 +49,6 @@ _PASSAGE_LINES = re.compile(
     re.MULTILINE,
 )
 """A line of an export, and the passage as a block quote below it."""
-_QUOTE_MARKS = re.compile(r"^   > ?", re.MULTILINE)
 _BLOCK_MARKS = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
@@ -253,7 +252,7 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
 def _parse_passage(match: re.Match[str], markdown: str, name: str) -> Claim:
     """Return a passage below a line of an export. Nothing has judged it."""
     return Claim(
-        quote=_QUOTE_MARKS.sub("", match["passage"]).strip("\n"),
+        quote=_BLOCK_MARKS.sub("", match["passage"]).strip("\n"),
         place=name,
         line=_get_line_number(markdown, match.start()),
         section_id=match["id"],
