@@ -19,6 +19,12 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 from typing_extensions import override
 
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ConversationStarted,
+    QuestionAsked,
+    QuestionReceived,
+)
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.update import AskOptions
 from roamtui.outline.labels import format_node_title
@@ -337,20 +343,24 @@ class QuestionArea(Container):
         """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
 
-    def note_received(self) -> None:
-        """Note that the conversation shows the question whose turn it is."""
-        self._is_shown = True
-        self._show_waiting()
+    def show_event(self, event: ConversationEvent) -> None:
+        """Follow the question whose turn it is into the conversation, or follow another conversation."""
+        match event:
+            case QuestionReceived():
+                self._is_shown = True
+                self._show_waiting()
+            case QuestionAsked():
+                if self._begun is not None:
+                    self.box.settled.add(self._begun.question)
+                self._begun = None
+                self._is_unasked = False
+                self._keep_draft_soon()
+            case ConversationStarted():
+                self._start_conversation()
+            case _:
+                pass
 
-    def note_asked(self) -> None:
-        """Note that the question whose turn it is has become part of the conversation."""
-        if self._begun is not None:
-            self.box.settled.add(self._begun.question)
-        self._begun = None
-        self._is_unasked = False
-        self._keep_draft_soon()
-
-    def start_conversation(self) -> None:
+    def _start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
         The typed text goes along to a new conversation. It also leaves a conversation without a question,

@@ -197,16 +197,11 @@ class PaneSwitcher(Horizontal):
     def show_event(self, event: ConversationEvent) -> None:
         """Show the conversation when it continues, and what was loaded or last read in the reader."""
         match event:
-            case QuestionReceived():
-                self._questions.note_received()
-                self.show_chat()
-            case QuestionAsked():
-                self._questions.note_asked()
+            case QuestionReceived() | QuestionAsked():
                 self.show_chat()
             case QuestionAnswered():
                 self.show()
             case ConversationStarted():
-                self._questions.start_conversation()
                 self._reader.ensure_reader().show_last_read()
                 self._before_box = None
                 self.main = Scope.CHAT

@@ -203,7 +203,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.tree_pane.outline.show(state)
         if isinstance(event, DocumentReloaded):
             self.questions.take_options()
-        parts = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline, self.panes)
+        above = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline)
+        parts = (*above, self.questions, self.panes)
         for part in () if is_told else parts:
             part.show_event(event)
 
