@@ -18,7 +18,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope
 from roamtui.tui.messages import ReadingPositionChanged, SectionTarget
-from roamtui.tui.screen_words import format_ancestors
+from roamtui.tui.screen_words import format_ancestors, format_full_path
 from roamtui.tui.status_line import ClickableLine, format_key_hint
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -141,7 +141,8 @@ class ReaderPane(TitledPane):
     def show_note(self) -> None:
         """Show what is in view."""
         reader = self.ensure_reader()
-        parts = (reader.breadcrumb, reader.format_page(reader.offset_in_view), reader.match_label)
+        path = "" if reader.section_id is None else format_full_path(reader.library, reader.section_id)
+        parts = (path, reader.format_page(reader.offset_in_view), reader.match_label)
         self.title_line.note = " · ".join(filter(None, parts))
 
     def on_document_reader_opened(self) -> None:

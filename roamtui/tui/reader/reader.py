@@ -266,14 +266,6 @@ class Reader(LinesView, inherit_bindings=False):
                 return quote
         return None
 
-    @property
-    def breadcrumb(self) -> str:
-        """The path of the section. It includes the document's title only if it would be empty otherwise."""
-        section_id = self.section_id
-        if self._library is None or section_id is None:
-            return sanitise_line(self._library.title) if self._library else ""
-        return format_full_path(self._library, section_id)
-
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
         clicked = event.get_content_offset(self)

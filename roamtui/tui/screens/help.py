@@ -57,10 +57,7 @@ class HelpDialog(ListDialog[str, str | None]):
         self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
         self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
-        self._choices = [
-            PickerItem(value=meaning, label="", sign=sign, note=meaning, group="Selected line")
-            for sign, meaning in signs
-        ]
+        self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
             for action in keys.for_scope(scope):
@@ -74,11 +71,7 @@ class HelpDialog(ListDialog[str, str | None]):
                 )
                 self._choices.append(item)
         for heading, group in _SIGNS.items():
-            self._choices += [
-                PickerItem(value=meaning, label="", sign=sign, note=meaning, group=heading)
-                for sign, _, meaning in group
-            ]
-
+            self._choices += [_make_sign(sign, meaning, heading) for sign, _, meaning in group]
         if keep is not None:
             self._choices = [choice for choice in self._choices if choice.value in self._runnable_calls]
 
@@ -119,3 +112,7 @@ class HelpDialog(ListDialog[str, str | None]):
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
             self.show_message(f"This key works only here: {place}. Close this list, and press it there.")
+
+
+def _make_sign(sign: str, meaning: str, group: str) -> PickerItem[str]:
+    return PickerItem(value=meaning, label="", sign=sign, note=meaning, group=group)
