@@ -20,7 +20,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 14
+CONVERTERS_VERSION = 15
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is no Markdown and is not converted."""

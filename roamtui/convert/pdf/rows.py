@@ -203,11 +203,13 @@ def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
 def _join_stretched(rows: Sequence[PageRow]) -> None:
     """Make a line a row of one cell if it is stretched to the edges of a one-cell line above or below it.
 
-    The gaps of a stretched line are equal. In a row of a table, they differ as its cells do.
+    The gaps of a stretched line are equal. In a row of a table, they differ as its cells do, or each cell has
+    a digit, as in heads such as 2Q21.
     """
     for ordered in (rows, rows[::-1]):
         for beside, row in pairwise(ordered):
-            if len(row.cells) < 3 or len(beside.cells) > 1:
+            are_figures = all(any(map(str.isdigit, cell.text)) for cell in row.cells)
+            if len(row.cells) < 3 or len(beside.cells) > 1 or are_figures:
                 continue
             gaps = [after.x0 - before.x1 for before, after in pairwise(row.cells)]
             differences = (row.x0 - beside.x0, row.x1 - beside.x1, max(gaps) - min(gaps))

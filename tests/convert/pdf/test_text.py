@@ -47,9 +47,13 @@ def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_colum
     assert text.index("L19") < text.index("R0 ")
 
 
-@pytest.mark.parametrize(("gap", "expected"), [(30.58, "and pound a bed"), (36, "and | pound | a | bed")])
+@pytest.mark.parametrize(
+    ("gap", "expected"),
+    [(30.58, "and pound a bed"), (36, "and | pound | a | bed"), (43.74, "2Q21 | 4Q21 | 2Q22")],
+)
 def test_a_line_that_is_stretched_to_the_edge_of_the_one_above_is_no_row_of_cells(gap: float, expected: str) -> None:
-    drawn = f"BT /F1 11 Tf 72 700 Td (no hand had an open bug and bone) Tj 0 -13 Td {gap} Tw (and pound a bed) Tj ET"
+    words = expected.replace(" |", "")
+    drawn = f"BT /F1 11 Tf 72 700 Td (no hand had an open bug and bone) Tj 0 -13 Td {gap} Tw ({words}) Tj ET"
     text = convert_pdf(make_pdf([[]], empty=drawn), "a.pdf").text
     assert [line.strip() for line in text.split("\n")][-2:] == ["no hand had an open bug and bone", expected]
 
