@@ -66,8 +66,6 @@ async def read_offline(
     question.
     """
     questions = [exchange.question for exchange in conversation.state.exchanges]
-    completed = complete_follow_up(questions)
-    question = questions[-1] if asks_itself(questions[-1]) else completed
     error = "" if searcher is not None else _NO_SEARCH
     hits: Sequence[Hit] = ()
     passages: Sequence[FoundPassage] = ()
@@ -75,13 +73,14 @@ async def read_offline(
     if searcher is not None:
         searcher.refresh(state.library)
     try:
-        hits, passages = await call_in_thread(_find_passages, state, question, searcher)
+        hits, passages = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError as failure:
         error = str(failure)
     else:
         if hits:  # they are no results if none of their passages is near the question
             found = hits if passages else ()
-            conversation.apply_unsaved(make_search_event(state.library, completed, found))
+            searched = complete_follow_up(questions)
+            conversation.apply_unsaved(make_search_event(state.library, searched, found))
         if opened := _list_openable(state.library, passages):
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
@@ -106,12 +105,12 @@ async def add_passages(
     if searcher is None:
         return outcome
     try:
-        question = state.exchanges[-1].question
-        _, passages = await call_in_thread(_find_passages, state, question, searcher)
+        _, passages = await call_in_thread(_find_passages, state, searcher)
     except RoamtuiError:
         return outcome
     if not passages:
         return outcome
+    question = state.exchanges[-1].question
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
     cited = _cite_passages(passages, state.library)
@@ -168,14 +167,16 @@ def _list_places_of_words(question: str, hits: Iterable[Hit], library: Library) 
 
 
 def _find_passages(
-    state: ConversationState, question: str, searcher: Searcher | None
+    state: ConversationState, searcher: Searcher | None
 ) -> tuple[tuple[Hit, ...], Sequence[FoundPassage]]:
-    """Return the hits of a search for a question, and their best passages."""
+    """Return the hits of a search for the current question, and their best passages."""
+    questions = [exchange.question for exchange in state.exchanges]
+    question = questions[-1] if asks_itself(questions[-1]) else complete_follow_up(questions)
     if searcher is None or not extract_query_terms(question):
         return (), ()
     hits = search_question(
         searcher,
-        [exchange.question for exchange in state.exchanges],
+        questions,
         earlier=list_history_texts(state.exchanges[:-1]),
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,

@@ -99,9 +99,10 @@ def choose_passages(
 
     With `compare`, the first passage has the answer to 98 instead of 86 of 147 questions.
 
-    There are none if nothing is near the question. One score tells: the best score of a passage, and the best
-    similarity of what has been compared by meaning. A title with all words of the question is near it, and a
-    question without a content word, such as "who is it for?", gives no reason to say that nothing is.
+    There are none if nothing is near the question. A passage whose section was not compared by meaning is
+    near it by its score. For the others, the best score and the best similarity are added. A title with all
+    words of the question is near it. A question without a content word, such as "who is it for?", gives no
+    reason to say that nothing is near.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
@@ -113,7 +114,7 @@ def choose_passages(
         for passage in _score_passages(library, section_id, text, weighing)
         if passage.score or section_id in similar_ids
     ]
-    best_score = max(map(attrgetter("score"), passages), default=0.0) or 1.0
+    best_score = _get_best_score(passages) or 1.0
     likelihoods = {
         passage: found_by[passage.section_id].score + passage.score / best_score for passage in passages
     }
@@ -126,17 +127,21 @@ def choose_passages(
     chosen = _join_sections(candidates[: POLICY.passages_max])
     if not chosen:
         return ()
-    similarities = [found_by[passage.section_id].similarity for passage in chosen]
-    proofs = {False: 0.0, True: 0.0}
-    for passage, similarity in zip(chosen, similarities, strict=True):
-        is_compared = similarity is not None
-        proofs[is_compared] = max(proofs[is_compared], passage.score * weighing.certainty)
-    best_similarity = max(similarity or 0.0 for similarity in similarities)
-    score = max(proofs[False], (proofs[True] + best_similarity) / POLICY.similarity_divisor)
+    compared = [passage for passage in chosen if found_by[passage.section_id].similarity is not None]
+    uncompared = [passage for passage in chosen if found_by[passage.section_id].similarity is None]
+    best_similarity = max(found_by[passage.section_id].similarity or 0.0 for passage in chosen)
+    score = max(
+        weighing.certainty * _get_best_score(uncompared),
+        (weighing.certainty * _get_best_score(compared) + best_similarity) / POLICY.similarity_divisor,
+    )
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
     is_near = is_titled or score >= POLICY.nearest_min or not weighing.certainty
     return chosen if is_near else ()
+
+
+def _get_best_score(passages: Iterable[FoundPassage]) -> float:
+    return max(map(attrgetter("score"), passages), default=0.0)
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:

@@ -224,3 +224,10 @@ async def test_sentences_without_a_source_are_named_in_the_answer_of_a_large_mod
     last: QuestionAnswered = await answer(make_agent([expanding("Fees"), saying(text)]))
     assert [last.answer[start:end] for start, end in last.unsourced] == ["The mayor of Paris likes elephants."]
     assert [citation.state for citation in last.citations] == [QuoteState.EXACT]
+
+
+async def test_passages_below_an_answer_without_proof_are_about_the_question_that_a_follow_up_completes() -> None:
+    agent = ask_small()
+    await answer(agent, _QUESTION, saying("Not found: no fee."))
+    follow_up = await answer(agent, "and for a canoe?", saying("Not found: no fee."))
+    assert [citation.path[-1] for citation in follow_up.citations][:1] == ["Fees"]
