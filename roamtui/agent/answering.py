@@ -154,7 +154,7 @@ class Answering(Struct, frozen=True, kw_only=True):
         if requests.model.name == OFFLINE:
             answer, run.citations, run.stopped = await read_offline(conversation, self.search.searcher)
             run.step = Step(text=answer, uses=())
-            run.steps = len(conversation.state.exchanges[-1].steps)
+            run.step_count = len(conversation.state.exchanges[-1].steps)
             return
         run.stopped = await self._run_steps(requests)
         is_refused = run.stopped is StopReason.COST
@@ -174,11 +174,11 @@ class Answering(Struct, frozen=True, kw_only=True):
         conversation = self.conversation
         steps_max = self.options.steps_max
         if run.brief is not None:
-            run.steps += 1
+            run.step_count += 1
             was_sent = await self._ask_model(requests, allow_calls=False)
             return StopReason.ANSWERED if was_sent else StopReason.COST
         for number in range(1, steps_max + 1):
-            run.steps = number
+            run.step_count = number
             is_last = number == steps_max or not run.may_call
             if not await self._ask_model(requests, allow_calls=not is_last):
                 return StopReason.COST
@@ -237,7 +237,9 @@ class Answering(Struct, frozen=True, kw_only=True):
             run.reason = None
             run.room_tokens = room
             meter = UsageMeter()
-            started = StepStarted(number=run.steps, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd)
+            started = StepStarted(
+                number=run.step_count, input_tokens=sent.input_tokens, cost_usd=sent.cost_usd
+            )
             try:
                 await conversation.apply((started,))
                 await receive_reply(conversation, model, request, run, meter)

@@ -56,7 +56,7 @@ class QuestionRun(Struct):
     stopped: StopReason = StopReason.CANCELLED
     """Why it ended. The person has cancelled it unless the loop says something else."""
     error: str = ""
-    steps: int = 0
+    step_count: int = 0
     broken_call: str = ""
     """A call in this reply that cannot be read, as the model wrote it."""
     call_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -115,7 +115,7 @@ def build_outcome(
         unnamed=unnamed,
         stopped=stopped,
         citations=citations,
-        steps=run.steps,
+        steps=run.step_count,
         error=error,
         reading=measure_reading(state, citations) if is_complete else None,
     )
@@ -126,7 +126,7 @@ def build_unchecked_outcome(run: QuestionRun, defect: Exception) -> QuestionAnsw
     return QuestionAnswered(
         answer=replace_signs(run.step.text or run.draft or ""),
         stopped=StopReason.ERROR,
-        steps=run.steps,
+        steps=run.step_count,
         error=_UNCHECKED.format(type(defect).__name__),
     )
 

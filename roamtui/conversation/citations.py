@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from roamtui.conversation.reading import Nearest
 from roamtui.markdown.surroundings import Surroundings
@@ -12,7 +12,7 @@ from roamtui.text import Span, format_page
 
 
 class QuoteState(StrEnum):
-    """Result of looking up a citation's quote. The last one counts for a mark with several."""
+    """Result of looking up a citation's quote, best first. If a mark has several, the worst counts."""
 
     NO_QUOTE = "no_quote"
     SUPPORTED = "supported"
@@ -70,7 +70,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The quote in the document, or None if it was not found."""
     surroundings: Surroundings | None = None
     """The text around the quote, or None if it adds nothing."""
-    sentence_then: str | None = None
+    replaced_sentence: str | None = field(default=None, name="sentence_then")
     """The text around it when the model answered, or None if the document still says the same."""
     start: int = 0
     end: int = 0
@@ -88,9 +88,9 @@ class Citation(Struct, frozen=True, kw_only=True):
         return "" if self.surroundings is None else self.surroundings.text
 
     @property
-    def first_sentence(self) -> str:
+    def original_sentence(self) -> str:
         """The same when the model answered."""
-        return self.sentence if self.sentence_then is None else self.sentence_then
+        return self.sentence if self.replaced_sentence is None else self.replaced_sentence
 
     @property
     def label(self) -> str:

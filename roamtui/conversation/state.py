@@ -91,7 +91,7 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     """Where that model was; see `ModelFacts.server`."""
     asked_at: str = ""
     """ISO 8601, UTC."""
-    digest: str = ""
+    content_hash: str = ""
     """`ConversationState.content_hash` when the question ended."""
     events: tuple[RecordedEvent, ...] = ()
     """What happened during the question, as it is shown to a person later."""
@@ -419,7 +419,7 @@ def _begin_exchange(state: ConversationState, event: QuestionAsked) -> Conversat
 def _end_exchange(state: ConversationState, event: QuestionAnswered) -> ConversationState:
     state = replace(_spend(state, state.in_flight), in_flight=Usage())
     outcome = {name: getattr(event, name) for name in Outcome.__struct_fields__}
-    ended = replace(state.exchanges[-1], **outcome, digest=state.content_hash)
+    ended = replace(state.exchanges[-1], **outcome, content_hash=state.content_hash)
     opened = state.open_sections
     named = (opened[open_id] for open_id in event.cited_ids if open_id in opened)
     cited = _by_id(replace(each, last_cited=event.number) for each in named)

@@ -9,12 +9,18 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.table.cells import Cell
 
-_FACTS = ("model", "server", "asked_at", "usage", "source", "digest", "reading")
-
 
 def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
     """List what is known about an answer on a source, with the names that JSON has for it."""
-    return {name: source if name == "source" else getattr(answer, name) for name in _FACTS}
+    return {
+        "model": answer.model,
+        "server": answer.server,
+        "asked_at": answer.asked_at,
+        "usage": answer.usage,
+        "source": source,
+        "digest": answer.content_hash,
+        "reading": answer.reading,
+    }
 
 
 def format_origin(answer: Exchange | Cell) -> str:
@@ -27,7 +33,7 @@ def format_origin(answer: Exchange | Cell) -> str:
     day = ""
     with suppress(ValueError, OverflowError):  # a log may come from elsewhere
         day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    document = f"document digest {answer.digest}" if answer.digest else ""
+    document = f"document digest {answer.content_hash}" if answer.content_hash else ""
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 

@@ -78,7 +78,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     line: int | None
     quote: str
     source: str
-    then: QuoteState | None
+    original_state: QuoteState | None = field(name="then")
     status: ClaimStatus = field(name="state")
     now: _Passage | None = None
     sentence_compared: bool | None = None
@@ -89,12 +89,12 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     @property
     def is_found_now(self) -> bool:
         """Whether the section has it now, although the text that the model had read did not."""
-        was_false = self.then in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
-        is_at_another_place = self.status.is_there and self.status.value != self.then
+        was_false = self.original_state in (QuoteState.NOT_FOUND, QuoteState.ELSEWHERE)
+        is_at_another_place = self.status.is_there and self.status.value != self.original_state
         return was_false and is_at_another_place and self.status is not ClaimStatus.SENTENCE_CHANGED
 
     @property
-    def is_as_then(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing has changed since the model answered."""
         is_same = self.status in (ClaimStatus.SAME, ClaimStatus.ELSEWHERE, ClaimStatus.NOT_FOUND)
         return is_same and not self.is_found_now
@@ -173,7 +173,7 @@ def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, onl
     """Write the quotes that a person should see, and how many of each kind there are."""
     listed = quotes
     if only_changes:
-        listed = [quote for quote in quotes if not quote.is_as_then]
+        listed = [quote for quote in quotes if not quote.is_unchanged]
     elif not replaces_source:
         listed = [quote for quote in quotes if quote.is_found_now or quote.status is not ClaimStatus.SAME]
     in_order = sorted(quotes, key=lambda quote: [*ClaimStatus].index(quote.status))
@@ -233,15 +233,17 @@ def _make_claims(
     for citation in citations:
         if citation.quote:
             state = QuoteState.EXACT if citation.is_changed else citation.state
-            then = state if is_judged else None
-            sentence = citation.first_sentence
+            original_state = state if is_judged else None
+            kept = get_kept_sentence(
+                citation.quote, original_state, citation.original_sentence, is_changed=citation.is_changed
+            )
             yield Claim(
                 quote=citation.quote,
                 section_id=citation.section_id,
                 place=place,
                 source=source,
-                then=then,
-                sentence=get_kept_sentence(citation.quote, then, sentence, is_changed=citation.is_changed),
+                original_state=original_state,
+                sentence=kept,
             )
 
 
@@ -299,7 +301,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
             quote = strip_apostrophe(row[column])
             label = beside.get(f"{question}{QUOTE_STATE_COLUMN}", "")
             sentence = beside.get(f"{question}{SENTENCE_COLUMN}")
-            then = parse_label(label)
+            state = parse_label(label)
             kept = None if sentence is None else strip_apostrophe(sentence)
             claims.append(
                 Claim(
@@ -307,8 +309,8 @@ def _read_csv(text: str, name: str) -> list[Claim]:
                     place=f"{name}, {titles[column]}",
                     line=number,
                     source=strip_apostrophe(row[0]),
-                    then=then,
-                    sentence=get_kept_sentence(quote, then, kept, is_changed=label == CHANGED_LABEL),
+                    original_state=state,
+                    sentence=get_kept_sentence(quote, state, kept, is_changed=label == CHANGED_LABEL),
                 )
             )
     return claims
@@ -346,7 +348,12 @@ class _Sources:
 def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:
     line = claim.line or None
     make_checked = partial(
-        _CheckedQuote, place=claim.place, line=line, quote=claim.quote, source=source, then=claim.then
+        _CheckedQuote,
+        place=claim.place,
+        line=line,
+        quote=claim.quote,
+        source=source,
+        original_state=claim.original_state,
     )
     if isinstance(library, str):
         return make_checked(status=ClaimStatus.UNREACHABLE, message=library)
@@ -396,14 +403,16 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
     """Format a quote with where it is now. The sentence of a passage would repeat it."""
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
     status = _name_status(quote, replaces_source=replaces_source)
-    if quote.then is not None:
-        reason = f": {quote.then.label}" if quote.is_found_now else ""  # the document may not have changed
-        status = f"{status} (then {quote.then.sign}{reason})"
+    if quote.original_state is not None:
+        reason = (
+            f": {quote.original_state.label}" if quote.is_found_now else ""
+        )  # the document may not have changed
+        status = f"{status} (then {quote.original_state.sign}{reason})"
     yield sanitise_line(f'{place}: {status}: "{shorten(quote.quote, _QUOTE_MAX)}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
-        where = "in" if replaces_source or quote.is_as_then else "now in"
+        where = "in" if replaces_source or quote.is_unchanged else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
         if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
             yield f"    {format_sentence(now.sentence)}"

@@ -74,7 +74,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Anchor of the section's heading, from a link."""
     context: str = ""
     """Words that tell which of several places is meant; see `Quotation.context`."""
-    then: QuoteState | None = None
+    original_state: QuoteState | None = None
     """What was found when the model answered, or None if no model has answered."""
     sentence: str | None = None
     """What the document said around the quote when the model answered, or the quote if it was the whole
@@ -93,12 +93,12 @@ def parse_label(label: str) -> QuoteState | None:
 
 
 def get_kept_sentence(
-    quote: str, then: QuoteState | None, sentence: str | None, *, is_changed: bool
+    quote: str, state: QuoteState | None, sentence: str | None, *, is_changed: bool
 ) -> str | None:
     """Return the `Claim.sentence` of a quote for which an export has a sentence, or an empty sentence."""
-    if then is None:
+    if state is None:
         return ""
-    is_lost = is_changed or then is QuoteState.NOT_FOUND
+    is_lost = is_changed or state is QuoteState.NOT_FOUND
     return None if is_lost or sentence is None else sentence or quote
 
 
@@ -232,7 +232,7 @@ def _read_key(quote: str) -> bytes:
 def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:
     """Return the quote in a line of an export, with the sentence in the line below, or else `missing`."""
     fields = match.groupdict()
-    then = parse_label(fields["state"] or QuoteState.EXACT.label)
+    state = parse_label(fields["state"] or QuoteState.EXACT.label)
     quote = _parse_quote(fields["quote"])
     below = _SENTENCE_LINE.match(markdown, match.end())
     sentence = missing if below is None else below[1]
@@ -244,8 +244,8 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
         line=_get_line_number(markdown, match.start()),
         section_id=fields.get("id", ""),
         source=unquote(fields.get("wide") or fields.get("target") or ""),
-        then=then,
-        sentence=get_kept_sentence(quote, then, sentence, is_changed=fields["state"] == CHANGED_LABEL),
+        original_state=state,
+        sentence=get_kept_sentence(quote, state, sentence, is_changed=fields["state"] == CHANGED_LABEL),
     )
 
 

@@ -98,7 +98,7 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         return _find_substitute(claim, library, expected, similarity_min)
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
-        was_elsewhere = claim.then in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
+        was_elsewhere = claim.original_state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
     is_same = None
     if claim.sentence:
@@ -144,7 +144,7 @@ def _find_substitute(claim: Claim, library: Library, expected: str | None, simil
     if span is None:
         problem = next((document.problem for document in library.documents if document.problem), "")
         status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    if claim.then is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
+    if claim.original_state is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
         status = ClaimStatus.NOT_FOUND
     section_id = "" if span is None else library.section_at(span.doc, span.start) or ""
     return Finding(status=status, span=span, section_id=section_id, message=problem)
@@ -280,7 +280,7 @@ def _iter_replacements(
     """Yield possible replacements for a quote, the likeliest first, and whether they are the same words."""
     library = state.library
     cited_id = citation.section_id if citation.section_id in library else None
-    sentence = citation.first_sentence if citation.is_changed else None
+    sentence = citation.original_sentence if citation.is_changed else None
     replacing = _find_replacing_words(quote, sentence, library, cited_id)
     if replacing is not None:
         yield replacing, False
@@ -385,14 +385,14 @@ def _update_citation(citation: Citation, library: Library) -> Citation:
     elif is_in_own and citation.state is not QuoteState.ELSEWHERE:
         state = QuoteState.EXACT if found.is_exact else QuoteState.SAME
     again = replace(again, surroundings=again.surroundings if found else None)
-    then = citation.first_sentence
+    then = citation.original_sentence
     return replace(
         again,
         section_id=citation.section_id,
         quote=None if is_sentence else again.quote,
         state=QuoteState.SUPPORTED if is_sentence else state,
         span=span,
-        sentence_then=None if then == again.sentence else then,
+        replaced_sentence=None if then == again.sentence else then,
         start=citation.start,
         end=citation.end,
         marks=citation.marks,
@@ -410,5 +410,5 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
             return found, is_in_own
-    place = _find_kept(quote, citation.first_sentence, library, section_id)
+    place = _find_kept(quote, citation.original_sentence, library, section_id)
     return place.found, place.is_in_section

@@ -63,13 +63,13 @@ def find_nearest(
     """Return the words of some spans that are most similar to a quote, with those in place of its ends."""
     words = read_words(quote)
     nearest: SimilarWords | None = None
-    for place in _list_likely_places(quote, words, library, spans):
+    for place in _list_similar_stretches(quote, words, library, spans):
         best = similarity_min if nearest is None else nearest.similarity
         nearest = _find_similar(quote, words, library, place, best) or nearest
     return nearest
 
 
-def _list_likely_places(
+def _list_similar_stretches(
     quote: str, words: TextWords, library: Library, spans: Sequence[Span]
 ) -> Iterator[Span]:
     """Yield the stretches of some spans that share most of the long words of a quote."""
@@ -132,12 +132,12 @@ def _find_similar(
     for _ in range(len(wanted) - blocks[-1].a - blocks[-1].size):
         if last + 1 < len(words) and words.ends[last + 1] <= end:
             last += 1
-    bounds = _widen_to_marks(text, words.starts[first], words.ends[last], quote, quote_words)
+    bounds = _widen_to_punctuation(text, words.starts[first], words.ends[last], quote, quote_words)
     return SimilarWords(similarity, around.get_part(*bounds))
 
 
-def _widen_to_marks(text: str, start: int, end: int, quote: str, quote_words: TextWords) -> Bounds:
-    """Widen the bounds of words to the marks at a quote's ends, or else to the Markdown around them."""
+def _widen_to_punctuation(text: str, start: int, end: int, quote: str, quote_words: TextWords) -> Bounds:
+    """Widen the bounds of words to the punctuation at a quote's ends, or else to the Markdown around them."""
     before = quote[: quote_words.starts[0]]
     after = quote[quote_words.ends[-1] :]
     if before and text.endswith(before, 0, start):

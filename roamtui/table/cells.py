@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import list_passages
@@ -72,12 +72,12 @@ class Cell(Struct, frozen=True, kw_only=True):
     """Source of the row."""
     column: str
     """Key of the column."""
-    content: str
+    text_hash: str = field(name="content")
     """Digest of the text that the question was about. It says whether the question must be asked again."""
     model: str
     server: str | None = None
     asked_at: str = ""
-    digest: str = ""
+    content_hash: str = field(default="", name="digest")
     reading: Reading | None = None
     """These fields have the values of the same fields of `Exchange`, once the question is answered."""
     state: CellState
@@ -117,7 +117,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         cell,
         server=exchange.server,
         asked_at=exchange.asked_at,
-        digest=exchange.digest,
+        content_hash=exchange.content_hash,
         reading=exchange.reading,
     )
     passages = list_passages(exchange)

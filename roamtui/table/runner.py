@@ -166,11 +166,11 @@ class _Filler(Struct, kw_only=True):
     conversations: ConversationStore
     spending: SpendingLimit
 
-    def must_ask(self, cell: Cell | None, content: str | None = None) -> bool:
-        """Return whether to ask for a cell. With `content`, also ask if its answer is about another text."""
+    def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
+        """Return whether to ask for a cell. With `text_hash`, also ask if its text was another."""
         if cell is None or cell.state is CellState.FAILED:
             return True
-        return cell.model != self.plan.model.name or content not in (None, cell.content)
+        return cell.model != self.plan.model.name or text_hash not in (None, cell.text_hash)
 
     async def fill_rows(self, rows: Iterator[Row]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""
@@ -195,10 +195,10 @@ class _Filler(Struct, kw_only=True):
             raise SourceError("The document has no text.")
         return library, loader
 
-    def _make_failed(self, source: str, column: Column, content: str = "") -> Cell:
+    def _make_failed(self, source: str, column: Column, text_hash: str = "") -> Cell:
         """Make the cell of a question that is not answered."""
         model = self.plan.model.name
-        return Cell(row=source, column=column.key, content=content, model=model, state=CellState.FAILED)
+        return Cell(row=source, column=column.key, text_hash=text_hash, model=model, state=CellState.FAILED)
 
     async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""

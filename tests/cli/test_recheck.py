@@ -279,7 +279,7 @@ def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path)
 )
 def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path: Path) -> None:
     column = Column(question="Why?")
-    cell = Cell(row=text, column=column.key, content="c", model="m", state=CellState.FOUND, value=text)
+    cell = Cell(row=text, column=column.key, text_hash="c", model="m", state=CellState.FOUND, value=text)
     row = Row(title="a", source=str(tmp_path / f"{text}.md"))
     table = Table(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
     fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")

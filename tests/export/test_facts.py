@@ -51,7 +51,7 @@ def _ask(store: ConversationStore | None = None) -> tuple[ConversationState, Exc
 
 def _make_table(state: ConversationState, exchange: Exchange, folder: Path) -> Table:
     row = Row(title="pumps.md", source=str(folder / "pumps.md"))
-    cell = Cell(row=row.source, column=COLUMN.key, content="", model=exchange.model, state=CellState.FAILED)
+    cell = Cell(row=row.source, column=COLUMN.key, text_hash="", model=exchange.model, state=CellState.FAILED)
     cell = replace(cell, usage=exchange.usage)
     coverage = measure_coverage(state.library)
     cell = complete_cell(cell, exchange, COLUMN, coverage)
@@ -61,7 +61,7 @@ def _make_table(state: ConversationState, exchange: Exchange, folder: Path) -> T
 @pytest.mark.parametrize("form", ["md", "html", "table.md", "table.csv"])
 def test_every_text_says_who_answered_when_and_from_what(form: str, tmp_path: Path) -> None:
     state, exchange = _ask()
-    assert exchange.digest
+    assert exchange.content_hash
     if form.startswith("table"):
         path = tmp_path / form
         text = RENDERERS[path.suffix](_make_table(state, exchange, tmp_path), path)
@@ -73,7 +73,7 @@ def test_every_text_says_who_answered_when_and_from_what(form: str, tmp_path: Pa
     else:
         text = render_markdown(state, "pumps.md")
     day = exchange.asked_at[:10]
-    for fact in (exchange.model, SERVER, f"{day} ", " UTC", "$0.01", exchange.digest):
+    for fact in (exchange.model, SERVER, f"{day} ", " UTC", "$0.01", exchange.content_hash):
         assert fact in text
     assert "not read: Pump " in text
     assert "{#" not in text
@@ -85,8 +85,9 @@ def test_json_has_the_same_facts_as_fields_that_a_reader_understands(tmp_path: P
     table = _make_table(state, exchange, tmp_path)
     ((cell,),) = [row["cells"] for row in json.loads(RENDERERS[".json"](table, tmp_path))["rows"]]
     for given in (answer, cell):
-        names = ("model", "server", "asked_at", "digest")
+        names = ("model", "server", "asked_at")
         assert [given[name] for name in names] == [getattr(exchange, name) for name in names]
+        assert given["digest"] == exchange.content_hash
         assert given["usage"]["cost_usd"] > 0
         assert ["Pumps", "Pump 8"] in [hit["path"] for hit in given["reading"]["unread"]]
         assert [each["sign"] for each in given["citations"]] == ["✓", "✗", "✗"]

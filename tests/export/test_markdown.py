@@ -79,7 +79,7 @@ _SHUT = Citation(
 def test_a_source_has_the_place_of_its_words_and_none_if_its_id_is_unknown(citation: Citation, line: str) -> None:
     assert format_source_line(citation, 1) == line
     (claim,) = read_claims(f"Source: a.pdf\n\n{line}\n", "export.md")
-    assert (claim.quote, claim.then) == (citation.quote, citation.state)
+    assert (claim.quote, claim.original_state) == (citation.quote, citation.state)
 
 
 def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None:
@@ -118,7 +118,7 @@ def test_the_export_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
         "4. ✗ ",
         "5. ",
     ]
-    assert [(claim.quote, claim.then) for claim in read_claims(text, "export.md")] == [
+    assert [(claim.quote, claim.original_state) for claim in read_claims(text, "export.md")] == [
         ("2 euros a day", QuoteState.EXACT),
         ("9 dollars", QuoteState.NOT_FOUND),
         ("Open daily", QuoteState.ELSEWHERE),

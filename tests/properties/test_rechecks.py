@@ -108,7 +108,7 @@ def test_an_exported_table_is_the_same(folder: Path, suffix: str, state: CellSta
     cell = Cell(
         row="/x/a.md",
         column=column.key,
-        content="c",
+        text_hash="c",
         model=OFFLINE if is_passage else "m",
         state=state,
         value=quote if is_passage else "60 days",
@@ -160,6 +160,6 @@ def test_every_quote_of_any_exported_answer_is_counted(quote: str, sentences: li
     claims = read_claims(exported, "export.md")
     then = [citation.state for citation in citations if citation.quote]
     assume(then)  # without a source, it is a page like any other
-    assert [claim.then for claim in claims] == then
+    assert [claim.original_state for claim in claims] == then
     now = [recheck(claim, state.library).status for claim in claims]
     assert now == [_STATUSES[sign] for sign in then]

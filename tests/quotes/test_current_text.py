@@ -101,7 +101,9 @@ def test_a_quote_is_looked_up_in_the_sentence_that_was_kept_with_it(
     (citation,) = QuoteChecker(state).cite(f'Class {letter} costs "{quote}" [{deposits}].')
     assert citation.sentence.startswith(f"Class {letter}")
     library = make_library(_CHARGES.replace(row, row_now))
-    claim = Claim(quote=quote, place="", section_id=deposits, then=QuoteState.EXACT, sentence=citation.sentence)
+    claim = Claim(
+        quote=quote, place="", section_id=deposits, original_state=QuoteState.EXACT, sentence=citation.sentence
+    )
     finding = recheck(claim, library)
     assert finding.span is not None
     changed = now is not None and now != quote

@@ -11,7 +11,7 @@ from roamtui.outline.coverage import Coverage
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
 
-_EMPTY = Cell(row="a.md", column="fee", content="", model="m", state=CellState.FAILED)
+_EMPTY = Cell(row="a.md", column="fee", text_hash="", model="m", state=CellState.FAILED)
 _COLUMN = Column(question="What does it cost?")
 
 

@@ -22,7 +22,7 @@ def make_cell(value: str) -> Cell:
     return Cell(
         row=ROW.source,
         column=COLUMN.key,
-        content="c",
+        text_hash="c",
         model="m",
         state=CellState.FOUND,
         value=value,
