@@ -1,5 +1,8 @@
 """`Agent`: takes the questions of one conversation, and answers them one at a time."""
 
+import asyncio
+from itertools import chain
+
 from roamtui.agent.consent import Consent, SpendingLimit
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.options import AgentOptions
@@ -71,3 +74,22 @@ class Agent:
             with self.search.meter.charging():
                 await answering.answer(question, options)
             return conversation.state.exchanges[-1]
+
+    async def check_answers_again(self) -> int:
+        """Look up the quotes of all answers in the current document. Return how many verdicts changed."""
+        from roamtui.quotes.current_text import update_citations  # noqa: PLC0415 - not for the first screen
+
+        conversation = self.conversation
+        async with conversation.lock:
+            while True:  # the person may choose another answer meanwhile
+                state = conversation.state
+                events = await asyncio.to_thread(update_citations, state)
+                if conversation.state is state:
+                    break
+            before = {exchange.number: exchange.citations for exchange in state.exchanges}
+            if events:
+                await conversation.apply(events)
+        pairs = chain.from_iterable(
+            zip(before[event.number], event.citations, strict=True) for event in events
+        )
+        return sum(old.state is not new.state for old, new in pairs)

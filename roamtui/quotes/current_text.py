@@ -1,16 +1,14 @@
 """Find quotes, and the targets of citations, in the current version of the document."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation, QuoteState
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import CitationsChecked
 from roamtui.conversation.reading import Nearest
 from roamtui.conversation.state import ConversationState
@@ -326,21 +324,6 @@ def add_nearest(citations: Sequence[Citation], state: ConversationState) -> tupl
             nearest = find_replacement(citation, state)
         added.append(citation if nearest == citation.nearest else replace(citation, nearest=nearest))
     return tuple(added)
-
-
-async def check_answers_again(conversation: Conversation) -> int:
-    """Look up the quotes of all answers in the current document. Return how many verdicts have changed."""
-    async with conversation.lock:
-        while True:  # the person may choose another answer meanwhile
-            state = conversation.state
-            events = await asyncio.to_thread(update_citations, state)
-            if conversation.state is state:
-                break
-        before = {exchange.number: exchange.citations for exchange in state.exchanges}
-        if events:
-            await conversation.apply(events)
-    pairs = chain.from_iterable(zip(before[event.number], event.citations, strict=True) for event in events)
-    return sum(old.state is not new.state for old, new in pairs)
 
 
 def update_citations(state: ConversationState) -> tuple[CitationsChecked, ...]:

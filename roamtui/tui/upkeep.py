@@ -120,9 +120,7 @@ class Upkeep:
 
     async def _check_quotes(self) -> None:
         """Look up the quotes of all answers in the current document, and say how many changed."""
-        from roamtui.quotes.current_text import check_answers_again  # noqa: PLC0415 - not for the first screen
-
-        if changed := await check_answers_again(self._agent.conversation):
+        if changed := await self._agent.check_answers_again():
             self._log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
 
     async def _check_for_changes(self) -> None:

@@ -11,7 +11,6 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionDropped, QuestionReceived
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.update import AskOptions, ChooseAnswer
-from roamtui.quotes.current_text import check_answers_again
 from tests.agent.asking import MANUAL, make_agent
 from tests.anomalies.waits import act_at_wait, cancel_at_wait
 from tests.conversation.conversations import make_library
@@ -39,7 +38,7 @@ async def test_verdicts_are_those_of_the_answer_that_is_chosen_while_they_are_lo
         def choose(conversation: Conversation = conversation, chosen: list[asyncio.Task[object]] = chosen) -> None:
             chosen.append(asyncio.create_task(conversation.execute(ChooseAnswer(number=1, index=0))))
 
-        await act_at_wait(check_answers_again(conversation), number, choose)
+        await act_at_wait(agent.check_answers_again(), number, choose)
         await asyncio.gather(*chosen)
         answers = conversation.state.exchanges[0].answers
         quotes = [[citation.quote for citation in answer.citations] for answer in answers]
