@@ -90,10 +90,8 @@ class Quotation(Struct, frozen=True):
     end: int
     """Offset after the closing mark, or after a block's last word."""
     is_code: bool = False
-    """Whether the words are in backticks. They are a quote only if a section that their sentence names has
-    them.
-
-    Otherwise, they are a name or a command in the model's own words.
+    """Whether the words are in backticks. They are a quote only if a section that their sentence names
+    contains them. Otherwise, they are a name or a command in the model's own words.
     """
     is_block: bool = False
     """Whether the words are a paragraph of a block quote, without quotation marks."""

@@ -335,8 +335,7 @@ class Searcher:
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
         """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number.
 
-        There may be none: only when its chunks are made does a text that lacks vectors turn out to have
-        those of another version.
+        Return 0 if the text turns out to have vectors of another version.
         """
         batch = dict(islice(chunks, count))
         if batch:
