@@ -21,6 +21,8 @@ Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model already has, by the key of the document."""
 DASHES = "-‐‑‒–—―−"
 """Hyphens, dashes and the minus sign."""
+INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
+"""Ranges of characters without a width, such as soft hyphens, inside and between the words of a text."""
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3021-\u303c\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Japanese

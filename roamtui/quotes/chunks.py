@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from roamtui.text import DASHES, UNSPACED
+from roamtui.text import DASHES, INVISIBLE, UNSPACED
 
 NOTE = 4
 """Flag of a word that a quote may leave out if it counts as written otherwise: a note mark or list number."""
@@ -47,9 +47,7 @@ _MEANINGFUL = frozenset("%‰&@#§")
 _HYPHENS = re.compile(r"[‐‑‒–−﹣－]")
 """Signs that a quote may write as a plain hyphen."""
 _APOSTROPHES = re.compile(r"[’‘ʼ＇′]")
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff]"
-)
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _VOWEL_SIGNS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06ed]"
 )

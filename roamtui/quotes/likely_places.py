@@ -20,9 +20,7 @@ _PART_LENGTH_MIN = 1 << 10
 _WORDS_MAX = 8
 """Maximum number of words of a quote, its longest ones, that a part must have."""
 _WORD_RUN = re.compile(r"[^\W_]+")
-_MARKUP_IN_WORD = re.compile(
-    r"<[^<>]*>|[*_~`\\\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])"
-)
+_MARKUP_IN_WORD = re.compile(r"<[^<>]*>|[*_~`\\]|[-‐]\s*\n[\s>]*|\s+(?=[\u3040-\u9fff])")
 
 
 def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:

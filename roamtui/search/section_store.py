@@ -24,7 +24,7 @@ from roamtui.search.base import IndexLostError, Progress
 from roamtui.search.lexicon import TOKENIZER
 from roamtui.search.terms import iter_marked_words, normalise_unicode, space_unspaced_scripts
 
-VERSION = 9
+VERSION = 10
 """Version of the text in a file: of the tables `sections` and `indexed`, and of their rows.
 
 In a file of another version, they are filled again. The table `saved` always stays, because summaries cost

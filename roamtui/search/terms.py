@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
-from roamtui.text import UNSPACED
+from roamtui.text import INVISIBLE, UNSPACED
 
 TERMS_MAX = 64
 """Maximum number of terms of a query. A longer one is pasted text, whose first terms are enough."""
@@ -22,12 +22,10 @@ TERMS_MAX = 64
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` does not match, and the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
-_INVISIBLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
-"""Soft hyphens, and other characters without a width."""
-_INVISIBLE_CHARACTERS = re.compile(f"[{_INVISIBLE}]+")
-_MARK_AFTER_LETTER = re.compile(rf"[*~`\[\]<{_INVISIBLE}](?<=[^\W_].)")
+_INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+_MARK_AFTER_LETTER = re.compile(rf"[*~`\[\]<{INVISIBLE}](?<=[^\W_].)")
 _HIDDEN_RUN = re.compile(
-    rf"(?:[*~`\[{_INVISIBLE}]|\]\([^()\s]{{0,500}}\)|</?[A-Za-z][^<>\n]{{0,500}}>)+(?=[^\W_])"
+    rf"(?:[*~`\[{INVISIBLE}]|\]\([^()\s]{{0,500}}\)|</?[A-Za-z][^<>\n]{{0,500}}>)+(?=[^\W_])"
 )
 """What may be unseen inside a word: marks of emphasis, code and links, tags and invisible characters."""
 _WORD_PART_MAX = 60
@@ -63,7 +61,7 @@ def normalise_unicode(text: str) -> str:
     """Return `text` without invisible characters, and with variants of letters as ordinary characters."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _INVISIBLE_CHARACTERS.sub("", replace_surrogates(text)))
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", replace_surrogates(text)))
 
 
 def fold_term(text: str) -> str:

@@ -27,7 +27,10 @@ def test_words_in_one_sentence_count_more_than_words_of_several() -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["**un**important", "un**important**", "[un](http://a.b)important", "<b>un</b>important", "un\u00adimportant"],
+    [
+        *("**un**important", "un**important**", "[un](http://a.b)important", "<b>un</b>important"),
+        *("un\u00adimportant", "un\u2066important"),
+    ],
 )
 def test_a_word_with_something_unseen_inside_is_one_word(word: str) -> None:
     library = make_library(f"# Other\n\nWords that are important.\n\n# Boat\n\nThis is an {word} note. More.\n")
