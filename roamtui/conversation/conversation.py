@@ -144,6 +144,8 @@ class Conversation:
 
     async def apply(self, events: tuple[RecordedEvent, ...]) -> None:
         """Fold, save and publish events, in this order. If the task is cancelled, it ends after that."""
+        if not events:
+            return
         self._is_changed = True
         self.fold(events)
         saving = asyncio.ensure_future(self._save_and_publish(events, self.switch_count))
