@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from roamtui.document.library import Library
 from roamtui.search.lexicon import STOP_WORDS, Language
-from roamtui.search.terms import detect_language, find_quoted_phrases, fold_term
+from roamtui.search.terms import detect_language, find_quoted_phrases, fold_term, normalise_unicode
 
 _SCANNED_LENGTH_MAX = 20_000_000
 """Maximum length, in characters, of a library in which words are looked for."""
@@ -68,6 +68,7 @@ def list_absent(words: str, texts: Iterable[str]) -> list[str]:
 
 def _list_forms(query: str) -> dict[str, list[str]]:
     """Return each word of a query that may be said to be missing, with the forms that show it is not."""
+    query = normalise_unicode(query)
     quoted = find_quoted_phrases(query, words_min=1)
     forms = {phrase: [_fold(phrase)] for phrase in quoted}
     for phrase in quoted:
