@@ -295,7 +295,7 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
 
 
 def _close_requested(state: ConversationState, command: CloseSections) -> Events:
-    """Close sections. The agent cannot close pinned sections or those cited in the last two questions."""
+    """Close sections. The agent cannot close pinned sections or those cited in the last answer."""
     is_agent = command.origin is Origin.AGENT
     declined: list[tuple[str, str]] = []
     closing: list[str] = []
