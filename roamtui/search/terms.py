@@ -130,19 +130,19 @@ def extract_identifiers(text: str) -> list[str]:
 
 def detect_language(text: str) -> Language:
     """Detect the language of a question by its words. It is English unless it is clearly German."""
-    words = frozenset(word for word in tokenise(text) if len(word) > 1)
+    ordered = [word for word in tokenise(text) if len(word) > 1]
+    words = frozenset(ordered)
     english, german = (STOP_WORDS_BY_LANGUAGE[language] for language in Language)
+    only_english = (words & english) - german
     distinctive = (words & german) - english
+    if ordered[:1] == ["was"] and not only_english:  # else it is the English verb
+        distinctive |= {"was"}
     is_clear = len(distinctive) >= _GERMAN_STOP_WORDS_MIN or bool(distinctive & _GERMAN_QUESTION_WORDS)
-    return (
-        Language.GERMAN
-        if is_clear and len(distinctive) > len((words & english) - german)
-        else Language.ENGLISH
-    )
+    return Language.GERMAN if is_clear and len(distinctive) > len(only_english) else Language.ENGLISH
 
 
 def find_quoted_phrases(text: str, words_min: int = 2) -> tuple[str, ...]:
-    """Return the phrases of at least `words_min` words in double quotation marks, as written, each once."""
+    """Return the phrases of at least `words_min` words in double quotation marks, normalised, each once."""
     phrases = dict.fromkeys(match[1] for match in _PHRASE.finditer(normalise_unicode(text)))
     return tuple(phrase for phrase in phrases if words_min <= len(tokenise(phrase)) <= _PHRASE_WORDS_MAX)
 
