@@ -42,7 +42,7 @@ from roamtui.conversation.question_flow import finish_question, prepare_question
 from roamtui.conversation.state import OFFLINE, apply_events
 from roamtui.conversation.update import AskOptions, ExpandSections, list_nodes_to_load
 from roamtui.document.parallel import call_in_thread
-from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, estimate_request
 from roamtui.outline.references import has_unread_pages
@@ -102,7 +102,7 @@ class Answering(Struct, frozen=True, kw_only=True):
                 outcome = await add_passages(outcome, conversation.state, self.search.searcher)
             citations = await asyncio.to_thread(add_nearest, outcome.citations, conversation.state)
             outcome = replace(outcome, citations=citations)
-        except ModelError as error:
+        except RoamtuiError as error:
             if not conversation.state.is_asking:
                 raise
             run.stopped = StopReason.ERROR

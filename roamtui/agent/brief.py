@@ -4,20 +4,18 @@ It has no tools, no ids, no outline and no example, because a small model repeat
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.first_request import list_history_texts, make_search_event
+from roamtui.agent.first_request import list_history_texts, make_search_event, search_or_warn
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
 from roamtui.conversation.events import Message, Origin, QuestionAsked, Role
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import Events
 from roamtui.document.library import Library
-from roamtui.document.parallel import call_in_thread
-from roamtui.errors import RoamtuiError
 from roamtui.models.base import ModelRequest
 from roamtui.outline.labels import PLAIN_PATH_STEP, list_titles
 from roamtui.retrieval.choose import (
@@ -70,10 +68,11 @@ async def choose_brief_context(
     searcher: Searcher | None,
     *,
     room_tokens: int | None,
+    warn: Callable[[str], None],
 ) -> BriefContext:
     """Choose the text for a question: all that it is about if there is room, or else what search finds.
 
-    Sections that the person opened come before hits.
+    Sections that the person opened come before hits. `warn` is called if the search fails.
     """
     library = state.library
     questions = [*(exchange.question for exchange in state.exchanges), question]
@@ -85,15 +84,15 @@ async def choose_brief_context(
     hits: Sequence[Hit] = ()
     if searcher is not None:
         searcher.refresh(library)
-        with suppress(RoamtuiError):
-            hits = await call_in_thread(
-                search_question,
-                searcher,
-                questions,
-                earlier=list_history_texts(state.exchanges),
-                within=within,
-                limit=POLICY.excerpts_max,
-            )
+        search = partial(
+            search_question,
+            searcher,
+            questions,
+            earlier=list_history_texts(state.exchanges),
+            within=within,
+            limit=POLICY.excerpts_max,
+        )
+        hits = await search_or_warn(searcher, search, warn) or ()
     named = {
         section.section_id: Hit(section_id=section.section_id, score=1.0, why="opened", is_named=True)
         for section in state.open_sections.values()

@@ -1,8 +1,9 @@
 """Choose what a model reads first: the map of the document, and what comes with each question."""
 
 import asyncio
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct
@@ -80,12 +81,27 @@ def make_view(
     )
 
 
+async def search_or_warn(
+    searcher: Searcher, search: Callable[[], Sequence[Hit]], warn: Callable[[str], None]
+) -> Sequence[Hit] | None:
+    """Search in a thread. If that fails, warn and return None, or raise the error if vectors are required."""
+    try:
+        return await call_in_thread(search)
+    except RoamtuiError as error:
+        if searcher.needs_vectors:
+            raise
+        warn(f"The document was not searched: {error}")
+        return None
+
+
 async def retrieve_context(
     searcher: Searcher | None,
     view: ModelView,
     question: str,
     within: str | None,
     earlier: Sequence[str] = (),
+    *,
+    warn: Callable[[str], None],
 ) -> QuestionContext:
     """Choose what comes with a question: all of a small document, or what search finds.
 
@@ -95,16 +111,16 @@ async def retrieve_context(
         question: The person's question.
         within: Id of the section that the question is about, or None for the whole document.
         earlier: Earlier questions and answers, oldest first.
+        warn: Receives a sentence for the person if the search fails.
     """
     if whole := list_whole_document(view.library, view.room_tokens):
         return QuestionContext(auto_opened=whole)
     if searcher is None:
         return QuestionContext()
     searcher.refresh(view.library)
-    limit = POLICY.found_max
-    hits: Sequence[Hit] | None = None
-    with suppress(RoamtuiError):
-        hits = await call_in_thread(searcher.search, question, limit=limit, within=within, earlier=earlier)
+    # A follow-up is not completed: the model knows what came before, and can search in words of its own.
+    search = partial(searcher.search, question, limit=POLICY.found_max, within=within, earlier=earlier)
+    hits = await search_or_warn(searcher, search, warn)
     coverage = await asyncio.to_thread(measure_coverage, view.library, within)
     return await asyncio.to_thread(_choose_context, view, hits, question, coverage)
 
@@ -116,7 +132,7 @@ def find_pages_about(
     library = state.library
     questions = [*(exchange.question for exchange in state.exchanges), question]
     hits: Sequence[Hit] = ()
-    with suppress(RoamtuiError):
+    with suppress(RoamtuiError):  # the search for the question itself says so
         hits = search_question(
             searcher,
             questions,

@@ -19,7 +19,7 @@ from roamtui.agent.outcome import QuestionRun
 from roamtui.agent.prompt import SYSTEM, WHOLE_NOTE
 from roamtui.conversation.budget import RequestBudget, estimate_message_tokens, share_window
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import QuestionAsked
+from roamtui.conversation.events import QuestionAsked, WarningRaised
 from roamtui.conversation.log import get_time
 from roamtui.conversation.question_flow import begin_question, estimate_hits_room, prepare_question
 from roamtui.conversation.state import OFFLINE, ConversationState, apply_events
@@ -75,7 +75,9 @@ class RequestBuilder(Struct, kw_only=True):
             room = estimate_hits_room(state, question, await self._build_prompt_context(state))
             view = make_view(state, room_tokens=room)
             earlier = list_history_texts(state.exchanges)
-            retrieved = await retrieve_context(self.searcher, view, question, within, earlier)
+            retrieved = await retrieve_context(
+                self.searcher, view, question, within, earlier, warn=self._warn
+            )
             self.hits_text = retrieved.text
         opened = tuple(
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
@@ -103,7 +105,12 @@ class RequestBuilder(Struct, kw_only=True):
         self, state: ConversationState, question: str, within: str | None, room: int | None
     ) -> BriefContext:
         earlier = replace(state, exchanges=state.exchanges[:-1]) if state.is_asking else state
-        return await choose_brief_context(earlier, question, within, self.searcher, room_tokens=room)
+        return await choose_brief_context(
+            earlier, question, within, self.searcher, room_tokens=room, warn=self._warn
+        )
+
+    def _warn(self, message: str) -> None:
+        self.conversation.publish(WarningRaised(message=message))
 
     @property
     def budget(self) -> RequestBudget:

@@ -106,7 +106,7 @@ class Searcher:
         self._words = KeywordRanker(location)
         self._options = options
         self._services = services
-        self._needs_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
+        self.needs_vectors = options.mode is SearchMode.VECTOR or services.needs_all_vectors
         """Whether everything is embedded before a search, and words cannot replace vectors."""
         self._lock = threading.Lock()
         """Held while text is indexed and searched, and while a batch of chunks is embedded."""
@@ -139,7 +139,7 @@ class Searcher:
         """
         with self._lock:
             self._update_indexes(on_progress)
-        if not self._needs_vectors:
+        if not self.needs_vectors:
             return
         plan = self.plan_embedding()
         consent = self._services.consent
@@ -237,7 +237,7 @@ class Searcher:
         """
         options = self._options
         limit = min(limit, options.limit or limit)
-        if self._needs_vectors:
+        if self.needs_vectors:
             self.prepare()
         with self._lock:
             vectors = self._update_indexes()
@@ -348,14 +348,14 @@ class Searcher:
         try:
             vectors.save()
         except IndexLostError as error:
-            if self._needs_vectors:
+            if self.needs_vectors:
                 raise
             reason = f"their index cannot be written: {error}"
             self._services.warn_once(f"What was compared by meaning is not kept, because {reason}")
 
     def _warn_of_fallback(self, error: RoamtuiError) -> None:
         """Warn that a search continues without vectors because of `error`, or raise it if it cannot."""
-        if self._needs_vectors:
+        if self.needs_vectors:
             raise error
         self._services.warn_once(f"Searched by words only, because search by meaning failed: {error}")
 

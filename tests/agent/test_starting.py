@@ -1,18 +1,19 @@
 """Questions come with search results, and with the section that clearly answers them open."""
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, retrieve_context
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import Role, SectionsExpanded
+from roamtui.conversation.events import Role, SectionsExpanded, WarningRaised
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
-from roamtui.errors import StoreError
+from roamtui.errors import ModelError, StoreError
 from roamtui.retrieval.choose import ModelView
-from roamtui.search.base import Hit
-from roamtui.search.searcher import Searcher
+from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
+from roamtui.search.searcher import Searcher, make_searcher
 from tests.agent.asking import (
     FakeSearcher,
     answer,
@@ -23,6 +24,7 @@ from tests.agent.asking import (
     saying,
     sent,
 )
+from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 
 TEXT = (
@@ -97,5 +99,33 @@ def _hit(library: Library, title: str, score: float = 1.0) -> Hit:
 async def test_a_model_is_told_why_there_are_no_hits(error: StoreError | None, room: int | None, lead: str) -> None:
     library = make_library(f"# A\n\n## Late\n\nRed. {'Gray stones. ' * 2_000}")
     searcher = FakeSearcher(_hit(library, "Late"), error=error)
-    found = await retrieve_context(searcher, ModelView(library=library, room_tokens=room), "Is it red?", None)
+    warnings: list[str] = []
+    view = ModelView(library=library, room_tokens=room)
+    found = await retrieve_context(searcher, view, "Is it red?", None, warn=warnings.append)
     assert found.text.startswith(lead)
+    assert warnings == ([] if error is None else ["The document was not searched: The index is damaged."])
+
+
+@pytest.mark.parametrize("parameters", [None, 500_000_000])
+async def test_a_search_that_fails_warns_the_person(parameters: int | None) -> None:
+    agent = _make_agent()
+    agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
+    agent.model.facts = replace(agent.model.facts, parameters=parameters)
+    events = await ask(agent, UNCLEAR, saying("Not found: no."))
+    warnings = [event.message for event in events if isinstance(event, WarningRaised)]
+    assert warnings == ["The document was not searched: The index is damaged."]
+
+
+@pytest.mark.parametrize("parameters", [None, 500_000_000])
+async def test_a_question_ends_with_an_error_if_only_vectors_are_searched_and_the_embedder_fails(
+    parameters: int | None,
+) -> None:
+    agent = _make_agent()
+    services = SearchServices(embedder=HashedEmbedder(fails_after=0))
+    options = RetrievalOptions(mode=SearchMode.VECTOR)
+    agent.search.searcher = make_searcher(agent.conversation.state.library, options, services)
+    agent.model.facts = replace(agent.model.facts, parameters=parameters)
+    with pytest.raises(ModelError, match="The embedder is away"):
+        await agent.ask(UNCLEAR)
+    assert agent.conversation.state.exchanges == ()
+    assert model_of(agent).requests == []
