@@ -73,6 +73,13 @@ def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     raise RoamtuiError(f'The folder "{name}" is missing from this installation. Install roamtui again.')
 
 
+def read_own_text(path: Path) -> str:
+    """Read a file that the person wrote for roamtui. An `OSError` refuses a pipe, which may never end."""
+    if path.exists() and not path.is_file():
+        raise OSError("it is not a file")
+    return path.read_text("utf-8-sig")
+
+
 def is_standard_input(source: str) -> bool:
     """Return whether a source is standard input: ``-``, with a digest in a log or a name in an export."""
     return _STANDARD_INPUT.fullmatch(source) is not None

@@ -17,7 +17,7 @@ from msgspec import Meta
 from roamtui.conversation.budget import KeepOpenMode
 from roamtui.errors import RoamtuiError, UsageError, format_nearest_name, format_reason
 from roamtui.models.options import ModelOptions
-from roamtui.paths import config_path, make_private_folder, replace_file
+from roamtui.paths import config_path, make_private_folder, read_own_text, replace_file
 from roamtui.plain import sanitise_line
 from roamtui.search.base import RetrievalOptions
 
@@ -117,7 +117,7 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
     """
     path = path or config_path()
     try:
-        written = tomllib.loads(_read_text(path))
+        written = tomllib.loads(read_own_text(path))
         table = _drop_empty(written) | {name: written[name] for name in ("keys",) if name in written}
     except (FileNotFoundError, NotADirectoryError):
         table = {}
@@ -135,12 +135,6 @@ def load_settings(overrides: Mapping[str, object] | None = None, *, path: Path |
             inner = inner.setdefault(parent, {})
         inner[name] = value
     return _convert(table, "command line")
-
-
-def _read_text(path: Path) -> str:
-    if path.exists() and not path.is_file():  # a pipe may never end
-        raise OSError("it is not a file")
-    return path.read_text("utf-8-sig")
 
 
 def _drop_empty(table: dict[str, Any]) -> dict[str, Any]:

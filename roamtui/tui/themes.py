@@ -10,7 +10,7 @@ from textual.color import Color
 from textual.theme import Theme
 
 from roamtui.errors import RoamtuiError, format_nearest_name
-from roamtui.paths import get_resource_dir
+from roamtui.paths import get_resource_dir, read_own_text
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
@@ -68,7 +68,7 @@ def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Th
 def read_theme(file: Path) -> Theme:
     """Read a theme from a file. A `ThemeError` names the file and the key that is wrong."""
     try:
-        theme = msgspec.convert(tomllib.loads(file.read_text("utf-8")), _ThemeFile)
+        theme = msgspec.convert(tomllib.loads(read_own_text(file)), _ThemeFile)
     except (OSError, ValueError, RecursionError) as error:
         raise ThemeError(f"The theme {file} cannot be used: {error}. Fix or delete it.") from error
     colours = msgspec.structs.asdict(theme.colors)

@@ -1,5 +1,7 @@
 """Themes: bundled ones can be read by everybody, broken ones are told and left out."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +38,11 @@ def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, a
         read_theme(file)
     assert str(file) in str(raised.value)
     assert told in str(raised.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_in_place_of_a_theme_is_refused_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "plum.toml"
+    os.mkfifo(file)
+    with pytest.raises(ThemeError, match="it is not a file"):
+        read_theme(file)
