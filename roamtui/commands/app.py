@@ -17,7 +17,7 @@ from roamtui.errors import RoamtuiError, UsageError
 
 
 def add_app_options(parser: CommandParser) -> None:
-    """Add the options of the app, without its sources, in whose place a shell completes commands."""
+    """Add the options of the app. Its sources are not among them: a shell completes commands there."""
     add_conversation_arguments(parser)
     add_answering_arguments(parser)
     parser.add_flag("--plain", "plain text, for screen readers and simple terminals")

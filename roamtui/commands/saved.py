@@ -80,7 +80,7 @@ def _add_recheck_arguments(parser: CommandParser) -> None:
     parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"
     parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
-    parser.add_flag("--since", "ask only what has changed since the answers")
+    parser.add_flag("--since", "report only what changed since the answers")
 
 
 def _run_recheck(args: Namespace) -> int:

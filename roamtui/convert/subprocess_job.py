@@ -34,8 +34,7 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
     """
     arguments = (msgspec.json.encode(job).decode(), name.replace("\0", ""))
     try:
-        # A pipe would have to be fed while progress is read; a file without a name is read as the subprocess
-        # likes.
+        # The subprocess reads a file at its own pace; a pipe would have to be fed while progress is read.
         with tempfile.TemporaryFile() as file:
             file.write(data)
             file.seek(0)
@@ -64,7 +63,7 @@ def run_job(job: ConversionRequest, data: bytes, name: str, on_progress: PageRep
                 try:
                     output, _ = process.communicate(timeout=min(REPORT_SECONDS, job.seconds_max))
                 except subprocess.TimeoutExpired as running:
-                    # on Windows, none until the end
+                    # Windows gives no output before the end.
                     lines = (running.output or b"").rpartition(b"\n")[0].splitlines()
                     progress = msgspec.json.decode(lines[-1]) if lines else progress
         finally:

@@ -35,7 +35,7 @@ def read_number(value: str | None, default: int = 0) -> int:
 
 
 def is_true(value: str | None) -> bool:
-    """Return whether the value of an attribute of Office says yes. Without a value it does not."""
+    """Return whether the value of an attribute of Office means yes. No value means no."""
     return (value or "0").lower() not in ("0", "false", "off", "none")
 
 

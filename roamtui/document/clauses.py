@@ -76,8 +76,8 @@ class _ClauseSequence(Struct):
 def add_clauses(text: str, start: int, headings: list[NodeRow]) -> list[NodeRow]:
     r"""Return the `headings` of a text, whose lines end with ``\n``, and its numbered clauses from `start`.
 
-    Without headings, clauses are the outline if they form one. Between headings, they divide long sections,
-    and fill the gaps between numbered headings.
+    In a text without headings, clauses whose numbers follow each other are the outline. Between headings,
+    they divide long sections, and fill the gaps between numbered headings.
     """
     if headings and len(text) < _DIVIDED_MIN:
         return headings
