@@ -65,16 +65,16 @@ def render_html(state: ConversationState, source: str, library: Library) -> str:
     articles = "".join(page.render_exchange(exchange) for exchange in state.exchanges)
     style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
-    policy = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
+    own_parts = f"style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
     usage = format_usage(state.spent)
     facts = [display_path(source), state.model, *([f"read {usage}"] if usage else [])]
     subtitle = " · ".join(escape(sanitise_line(fact)) for fact in facts)
-    sources_policy = f"default-src 'none'; {policy}; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; {own_parts}; base-uri 'none'; form-action 'none'"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{sources_policy}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)} · roamtui</title>
 <style>{style}</style>

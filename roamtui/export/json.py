@@ -103,14 +103,15 @@ def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None
     Return None for an event before the question is saved, and for its last one, which is written as the
     answer.
     """
-    fields: dict[str, Any] = msgspec.to_builtins(event)
+    fields: dict[str, Any]
     match event:
         case QuestionAnswered() | QuestionReceived() | QuestionDropped():
             return None
         case QuestionAsked(number=number, question=question):
             fields = {"number": number, "question": question}
-        case SectionsSearched(hits=hits):
-            fields["hits"] = [{"id": hit.section_id, "path": hit.path, "score": hit.score} for hit in hits]
+        case SectionsSearched(query=query, hits=hits):
+            found = [{"id": hit.section_id, "path": hit.path, "score": hit.score} for hit in hits]
+            fields = {"query": query, "hits": found}
         case ToolFinished():
             fields = to_json_tool(event)
         case SectionsExpanded(results=results):
@@ -118,12 +119,11 @@ def to_json_event(event: ConversationEvent) -> tuple[str, dict[str, Any]] | None
             shown = [{name: getattr(result, name) for name in names} for result in results]
             fields = {"results": shown, "origin": event.origin}
         case SectionsClosed(kept=kept):
-            fields["kept"] = _reasons_to_json(kept)
-        case NodesLoaded(problems=problems):
-            fields["problems"] = _reasons_to_json(problems)
-            del fields["pages"], fields["approved_origins"]
+            fields = {**msgspec.to_builtins(event), "kept": _reasons_to_json(kept)}
+        case NodesLoaded(section_ids=section_ids, problems=problems, notes=notes):
+            fields = {"section_ids": section_ids, "problems": _reasons_to_json(problems), "notes": notes}
         case _:
-            pass
+            fields = msgspec.to_builtins(event)
     return EVENT_NAMES[type(event)], fields
 
 
