@@ -45,7 +45,7 @@ def convert(
     left_out = (*filter(None, [source_format.left_out]), *converted.left_out)
     loss = f", without {source_format.left_out}" if source_format.left_out else ""
     note = f"converted from {source_format.name}{loss}; line numbers refer to the converted text."
-    return replace(converted, notes=(note, *converted.notes), left_out=left_out)
+    return replace(converted, conversion_note=note, left_out=left_out)
 
 
 def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedText:

@@ -26,6 +26,8 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """Offset of each page in the text; empty if the format has no pages."""
     page_labels: tuple[str, ...] = ()
     """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
+    conversion_note: str = ""
+    """Sentence that says which format it was converted from, and what that always leaves out."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()

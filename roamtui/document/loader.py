@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import finalize
 
 from msgspec import Struct
@@ -21,8 +22,11 @@ from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_sources, read_listed
 from roamtui.sources.read import RawText, is_path, read_source
-from roamtui.web.page import FetchedPage, FetchOptions, OriginNotApprovedError
+from roamtui.web.page import FetchOptions, OriginNotApprovedError, PageFetcher
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
+
+if TYPE_CHECKING:
+    from roamtui.web.fetcher import Fetcher
 
 _HOST = r"(?i)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?"
 _PARALLEL_FETCHES_MAX = 8
@@ -83,13 +87,16 @@ class Loader:
         self._close: Callable[[], object] | None = None
 
     @cached_property
-    def fetch(self) -> Callable[..., FetchedPage]:
-        """Fetches a page; see `Fetcher.fetch`. An invalid URL of the proxy raises a `UsageError`."""
+    def _fetcher(self) -> "Fetcher":
         from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - few documents need connections
 
         fetcher = Fetcher(cache_dir=self.options.cache_dir, options=self.options.fetching)
         self._close = finalize(self, fetcher.close)
-        return fetcher.fetch
+        return fetcher
+
+    def make_page_fetcher(self, approved: frozenset[str] = frozenset()) -> PageFetcher:
+        """Return what fetches pages of allowed origins. An invalid URL of the proxy raises a `UsageError`."""
+        return partial(self._fetcher.fetch, allowed=self.make_allowed_origins(approved))
 
     def make_allowed_origins(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
         """Return the origins that may be fetched if a person approved some; see `parse_allowed`."""
@@ -113,7 +120,7 @@ class Loader:
     def _load_pages(
         self, library: Library, urls: Sequence[str], approved: frozenset[str]
     ) -> dict[str, Document]:
-        fetch = partial(self.fetch, allowed=self.make_allowed_origins(approved))
+        fetch = self.make_page_fetcher(approved)
         has_site = any(document.is_site for document in library.documents)
 
         def load_page(url: str) -> Document:
@@ -150,8 +157,7 @@ class Loader:
             raw = read_listed(file, key, conversion=self.options.conversion)
         except SourceError as error:
             return make_error_document(key, str(error), is_page=False)
-        if raw.is_converted:  # in a folder, that is not worth a note
-            raw = replace(raw, notes=raw.notes[1:])
+        raw = replace(raw, conversion_note="")  # in a folder, that is not worth a note
         document = parse_source_text(raw, key=key)
         document.precompute()
         return document
@@ -198,7 +204,7 @@ def load_pages(
     """Load the pages of links, each after the pages that lead to it, without asking the person for approval.
 
     A link that is no longer in the library is skipped. A page that cannot be loaded, or whose origin is not
-    approved, gets the reason as its text.
+    approved, has no text and the reason as its `problem`.
     """
     if loader is None:
         return library
@@ -260,9 +266,11 @@ def open_sources(
     if len(names) == 1 and is_url(names[0]):
         url = normalise_url(names[0])
         loader = Loader(options, typed_origins=frozenset({origin_of(url)}))
-        fetch = partial(loader.fetch, allowed=loader.make_allowed_origins())
         report = on_progress or (lambda *_: None)
-        return open_web_source(url, fetch, report, options.listing_seconds_max, options.conversion), loader
+        library = open_web_source(
+            url, loader.make_page_fetcher(), report, options.listing_seconds_max, options.conversion
+        )
+        return library, loader
     try:
         if len(names) == 1 and not os.path.isdir(names[0]):  # noqa: PTH112 - it never raises
             library = build_library(
@@ -274,10 +282,10 @@ def open_sources(
                 raise UsageError(f"{name} cannot be opened together with other documents. Open it by itself.")
         listing = list_sources([Path(name) for name in names])
     except SourceError as error:
-        address = suggest_url(names[0]) if len(names) == 1 else None
-        if address is None:
+        url_meant = suggest_url(names[0]) if len(names) == 1 else None
+        if url_meant is None:
             raise
-        raise SourceError(f"{error} If you mean a website, write {address}.") from None
+        raise SourceError(f"{error} If you mean a website, write {url_meant}.") from None
     rows = [
         NodeRow(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
         for path, is_folder in listing.list_entries()

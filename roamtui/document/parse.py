@@ -89,7 +89,12 @@ def parse_source_text(
     if name.endswith((".txt", ".text")) and not (raw.is_converted or is_site_file):
         text = _keep_short_lines(text)
     document = parse_document(
-        text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
+        text,
+        key=key,
+        name=raw.title or raw.name,
+        url=url,
+        notes=(*filter(None, [raw.conversion_note]), *raw.notes),
+        is_markdown=raw.is_markdown,
     )
     document = replace(document, left_out=raw.left_out)
     if raw.page_starts:

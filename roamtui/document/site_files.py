@@ -1,21 +1,18 @@
 """`SiteFiles`: fetches the files in which a site may list its pages, all within one time limit."""
 
 import time
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from roamtui.convert.converted import PageReport
 from roamtui.errors import SourceError
-from roamtui.web.page import FetchedPage, FetchError
+from roamtui.web.page import FetchedPage, FetchError, PageFetcher
 
 
 class SiteFiles:
     """The files of one site that say which pages it has: lists, robots.txt, sitemaps and Markdown twins."""
 
-    def __init__(
-        self, fetch: Callable[..., FetchedPage], url: str, on_progress: PageReport, seconds_max: float
-    ) -> None:
-        """`fetch` takes a URL, `seconds_max` and `follows_public`. The time of the site starts now."""
+    def __init__(self, fetch: PageFetcher, url: str, on_progress: PageReport, seconds_max: float) -> None:
+        """The time of the site starts now."""
         self._fetch = fetch
         self._host = urlsplit(url).netloc
         self._on_progress = on_progress
@@ -29,7 +26,7 @@ class SiteFiles:
 
     def fetch(self, url: str, *, follows_public: bool = True) -> FetchedPage:
         """Fetch a file, with `follows_public` also from other public origins, or raise a `SourceError`."""
-        if self.check_time():
+        if self.cut_if_late():
             raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
         self._count += 1
         self._on_progress(self._count, 0)
@@ -37,11 +34,11 @@ class SiteFiles:
             seconds_max = self._ends_at - time.monotonic()
             return self._fetch(url, seconds_max=seconds_max, follows_public=follows_public)
         except SourceError:
-            self.check_time()
+            self.cut_if_late()
             raise
 
-    def check_time(self) -> bool:
-        """Return whether the time is over, and remember it."""
+    def cut_if_late(self) -> bool:
+        """Return whether the time is over. If it is, set `is_cut`."""
         self.is_cut = self.is_cut or time.monotonic() >= self._ends_at
         return self.is_cut
 

@@ -16,13 +16,7 @@ from msgspec.structs import replace
 
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.formats import HTML
-from roamtui.document.document import (
-    SMALL_SITE_PAGES_MAX,
-    Document,
-    NodeKind,
-    NodeRow,
-    build_columns,
-)
+from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
@@ -76,13 +70,13 @@ def read_own_navigation(page: FetchedPage) -> Navigation | None:
 
 
 def outline_site(
-    files: SiteFiles, first: FetchedPage, title: str, navigation: Navigation | None = None
+    files: SiteFiles, first: FetchedPage, title: str, navigation: Navigation | None = None, *, is_own: bool
 ) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
     Pages that robots.txt disallows are left out. If the `first` page is not the home page, give its
     `navigation` from `read_own_navigation`. Then only this navigation counts, and only if it lists the page
-    itself.
+    itself. `is_own` says whether it is the site that the person named.
     """
     is_home = navigation is None
     robots_url = urljoin(first.final_url, "/robots.txt")
@@ -94,54 +88,43 @@ def outline_site(
         is_other = url not in (first.url, first.final_url) and covers_origin(origin, origin_of(url))
         return is_text and is_other and robots.allows(url)
 
-    urls: dict[str, None] = {}
     sitemaps = _list_sitemaps(robots, robots_url) if is_home else []
-    for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
-        if len(urls) > _PAGES_MAX or files.check_time():
-            break
-        if is_page(url):
-            urls[url] = None
-    left_out: list[str] = []
+    urls = _find_in_sitemaps(files, sitemaps, origin, is_page)
     entries = _group_by_folder(urls)
+    is_followed = True
     if not urls:
         navigation = navigation or read_navigation(first)
         entries, is_followed = _find_navigation(files, first, navigation, is_page, is_home=is_home)
-        if not is_followed:
-            left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     found = count_pages(entries)
     if not found:
         return None
     shown = min(found, _PAGES_MAX)
-    count = format_count(shown, "page")
-    if shown < found or files.is_cut:
-        count = f"the first {count}"
+    is_whole = shown == found and not files.is_cut
+    shown_pages = f"{'' if is_whole else 'the first '}{format_count(shown, 'page')}"
+    page_numbers = accumulate(entry.url is not None for entry in entries)
+    shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
+    front = NavigationEntry(0, "Home" if is_home else title, first.url)
+    site_title = title if is_home else urlsplit(first.final_url).netloc
+    url = sitemaps[0] if urls else robots_url
+    document = _make_list(site_title, shown_pages, (front, *shown_entries), url, is_own=is_own)
     lister = "sitemap" if urls else "navigation"
     reason = f"{files.begin_note(first.url)} this" if is_home else "This"
     place = f"its {lister}" if is_home else f"the navigation of {first.url}"
-    is_small = shown < SMALL_SITE_PAGES_MAX
-    reading = "Your first question reads them all." if is_small else "Pages are fetched when they are opened."
-    notes = [f"{reason} outline of {count} comes from {place}. {reading}"]
+    reading = "Pages are fetched when they are opened."
+    if document.ids_read_at_first:
+        reading = "Your first question reads them all."
+    notes = [f"{reason} outline of {shown_pages} comes from {place}. {reading}"]
+    left_out: list[str] = []
+    if not is_followed:
+        left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     if shown < found:
-        left_out.append(f"all pages after {count}")
+        left_out.append(f"all pages after {shown_pages}")
     if files.is_cut:
         notes.append(files.explain_cut("some may be missing"))
         left_out.append("pages that the site listed too slowly")
     if robots.is_cut:
         notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
-    page_numbers = accumulate(entry.url is not None for entry in entries)
-    shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
-    front = NavigationEntry(0, "Home" if is_home else title, first.url)
-    site_title = title if is_home else urlsplit(first.final_url).netloc
-    text, rows = _write_list(site_title, count, (front, *shown_entries))
-    return Document(
-        key="",
-        title=site_title,
-        text=text,
-        columns=build_columns(rows, len(text)),
-        url=sitemaps[0] if urls else robots_url,
-        notes=tuple(notes),
-        left_out=tuple(left_out),
-    )
+    return replace(document, notes=tuple(notes), left_out=tuple(left_out))
 
 
 def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
@@ -196,7 +179,7 @@ def _find_navigation(
         return url not in known and is_page(url)
 
     pending = [entry.url for entry in listed if entry.url]
-    while pending and len(below) < _FOLLOWED_MAX and not files.check_time():
+    while pending and len(below) < _FOLLOWED_MAX and not files.cut_if_late():
         urls = pending[: _FOLLOWED_MAX - len(below)]
         pending = pending[len(urls) :]
         pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
@@ -225,9 +208,11 @@ def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:
     return None
 
 
-def _write_list(title: str, count: str, entries: Sequence[NavigationEntry]) -> tuple[str, list[NodeRow]]:
-    """Write a list of links as Markdown, and return it with its rows."""
-    text = f"# {escape_signs(title)}\n\n> {count}\n\n"
+def _make_list(
+    title: str, shown_pages: str, entries: Sequence[NavigationEntry], url: str, *, is_own: bool
+) -> Document:
+    """Write a list of links as Markdown, with a row for each heading and link."""
+    text = f"# {escape_signs(title)}\n\n> {shown_pages}\n\n"
     rows = [NodeRow(NodeKind.SECTION, 1, title, 0)]
     for entry, after in zip_longest(entries, entries[1:]):
         level = entry.depth + 2
@@ -240,7 +225,8 @@ def _write_list(title: str, count: str, entries: Sequence[NavigationEntry]) -> t
         if entry.url is not None:
             rows.append(NodeRow(NodeKind.LINK, level, name, len(text), entry.url))
             text += f"- [{escape_signs(name)}](<{entry.url}>)\n"
-    return text, rows
+    columns = build_columns(rows, len(text))
+    return Document(key="", title=title, text=text, columns=columns, url=url, is_site=is_own)
 
 
 def _fetch_body(files: SiteFiles, url: str) -> bytes:
@@ -251,6 +237,19 @@ def _fetch_body(files: SiteFiles, url: str) -> bytes:
             body = zlib.decompressobj(wbits=31).decompress(body, _SITEMAP_BYTES_MAX)
         return body
     return b""
+
+
+def _find_in_sitemaps(
+    files: SiteFiles, sitemaps: Sequence[str], origin: str, is_page: Callable[[str], bool]
+) -> dict[str, None]:
+    """Return the pages in sitemaps without repetitions: one more than are shown, if there are more."""
+    urls: dict[str, None] = {}
+    for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
+        if len(urls) > _PAGES_MAX or files.cut_if_late():
+            break
+        if is_page(url):
+            urls[url] = None
+    return urls
 
 
 def _list_locations(files: SiteFiles, sitemaps: Sequence[str], origin: str) -> Iterator[str]:

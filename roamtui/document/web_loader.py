@@ -19,9 +19,9 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
-from roamtui.sources.read import RawText, has_headings
+from roamtui.sources.read import RawText, has_headings, name_in_notes
 from roamtui.web.head import find_markdown_link
-from roamtui.web.page import FetchedPage, FetchError, UnreachableError
+from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
 from roamtui.web.urls import covers_origin, origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
@@ -65,15 +65,15 @@ def parse_page(
         converted = convert_cached(
             page.body, name, page_format, conversion=conversion, on_progress=on_progress
         )
-    notes = (*page.notes, *(f"{page.url}: {note}" for note in converted.notes))
     raw = RawText(
         source=page.url,
         name=make_title_from_url(page.final_url),
         is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
-        is_converted=page_format not in (None, HTML),
-        **asdict(replace(converted, notes=notes)),
+        is_converted=page_format is not None,
+        **asdict(name_in_notes(converted, page.url)),
     )
-    return parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
+    document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
+    return replace(document, notes=(*page.notes, *document.notes))
 
 
 def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
@@ -92,7 +92,7 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
         text, notes = decode_text(page.body, page.url)
         return ConvertedText(text=text, notes=notes)
     if not page.body.strip():
-        raise SourceError(f"The page at {page.url} is empty. Check the address.")
+        raise SourceError(f"The page at {page.url} is empty. Check the URL.")
     reason = f"it is {page.media_type or 'of no known type'}"
     raise SourceError(
         f"{page.url} cannot be opened from the web, because {reason}. Download it and open the file."
@@ -162,7 +162,7 @@ def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
 
 def open_web_source(
     url: str,
-    fetch: Callable[..., FetchedPage],
+    fetch: PageFetcher,
     on_progress: PageReport,
     seconds_max: float,
     conversion: ConversionOptions,
@@ -170,8 +170,7 @@ def open_web_source(
     """Open the URL that a person typed: the llms.txt of a site, or an outline of its pages, or a page.
 
     A page that is not the home page is opened in the outline of its site if its navigation lists it, and
-    otherwise alone. `fetch` fetches a page. `seconds_max` is the time for all files in which the site may
-    list its pages.
+    otherwise alone. `seconds_max` is the time for all files in which the site may list its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
@@ -213,10 +212,10 @@ def _open_outline(
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(text, key=first.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(first.final_url)
-    outline = outline_site(files, first, title, navigation)
+    is_own = covers_origin(origin_of(url), origin_of(first.final_url))
+    outline = outline_site(files, first, title, navigation, is_own=is_own)
     if outline is None:
         return None
-    is_own = covers_origin(origin_of(url), origin_of(first.final_url))
-    library = Library(source=url, root=replace(outline, is_site=is_own))
+    library = Library(source=url, root=outline)
     first_id = next(node_id for node_id in library.walk() if library.node(node_id).kind is NodeKind.LINK)
     return library if page is None else library.graft_all({first_id: page})

@@ -92,8 +92,15 @@ def to_raw_text(
         name=name,
         is_markdown=source_format is not None or has_headings(name),
         is_converted=source_format is not None,
-        **asdict(replace(converted, notes=tuple(f"{name}: {note}" for note in converted.notes))),
+        **asdict(name_in_notes(converted, name)),
     )
+
+
+def name_in_notes(converted: ConvertedText, name: str) -> ConvertedText:
+    """Let the notes on a text begin with the name of its source."""
+    about = converted.conversion_note
+    notes = tuple(f"{name}: {note}" for note in converted.notes)
+    return replace(converted, conversion_note=about and f"{name}: {about}", notes=notes)
 
 
 def check_file(path: Path) -> None:

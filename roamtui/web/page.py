@@ -1,8 +1,10 @@
 """Responses and fetched pages, the limits of fetching, and its errors."""
 
+import math
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -92,6 +94,15 @@ class FetchedPage(Struct, frozen=True, kw_only=True):
     """Sentences for the person, such as that the page comes from the cache."""
 
 
+class PageFetcher(Protocol):
+    """`Fetcher.fetch` with the origins that are allowed."""
+
+    def __call__(
+        self, url: str, *, follows_public: bool = False, seconds_max: float = math.inf
+    ) -> FetchedPage:
+        """Fetch the page at a URL."""
+
+
 class FetchError(SourceError):
     """A page could not be fetched. `status` is the HTTP status, or None if there was no valid response."""
 
@@ -116,6 +127,6 @@ class OriginNotApprovedError(SourceError):
     """A redirect or a link leads to an origin that nobody approved."""
 
     def __init__(self, origin: str) -> None:
-        super().__init__(f"{origin} is not allowed yet. To allow it, open that address in roamtui yourself.")
+        super().__init__(f"{origin} is not allowed yet. To allow it, open that URL in roamtui yourself.")
         self.origin = origin
         """As `https://host[:port]`."""

@@ -1,11 +1,16 @@
 """A site without a list of its pages is outlined by its navigation, in the order and nesting of the links."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files, open_sources
+from roamtui.document.web_loader import open_web_source
+from roamtui.sources.conversion_cache import DEFAULT_OPTIONS
+from roamtui.web.page import FetchedPage, FetchError
 from tests.fakes.site import FakeSite, SitePage
 
 PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
@@ -169,3 +174,18 @@ async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, i
         assert {path for path in site.counts.paths if path in paths} == (set(paths) if is_read else set())
         assert site.counts.paths.count(paths[0]) == is_read
         assert any("/p0.html" in note for note in library.notes) is is_read
+
+
+def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_question() -> None:
+    body = PAGE.format(f"<nav>{TREE.format('ul')}</nav>", "Start", "").encode()
+
+    def fetch(url: str, **_: object) -> FetchedPage:
+        if urlsplit(url).path != "/":
+            raise FetchError("There is nothing else.")
+        final_url = url.replace("moved", "other")
+        return FetchedPage(url=url, final_url=final_url, media_type="text/html", charset=None, body=body)
+
+    for url, are_read in (("https://docs.example/", True), ("https://moved.example/", False)):
+        library = open_web_source(url, fetch, lambda *_: None, 20, DEFAULT_OPTIONS)
+        assert ("Your first question reads them all." in library.notes[0]) == are_read
+        assert bool(library.root.ids_read_at_first) == are_read

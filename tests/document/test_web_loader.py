@@ -185,7 +185,7 @@ def test_a_page_without_a_word_is_said_to_be_empty() -> None:
     with FakeSite({"/": SitePage(body="", media_type="text/plain")}) as site:
         with pytest.raises(SourceError) as caught:
             open_site(site)
-        assert str(caught.value) == f"The page at {site.url('/')} is empty. Check the address."
+        assert str(caught.value) == f"The page at {site.url('/')} is empty. Check the URL."
 
 
 def make_sitemap(site: FakeSite, *paths: str) -> str:
