@@ -18,9 +18,9 @@ _HTML = (
     rb"<(?:!doctype\s+html|html[\s>])"
 )
 _OFFICE = "application/vnd.openxmlformats-officedocument."
-_OFFICE_LOSS = "charts, comments, hidden text and most pictures"
+_WRITER_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 15
+CONVERTERS_VERSION = 16
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is no Markdown and is not converted."""
@@ -102,7 +102,7 @@ FORMATS = (
         f".docx .docm .dotx .dotm {_OFFICE}wordprocessingml.document {_OFFICE}wordprocessingml.template",
         start=_ZIP,
         package="lxml",
-        left_out=_OFFICE_LOSS,
+        left_out=_WRITER_LOSS,
     ),
     Format(
         "PPTX",
@@ -111,7 +111,7 @@ FORMATS = (
         f" {_OFFICE}presentationml.slideshow {_OFFICE}presentationml.template",
         start=_ZIP,
         package="lxml",
-        left_out=_OFFICE_LOSS,
+        left_out="charts, comments and most pictures",
     ),
     Format(
         "ODT",
@@ -119,7 +119,7 @@ FORMATS = (
         ".odt .fodt application/vnd.oasis.opendocument.text",
         start=_ODT,
         package="lxml",
-        left_out=_OFFICE_LOSS,
+        left_out=_WRITER_LOSS,
     ),
     Format(
         "spreadsheet",
@@ -129,7 +129,7 @@ FORMATS = (
         start=_ZIP,
         package="python-calamine",
         extra="formats",
-        left_out=_OFFICE_LOSS,
+        left_out="charts, comments and pictures",
     ),
     Format(
         "CSV or TSV",

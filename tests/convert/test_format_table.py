@@ -64,3 +64,8 @@ def test_the_readme_names_each_format() -> None:
     words = {word for each in FORMATS for word in each.name.split() if word != "or"}
     named = re.findall(r"[\w-]+", readme)
     assert sorted(word for word in words if word not in named and f"{word}s" not in named) == []
+
+
+def test_hidden_text_is_named_as_left_out_only_by_formats_that_leave_it_out() -> None:
+    losing = {each.name for each in FORMATS if "hidden text" in each.left_out}
+    assert losing == {"HTML", "EPUB", "DOCX", "ODT"}
