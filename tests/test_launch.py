@@ -105,7 +105,7 @@ def test_a_server_is_known_by_another_name_of_this_machine_without_a_port(
 
 
 def test_a_server_whose_url_is_invalid_is_not_looked_for() -> None:
-    with pytest.raises(SourceError, match="is not a valid address"):
+    with pytest.raises(SourceError, match="is not a valid URL"):
         discover_models("http://[")
 
 

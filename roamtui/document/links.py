@@ -68,7 +68,7 @@ def resolve_link(
     try:
         parts = urlsplit(href.strip())
     except ValueError:
-        return DeadLink("This link is not a valid address.")
+        return DeadLink("This link is not a valid URL.")
     fragment = unquote(parts.fragment)
     path = unquote(parts.path)
     base = library.node(section_id).document.url

@@ -71,14 +71,14 @@ class HostResolver:
             scope = classify_address(address)
             if not allows_local and scope is not AddressScope.PUBLIC:
                 raise BlockedAddressError(
-                    f"{address} is not a public address, so {host} is not fetched. "
-                    "Only an address that you type yourself may be private."
+                    f"{address} is not a public IP address, so {host} is not fetched. "
+                    "Only a URL that you type yourself may lead to a private one."
                 )
             if not allows_local or literal is not None:
                 continue
             if scope is AddressScope.SPECIAL:
                 raise BlockedAddressError(
-                    f"{host} points to {address}, which cannot be the address of a website. "
+                    f"{host} points to {address}, which cannot be the IP address of a website. "
                     "Check the spelling."
                 )
             # A typed name may be local, but it must stay so: a public name that suddenly leads to this

@@ -139,7 +139,7 @@ class Fetcher:
                         break
                 if target is None:
                     raise FetchError(
-                        f"The redirect from {current} does not lead to a web page. Check the address."
+                        f"The redirect from {current} does not lead to a web page. Check the URL."
                     )
                 is_downgrade = current.startswith("https:") and target.startswith("http:")
                 may_follow = allowed.allows(target) or covers_origin(origin_of(current), origin_of(target))
@@ -147,7 +147,7 @@ class Fetcher:
                     raise OriginNotApprovedError(origin_of(target))
                 current = target
             else:
-                raise FetchError(f"Too many redirects from {requested_url}. Check the address.")
+                raise FetchError(f"Too many redirects from {requested_url}. Check the URL.")
         if response.status not in PAGE_STATUSES:
             raise _make_status_error(response.url, response.status)
         if self._options.is_offline:
@@ -201,12 +201,12 @@ def _make_status_error(url: str, status: int) -> FetchError:
     """Make the error for a response that is not a page."""
     match status:
         case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-            reason = f"There is no page at {url} ({status}). Check the address."
+            reason = f"There is no page at {url} ({status}). Check the URL."
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN | HTTPStatus.PAYMENT_REQUIRED:
             reason = f"{url} needs a login ({status}). Save it from a browser and open the file."
         case _ if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             problem = f"its site is overloaded or has a problem ({status})"
             reason = f"{url} cannot be fetched now, because {problem}. Try again later."
         case _:
-            reason = f"{url} answered with status {status} instead of a page. Check the address."
+            reason = f"{url} answered with status {status} instead of a page. Check the URL."
     return FetchError(reason, status=status)

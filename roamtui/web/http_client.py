@@ -130,15 +130,15 @@ class HttpClient:
         cause = error.args[0] if is_unreachable and error.args else None
         if isinstance(cause, ssl.SSLCertVerificationError):
             problem = "".join(character for character in cause.verify_message if character.isprintable())
-            return CertificateError(f"{host} has no valid certificate ({problem}). Check the address.")
+            return CertificateError(f"{host} has no valid certificate ({problem}). Check the URL.")
         if isinstance(error, httpcore.TimeoutException) or self._deadline.remaining() <= 0:
             reason = f"{url} took too long to answer. Try again later."
         elif is_unreachable:
-            reason = f"{host} cannot be reached. Check the address and the network."
+            reason = f"{host} cannot be reached. Check the URL and the network."
         elif isinstance(error, httpcore.NetworkError) or "complete message body" in str(error):
             reason = f"Only a part of {url} arrived. Try again."
         else:
-            reason = f"{host} does not answer with valid HTTP. Check the address and the port."
+            reason = f"{host} does not answer with valid HTTP. Check the URL and the port."
         return UnreachableError(reason) if is_unreachable else FetchError(reason)
 
     def _get_pool(self, *, allows_local: bool) -> httpcore.ConnectionPool:

@@ -43,8 +43,8 @@ def normalise_url(text: str) -> str:
     text = text.strip(" \t\r\n")
     # For messages: shortened, and without credentials and control characters.
     shown = _CREDENTIALS.sub("//", text)[:_SHOWN_LENGTH_MAX]
-    shown = "".join(each if each.isprintable() else "?" for each in shown) or "An empty address"
-    invalid = SourceError(f"{shown} is not a valid address. Write it as in https://example.com/page.")
+    shown = "".join(each if each.isprintable() else "?" for each in shown) or "An empty URL"
+    invalid = SourceError(f"{shown} is not a valid URL. Write it as in https://example.com/page.")
     if len(text) > _URL_LENGTH_MAX or _FORBIDDEN.search(text):
         raise invalid
     try:
@@ -53,7 +53,7 @@ def normalise_url(text: str) -> str:
         raise invalid from None
     scheme = parts.scheme.lower()
     if scheme not in DEFAULT_PORTS:
-        raise SourceError(f"{shown} cannot be fetched. Name an address that starts with https:// or http://.")
+        raise SourceError(f"{shown} cannot be fetched. Name a URL that starts with https:// or http://.")
     if "@" in parts.netloc:
         raise SourceError(f"{shown} contains a user name or password. Remove everything between // and @.")
     match = re.fullmatch(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]{0,5}))?", parts.netloc, re.ASCII)

@@ -64,7 +64,7 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     assert run("show", site.origin, f"[{links['Fees']}:1]").out.startswith("# Fees\n")
     gone = run("show", site.origin, links["Gone"])
     assert (gone.code, gone.out) == (1, "")
-    assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
+    assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the URL.\n"
 
 
 def test_an_answer_has_no_words_of_a_page_twice(run: RunCommand, site: FakeSite) -> None:

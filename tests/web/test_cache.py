@@ -126,7 +126,7 @@ def test_a_cached_page_of_a_typed_local_site_is_not_used_for_an_approved_one(tmp
         internet.add("inside.example", server, address="10.0.0.1")
         server.handlers["/a"] = answer(b"secret")
         assert fetcher.fetch("http://inside.example/a", allow("http://inside.example")).body == b"secret"
-        with pytest.raises(FetchError, match="not a public address"):
+        with pytest.raises(FetchError, match="not a public IP address"):
             fetcher.fetch("http://inside.example/a", approve("http://inside.example"))
         del internet.answers["inside.example"]
         for is_offline in (False, True):

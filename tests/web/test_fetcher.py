@@ -107,7 +107,7 @@ def test_a_redirect_to_another_origin_must_be_allowed_itself(lead: Callable[[str
         assert page.final_url == "https://docs.example/"
         with pytest.raises(OriginNotApprovedError):  # never from https to http
             fetcher.fetch("https://docs.example/down", allow("https://docs.example"), follows_public=True)
-        with pytest.raises(FetchError, match="not a public address"):
+        with pytest.raises(FetchError, match="not a public IP address"):
             fetcher.fetch("https://docs.example/inside", allow("https://docs.example"), follows_public=True)
         assert "/private" not in second.paths
 

@@ -35,7 +35,7 @@ def test_an_approved_name_with_a_private_address_is_not_connected_to(address: st
 def test_an_approved_private_ip_address_is_not_connected_to(url: str) -> None:
     internet = FakeInternet()
     origin = origin_of(normalise_url(url))
-    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="not a public address"):
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="not a public IP address"):
         fetcher.fetch(url, approve(origin))
     assert (internet.lookups, internet.dialled) == ([], [])
 
@@ -65,7 +65,7 @@ def test_a_name_that_turns_from_public_to_private_is_refused(later: list[str], *
         allowed = allow(SITE) if is_typed else approve(SITE)
         assert fetcher.fetch(SITE, allowed).body == b"public"
         for url in (f"{SITE}/admin", "http://www.docs.example/admin"):
-            with pytest.raises(FetchError, match="may be an attack" if is_typed else "not a public address"):
+            with pytest.raises(FetchError, match="may be an attack" if is_typed else "not a public IP address"):
                 fetcher.fetch(url, allowed)
         assert inside.connections == 0
 
@@ -78,7 +78,7 @@ def test_a_redirect_into_private_space_is_refused() -> None:
         internet.servers |= {("10.0.0.1", 80): inside, ("127.0.0.1", 80): inside}
         for host in ("evil.example", "localhost", "127.0.0.1", "10.0.0.1", "[::1]"):
             site.handlers["/"] = redirect(f"http://{host}/")
-            with pytest.raises(FetchError, match="not a public address"):
+            with pytest.raises(FetchError, match="not a public IP address"):
                 fetcher.fetch(SITE, allow(SITE), follows_public=True)
         assert inside.connections == 0
 
@@ -92,7 +92,7 @@ def test_a_typed_origin_may_be_local_but_no_other_port_or_name_is() -> None:
         assert fetcher.fetch("http://wiki.corp", allow("http://wiki.corp")).body == b"inside"
         for url in ("http://wiki.corp:8080/", "http://other.corp/"):
             server.handlers["/"] = redirect(url)
-            with pytest.raises(FetchError, match="not a public address"):
+            with pytest.raises(FetchError, match="not a public IP address"):
                 fetcher.fetch("http://wiki.corp", allow("http://wiki.corp"), follows_public=True)
 
 
@@ -102,7 +102,7 @@ def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_d
         internet.answers["docs.example"] = [["169.254.169.254"]]
         internet.servers["169.254.169.254", 80] = server
         server.handlers["/"] = answer(b"inside")
-        with pytest.raises(FetchError, match="cannot be the address of a website"):
+        with pytest.raises(FetchError, match="cannot be the IP address of a website"):
             fetcher.fetch(SITE, allow(SITE))
         assert fetcher.fetch("http://169.254.169.254/", allow("http://169.254.169.254")).body == b"inside"
 

@@ -79,11 +79,11 @@ def test_a_proxy_is_not_asked_for_an_untrusted_host_that_leads_inside(address: s
     with HostileServer("site.pem") as site, HostileServer() as proxy:
         proxy.handlers["docs.example:443"] = connect_to(site)
         with open_fetcher(internet=internet, proxy=proxy.origin) as fetcher:
-            with pytest.raises(FetchError, match="not a public address"):
+            with pytest.raises(FetchError, match="not a public IP address"):
                 fetcher.fetch("https://evil.example", approve("https://evil.example"))
             for target in ("https://evil.example/", f"https://{address}/"):
                 site.handlers["/"] = redirect(target)
-                with pytest.raises(FetchError, match="not a public address"):
+                with pytest.raises(FetchError, match="not a public IP address"):
                     fetcher.fetch(SITE, allow(SITE), follows_public=True)
         assert {request.path for request in proxy.requests} == {"docs.example:443"}
 
