@@ -1,6 +1,7 @@
 """What a person must agree to before a request: to spend more than a limit, or to use another model."""
 
 from threading import Lock
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,31 +27,38 @@ def format_embedding(plan: EmbeddingPlan) -> str:
 
 
 class SpendingLimit:
-    """A limit that holds for each conversation, or, if it is shared, for all together. Thread-safe."""
+    """A limit for each account, such as a conversation, or, if shared, for all together. Thread-safe."""
 
     def __init__(self, usd_max: float | None = None, *, is_shared: bool = False) -> None:
         """Start with nothing spent. Without `usd_max`, there is no limit."""
         self.usd_max = usd_max
         self._is_shared = is_shared
-        self._usd_by_conversation: dict[str, float] = {}
+        self._usd_by_account: dict[str, float] = {}
         """Spent or about to be spent."""
         self._lock = Lock()
 
-    def reserve(self, conversation_id: str, usd: float) -> bool:
-        """Reserve `usd` in all for a conversation, if that is within the limit. Return whether it was."""
+    def reserve(self, account: str, usd: float) -> bool:
+        """Reserve `usd` in all for an account, if that is within the limit. Return whether it was."""
         with self._lock:
-            earlier = self._usd_by_conversation if self._is_shared else {}
-            # another request of the conversation may be on its way
-            reserved = {**earlier, conversation_id: max(usd, earlier.get(conversation_id, 0.0))}
+            earlier = self._usd_by_account if self._is_shared else {}
+            # another request of the account may be on its way
+            reserved = {**earlier, account: max(usd, earlier.get(account, 0.0))}
             if self.usd_max is not None and sum(reserved.values()) > self.usd_max:
                 return False
-            self._usd_by_conversation = reserved
+            self._usd_by_account = reserved
             return True
 
-    def settle(self, conversation_id: str, usage: Usage) -> None:
-        """Replace the amount that a conversation has reserved by its known cost."""
+    def settle(self, account: str, usage: Usage) -> None:
+        """Replace the amount that an account has reserved by its known cost."""
         with self._lock:
-            self._usd_by_conversation[conversation_id] = usage.cost_usd or 0.0
+            self._usd_by_account[account] = usage.cost_usd or 0.0
+
+
+class _Agreement(NamedTuple):
+    """A model that the person chose or agreed to, for the conversation with this `switch_count`."""
+
+    model: Model
+    switch_count: int
 
 
 class Consent:
@@ -61,12 +69,11 @@ class Consent:
         self._spending = spending
         self._unlimited_id = ""
         """Id of the conversation whose spending limit the person lifted."""
-        self._agreed: tuple[int, Model] | None = None
-        """The model that the person chose or agreed to, and `switch_count` of the conversation for which."""
+        self._agreement: _Agreement | None = None
 
     def accept_model(self, model: Model) -> None:
         """Take a model for the current conversation as agreed to."""
-        self._agreed = (self._conversation.switch_count, model)
+        self._agreement = _Agreement(model, self._conversation.switch_count)
 
     async def confirm_model(self, model: Model) -> None:
         """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees."""
@@ -74,7 +81,8 @@ class Consent:
         is_new = not (state.model or state.exchanges)
         has_same_server = model.facts.server is not None and model.facts.server == state.server
         is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
-        if not is_new and not is_same and self._agreed != (self._conversation.switch_count, model):
+        agreement = _Agreement(model, self._conversation.switch_count)
+        if not is_new and not is_same and self._agreement != agreement:
             before = format_model(state.model, state.server)
             now = format_model(model.name, model.facts.server)
             if self._conversation.approver is deny:
