@@ -21,7 +21,7 @@ from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
 from roamtui.convert.converted import PageReport
 from roamtui.document.added_sources import open_all, restore_sources
-from roamtui.document.library import Library, LibrarySource
+from roamtui.document.library import Library
 from roamtui.document.loader import (
     Loader,
     LoadingOptions,
@@ -143,18 +143,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
     def reopen(
-        self,
-        source: str,
-        links: tuple[str, ...] = (),
-        approved: frozenset[str] = frozenset(),
-        *,
-        is_own: bool = True,
-        added: tuple[LibrarySource, ...] = (),
+        self, source: str, conversation: ConversationState | None = None, *, is_own: bool = True
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
-        The pages of `links` are loaded too. Unless `is_own`, a file named the source, so a URL must be
-        allowed. `added` are all sources of the conversation, if a person added or removed any.
+        The pages and sources that the `conversation` had are opened too. Unless `is_own`, a file named the
+        source, so a URL must be allowed.
 
         Raises:
             SourceError: The source cannot be read.
@@ -168,9 +162,11 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 f" To allow it, add --allow-origin {origin_of(source)}."
             )
         library, loader = self.open(split_sources(source), load_all=True)
-        if added:
-            library, loader = restore_sources(library, loader, added, self.open_added)
-        return load_pages(library, loader, links, approved)
+        if conversation is None:
+            return library
+        if conversation.sources:
+            library, loader = restore_sources(library, loader, conversation.sources, self.open_added)
+        return load_pages(library, loader, conversation.pages, conversation.approved_origins)
 
     def reload(self, previous: Library, changed: frozenset[str]) -> Library:
         """Reload a library with the files and pages that were loaded before.

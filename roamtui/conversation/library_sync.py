@@ -1,7 +1,6 @@
 """Finds open sections again in a changed document, and continues a saved conversation with it."""
 
 import os
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -90,14 +89,6 @@ def get_source_key(library: Library) -> str:
     name = f"-{library.root.content_hash}" if is_standard_input(library.source) else library.source
     # file names may hold bytes that are not UTF-8
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def reopen_conversation(reopen: Callable[..., Library], state: ConversationState, source: str) -> Library:
-    """Open the source of a saved conversation, with the pages and sources that it had, by `Bootstrap.reopen`.
-
-    `source` is where it is now.
-    """
-    return reopen(source, links=state.pages, approved=state.approved_origins, added=state.sources)
 
 
 def explain_missing(source: str, advice: str = "add --in SOURCE") -> str:

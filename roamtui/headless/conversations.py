@@ -9,11 +9,11 @@ from roamtui.conversation.library_sync import (
     explain_missing,
     get_source_key,
     is_source_missing,
-    reopen_conversation,
 )
 from roamtui.conversation.log import format_time, open_store
 from roamtui.conversation.notes import NoteStore, count_notes
 from roamtui.conversation.notices import format_cost
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.html import render_html
@@ -69,7 +69,7 @@ def delete_conversation(conversation_id: str) -> None:
 def print_conversation(
     conversation_id: str,
     output_format: str | None,
-    open_source: Callable[..., Library],
+    open_source: Callable[[str, ConversationState], Library],
     output_path: Path | None = None,
     moved_to: str | None = None,
 ) -> None:
@@ -100,7 +100,7 @@ def print_conversation(
         check_output_path(output_path, list_paths(names))
     if output_format == "html":
         try:
-            library = reopen_conversation(open_source, state, source)
+            library = open_source(source, state)
         except RoamtuiError as error:
             if moved_to is not None:
                 raise

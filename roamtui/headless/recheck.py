@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
-from roamtui.conversation.library_sync import explain_missing, is_source_missing, reopen_conversation
+from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
 from roamtui.conversation.state import OFFLINE, ConversationState
 from roamtui.document.library import Library
@@ -137,8 +137,7 @@ def run_recheck(
             if log.warning:
                 warn(f"conversation {target}: {log.warning}")
             state = log.ended_state
-            open_source = partial(reopen_conversation, reopen, state)
-            sources = _Sources(open_source, path.parent, source)
+            sources = _Sources(partial(reopen, conversation=state), path.parent, source)
             claims = _list_saved_claims(state, target)
         else:
             # without a `source`, the file names it

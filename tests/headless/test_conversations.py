@@ -39,12 +39,12 @@ def test_a_conversation_is_exported_as_the_name_of_the_file_says_and_printed_in_
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, begin: str
 ) -> None:
     path = tmp_path / name
-    print_conversation("ef34", None, lambda _source, **_given: make_library(), path)
+    print_conversation("ef34", None, lambda *_: make_library(), path)
     page = path.read_text("utf-8")
     assert page.startswith(begin)
     assert "Why ef34?" in page
     assert capsys.readouterr() == ("", f"Wrote {path}.\n")
-    print_conversation("ef34", path.suffix[1:].lower(), lambda _source, **_given: make_library())
+    print_conversation("ef34", path.suffix[1:].lower(), lambda *_: make_library())
     assert capsys.readouterr().out == page
 
 
@@ -54,8 +54,8 @@ def test_an_export_replaces_no_document_of_several(tmp_path: Path, names: list[s
         (tmp_path / name).write_text("# Notes\n", "utf-8")
     _save_about(join_sources(str(tmp_path / name) for name in names))
     with pytest.raises(UsageError, match="one of the documents"):
-        print_conversation("ab12", None, make_library, tmp_path / "b.md")
-    print_conversation("ab12", None, make_library, tmp_path / "new.md")
+        print_conversation("ab12", None, lambda *_: make_library(), tmp_path / "b.md")
+    print_conversation("ab12", None, lambda *_: make_library(), tmp_path / "new.md")
 
 
 @pytest.mark.usefixtures("saved")
@@ -72,7 +72,7 @@ def test_a_damaged_conversation_is_listed_and_says_so(capsys: pytest.CaptureFixt
     problems = {row["id"]: row["problem"] for row in json.loads(capsys.readouterr().out)}
     assert problems["ab12cd"] == ""
     assert problems["ab12"].startswith("It is damaged")
-    print_conversation("ef34", "md", lambda _source, **_given: make_library())
+    print_conversation("ef34", "md", lambda *_: make_library())
     output, errors = capsys.readouterr()
     assert "Why ef34?" in output
     assert errors == "roamtui: conversation ef34: It is damaged: the rest cannot be read.\n"
