@@ -90,7 +90,7 @@ class Ranking(Struct, frozen=True, kw_only=True):
     topics: tuple[str, ...] = ()
     """Sections that the conversation is about, strongest first."""
 
-    def add_topic(self, query: str) -> str:
+    def format_embedded_query(self, query: str) -> str:
         """Return a query as it is embedded: after the title of its strongest topic, and not too long."""
         titles = [self.library.node(topic_id).title for topic_id in self.topics[:1]]
         return ": ".join([*titles, query])[:_EMBEDDED_LENGTH_MAX]

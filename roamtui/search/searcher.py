@@ -299,7 +299,7 @@ class Searcher:
         similarities: dict[str, float] = {}
         try:
             if embedder.is_local or vectors.has_any:
-                vector = vectors.embed_query(ranking.add_topic(query))
+                vector = vectors.embed_query(ranking.format_embedded_query(query))
                 if embedder.is_local and vectors.missing:
                     self._embed_found(ranking, vectors)
                 limit = 0 if is_phrase else CANDIDATES  # words in quotation marks must be in a hit
