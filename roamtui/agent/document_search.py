@@ -16,11 +16,10 @@ _INDEXED_AHEAD_MIN = 5_000
 class DocumentSearch:
     """A searcher for one conversation, whose usage is recorded there. Without a searcher, nothing is done."""
 
-    def __init__(self, conversation: Conversation, searcher: Searcher | None) -> None:
-        """Search with `searcher`, which other conversations may use too."""
+    def __init__(self, conversation: Conversation, searcher: Searcher | None, meter: UsageMeter) -> None:
+        """Search with `searcher`, which other conversations may use too, and count its usage in `meter`."""
         self.searcher = searcher
-        self.meter = UsageMeter()
-        """Counts what searching uses for this conversation."""
+        self.meter = meter
         self._conversation = conversation
 
     async def find(self, query: str, limit: int) -> tuple[Hit, ...]:

@@ -12,6 +12,7 @@ from roamtui.conversation.question_flow import has_exchange
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.update import AskOptions
 from roamtui.models.base import Model
+from roamtui.models.usage import UsageMeter
 from roamtui.search.searcher import Searcher
 
 
@@ -36,9 +37,8 @@ class Agent:
         self.options = options or AgentOptions()
         spending = spending or SpendingLimit(self.options.cost_usd_max)
         self._consent = Consent(conversation, spending)
-        self.search = DocumentSearch(conversation, searcher)
-        if spending.usd_max is not None:
-            self.search.meter.may_spend = self._consent.may_spend
+        may_spend = None if spending.usd_max is None else self._consent.may_spend
+        self.search = DocumentSearch(conversation, searcher, UsageMeter(may_spend))
 
     def use_model(self, model: Model) -> None:
         """Answer with a model that the person chose for this conversation."""

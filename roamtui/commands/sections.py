@@ -81,8 +81,7 @@ def _run_index(args: Namespace) -> None:
         delete_source_index(library, options)
         return
     spending = SpendingLimit(bootstrap.settings.limits.max_cost_usd, is_shared=True)
-    meter = UsageMeter()
-    meter.may_spend = lambda usage: spending.reserve("vectors", usage.cost_usd or 0.0)
+    meter = UsageMeter(lambda usage: spending.reserve("vectors", usage.cost_usd or 0.0))
     bootstrap = replace(bootstrap, embedding_consent=tell_embedding)
     services = bootstrap.make_search_services(meter, needs_all_vectors=True)
     model = bootstrap.make_model() if args.summaries else None

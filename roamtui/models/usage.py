@@ -34,10 +34,10 @@ def add_cost(usage: Usage, prices: Prices | None) -> Usage:
 class UsageMeter:
     """Adds up what requests use, until somebody takes it. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, may_spend: Callable[[Usage], bool] | None = None) -> None:
         self._total = Usage()
         self._lock = Lock()
-        self.may_spend: Callable[[Usage], bool] | None = None
+        self.may_spend = may_spend
         """Whether this usage is allowed in addition to the saved usage, or None without a spending limit."""
 
     @contextmanager

@@ -21,6 +21,7 @@ from roamtui.conversation.state import fold_events
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
+from roamtui.models.usage import UsageMeter
 from roamtui.search.searcher import Searcher
 from tests.conversation.conversations import Recorder, make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
@@ -306,7 +307,7 @@ async def test_searching_a_copy_does_not_save_it(store: ConversationStore) -> No
     original = Conversation(make_library(), store=store, saved_id="c0ffee")
     copy = Conversation(make_library(), store=store, saved_id="c0ffee")
     assert copy.state.id != original.state.id
-    assert await DocumentSearch(copy, Searcher(copy.state.library)).find("alpha", 5)
+    assert await DocumentSearch(copy, Searcher(copy.state.library), UsageMeter()).find("alpha", 5)
     copy.close()
     original.close()
     assert [summary.id for summary in store.list()] == ["c0ffee"]

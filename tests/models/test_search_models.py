@@ -10,6 +10,7 @@ from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker
+from roamtui.models.usage import UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import Ending, FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -60,15 +61,12 @@ def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: 
         expected.append(usage)
         return len(expected) == 1
 
-    background.meter.take()
-    background.meter.may_spend = may_spend
-    with FakeEmbeddingServer() as server:
+    with FakeEmbeddingServer() as server, UsageMeter(may_spend).charging():
         embedder = _make(background, "openai/text-embedding-3-small", server.openai_url)
         embedder.embed(["late fees " * 500])
         with pytest.raises(ModelError, match="could exceed your spending limit"):
             embedder.embed(["roses"])
         assert len(server.requests) == 1
-    background.meter.may_spend = None
     first, second = expected
     assert first.cost_usd == pytest.approx(2e-8 * first.input_tokens)
     assert first.input_tokens > 500
