@@ -62,7 +62,7 @@ class RequestBuilder(Struct, kw_only=True):
             within=within,
             server=self.model.facts.server,
             asked_at=get_time(),
-            is_one_shot=self.conversation.is_one_shot,
+            is_one_shot=options.is_one_shot,
         )
         if self.model.small_reason:
             brief = await self.begin_brief(state, question, within)

@@ -39,7 +39,6 @@ def _run_ask(args: Namespace) -> int:
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_sources(args)
     agent = bootstrap.make_agent(library, loader, args.conversation)
-    agent.conversation.is_one_shot = True
     within = args.within.strip("[]") if args.within else None
     output_format = OutputFormat.TEXT
     if args.events:

@@ -104,8 +104,6 @@ class Conversation:
         self.lock = asyncio.Lock()
         self.approver: Approver = deny
         """Asked before a request that costs much, or that goes to an origin that the person did not type."""
-        self.is_one_shot = False
-        """Whether `roamtui ask` asks the questions. Lists leave out conversations of this kind."""
         self.save_failure = ""
         """Why the last save failed; empty if it succeeded."""
         self.switch_count = 0

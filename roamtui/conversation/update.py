@@ -88,6 +88,8 @@ class AskOptions(Struct, frozen=True, kw_only=True):
     """The last exchange, which the question replaces and keeps as an earlier answer. If the conversation no
     longer has it, nothing is asked."""
     open_first: tuple[str, ...] = ()
+    is_one_shot: bool = False
+    """Whether `roamtui ask` or a table asks. Lists leave out conversations with only such questions."""
 
 
 def list_nodes_to_load(library: Library, command: Command) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ async def run_ask(
     report = AskReport(agent, output_format, is_watched=is_watched, write_laid_out=write_laid_out)
     try:
         with end_after_task():
-            await agent.ask(question, AskOptions(within=within))
+            await agent.ask(question, AskOptions(within=within, is_one_shot=True))
     except (asyncio.CancelledError, SystemExit):
         if report.final is None:
             raise

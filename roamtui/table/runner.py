@@ -16,6 +16,7 @@ from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.conversation.state import OFFLINE, make_conversation_id
+from roamtui.conversation.update import AskOptions
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, SourceError, StoreError
@@ -228,12 +229,11 @@ class _Filler(Struct, kw_only=True):
         self, conversation: Conversation, searcher: Searcher | None, column: Column, cell: Cell
     ) -> Cell | None:
         """Ask one question, and return its cell, or None if it would cost too much."""
-        conversation.is_one_shot = True
         note = f"The value must be {column.type_description}." if column.type_description else ""
         options = replace(self.plan.agent_options, instructions=CELL_INSTRUCTIONS, question_note=note)
         agent = Agent(conversation, self.plan.model, searcher, options, self.spending)
         try:
-            exchange = await agent.ask(column.question)
+            exchange = await agent.ask(column.question, AskOptions(is_one_shot=True))
         finally:
             conversation.close()
             spent = conversation.state.spent
