@@ -29,8 +29,6 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     than 100 ms."""
     retry_wait_seconds: float = 1.0
     """Wait before the first retry if the provider names no time. It doubles with each further retry."""
-    retry_wait_seconds_max: float = 60.0
-    """If the provider asks for a longer wait, there is no retry."""
     has_spending_cap: bool = False
     """Whether the person set a spending limit, so that an unknown price is worth a notice."""
 

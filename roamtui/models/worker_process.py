@@ -34,6 +34,8 @@ _FRAME_BYTES_MAX = 1 << 28
 """Maximum length of a frame. If a line is longer, something else wrote to the pipe."""
 _LAST_EVENTS = frozenset({"ReplyFinished", "ModelFailure", "ResolvedModel", "EmbeddingBatch"})
 """Names of the events that end a job. One that was cancelled ends without an event."""
+_RETRY_WAIT_SECONDS_MAX = 60.0
+"""If the provider asks for a longer wait, there is no retry."""
 _CRASHED = ModelFailure(
     reason="The model's process has ended", advice="Ask again.", is_transient=True, may_cost=True
 )
@@ -85,9 +87,9 @@ class WorkerProcess:
             options = job.options
             wait = failure.wait_seconds
             if wait is None:
-                wait = min(options.retry_wait_seconds * float(2**attempt), options.retry_wait_seconds_max)
+                wait = min(options.retry_wait_seconds * float(2**attempt), _RETRY_WAIT_SECONDS_MAX)
             can_retry = failure.is_transient and not has_begun and attempt < options.retries
-            if not can_retry or wait > options.retry_wait_seconds_max:
+            if not can_retry or wait > _RETRY_WAIT_SECONDS_MAX:
                 raise ModelError(
                     f"{failure.reason}. {failure.advice}",
                     overflow=failure.is_overflow,
