@@ -227,7 +227,7 @@ class Answering(Struct, frozen=True, kw_only=True):
             tokens = estimate_message_tokens(request.messages)
             room = _WINDOW_TOKENS_DEFAULT - tokens if limit is None else limit - tokens
             if room < 0 and limit is not None:
-                raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens or limit))
+                raise refusal or ModelError(_NO_ROOM.format(window=model.facts.window_tokens))
             sent = estimate_request(model, request)
             conversation.fold(self.search.take_usage())
             reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)

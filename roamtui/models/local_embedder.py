@@ -180,7 +180,7 @@ class _Runner:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         model = str(files.model) if files.digest is None else _read_checked(files.model, files.digest)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self._inputs = [put.name for put in self._session.get_inputs()]
+        self._inputs = [each.name for each in self._session.get_inputs()]
 
     def embed(self, texts: Sequence[str], *, is_query: bool) -> VectorArray:
         """Return a row for each of a few texts."""
