@@ -12,7 +12,15 @@ from typing import NamedTuple
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.containers import KINDS
-from roamtui.markdown.escaping import escape_line_starts, write_code, write_heading, write_script
+from roamtui.markdown.escaping import (
+    escape_inline,
+    escape_line_starts,
+    write_code,
+    write_heading,
+    write_row,
+    write_rule,
+    write_script,
+)
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
 _SHORT_ADORNMENT_MIN = 4
@@ -49,8 +57,18 @@ _LINK = re.compile(r"`([^`<]*[^`<\s])\s*<(https?://[^<>`\s]+)>`__?")
 _LITERAL = re.compile("``.+?``")
 _HIDDEN_LITERAL = "``\0``"
 """Stands for literal text while the marks around it are converted."""
-_TAG_LIKE = re.compile(r"(``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
-"""Text between marks (in the group), or a character that Markdown would read as the start of HTML."""
+_MARKDOWN_ONLY = re.compile(
+    r"(\\.|``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|\](?=[(\[])|~(?=~)"
+    r"|(?<=[\w!#$%&)+,.;=>?@\]^|}~])\*+(?=[\w#$%&(+<=@\[^{|~])"
+    r"|(?<=\()\*+(?=\))|(?<=\[)\*+(?=\])|(?<=\")\*+(?=\")|(?<=')\*+(?=')"
+    r"|(?<![\w`\]|])(?<!\.\. )_\w*"
+)
+"""Escaped signs and text between marks (in the group), or signs that are markup in Markdown only.
+
+Stars are markup in reStructuredText at the bounds of a word, but not between quotes or brackets. A word that
+starts with an underscore is neither a reference nor the target of one.
+"""
+_SIGN = re.compile(r"[^\w\s]|(?<![^\W_])_|_(?![^\W_])")
 
 
 class _TitleStyle(NamedTuple):
@@ -171,22 +189,25 @@ def _write_list_table(title: str, lines: Sequence[str]) -> list[str]:
     if not rows:
         return []
     width = max(map(len, rows))
-    written: list[str] = []
-    for row in rows:
-        cells = [_write_inline(" ".join(cell.split())).replace("|", r"\|") for cell in row]
-        written.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
+    written = [
+        write_row([_write_inline(" ".join(cell.split())) for cell in row] + [""] * (width - len(row)))
+        for row in rows
+    ]
     heads = written.pop(0) if _HEADER_ROWS.search(options) else f"|{' |' * width}"
     caption = " ".join([title, *takewhile(_CAPTION.match, options.split("\n"))])
-    return [escape_line_starts(_write_inline(caption)), "", heads, f"|{' --- |' * width}", *written]
+    return [escape_line_starts(_write_inline(caption)), "", heads, write_rule(width), *written]
 
 
 def _write_inline(text: str) -> str:
-    """Escape what looks like HTML, and convert raised type and links. Emphasis is the same in Markdown."""
+    """Convert raised type and links, and escape what is markup in Markdown only."""
     literals = iter(_LITERAL.findall(text))
-    text = _TAG_LIKE.sub(lambda match: match[1] or f"\\{match[0]}", _LITERAL.sub(_HIDDEN_LITERAL, text))
+    text = _MARKDOWN_ONLY.sub(
+        lambda match: match[1] or _SIGN.sub(r"\\\g<0>", match[0]), _LITERAL.sub(_HIDDEN_LITERAL, text)
+    )
     text = _ESCAPED_SPACE.sub("", _SCRIPT.sub(_write_script, text))
-    text = _SHORTENED_ROLE.sub("`", _TITLED_ROLE.sub(r"\1", text))
-    text = _LINK.sub(r"[\1](\2)", _ROLE.sub("", text))
+    text = _TITLED_ROLE.sub(lambda match: escape_inline(match[1]), text)
+    text = _ROLE.sub("", _SHORTENED_ROLE.sub("`", text))
+    text = _LINK.sub(lambda match: f"[{escape_inline(match[1])}]({match[2]})", text)
     return re.sub(_HIDDEN_LITERAL, lambda _: next(literals), text)
 
 

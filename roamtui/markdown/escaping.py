@@ -1,6 +1,7 @@
 """Write words, headings and code so that Markdown shows them as they are."""
 
 import re
+from collections.abc import Iterable
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
@@ -11,14 +12,14 @@ _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
 _INLINE_SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])"
-    r"|[`*](?!\s)|(?<!\s)\*"
-    r"|(?<![^\W_])_|_(?![^\W_])"
+    r"|`|(?<![\s*])\*++|(?<=\s)\*++(?!\s)"
+    r"|(?<![\s\w])_++|(?<=\s)_++(?!\s)|(?<=[^\W_])_++(?!\w)"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w{1,32};)"
     r"|\](?=[(\[])"
     r"|~(?=~)"
 )
-"""Characters that Markdown could read as inline syntax."""
+"""Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""
 _SIGN = re.compile(r"[\\`*_\[\]|<>~]")
 _ESCAPED_SIGN = re.compile(rf"\\({_SIGN.pattern})")
 _CLOSING_HASHES = re.compile(r"(?<=\s)(?=#+$)")
@@ -32,7 +33,7 @@ WITHOUT_NOTE_SIGNS = {0xE000: None, 0xE001: None}
 
 def escape_inline(text: str) -> str:
     """Escape inline Markdown syntax with backslashes."""
-    return _INLINE_SYNTAX.sub(r"\\\g<0>", text)
+    return _INLINE_SYNTAX.sub(lambda match: "\\" + "\\".join(match[0]), text)
 
 
 def escape_signs(text: str) -> str:
@@ -54,6 +55,17 @@ def write_heading(level: int, title: str) -> str:
     """Write a heading, without a line end. Levels above 6 become 6; line ends in the title, spaces."""
     line = _CLOSING_HASHES.sub(r"\\", " ".join(title.split()))
     return f"{'#' * max(1, min(6, level))} {line}"
+
+
+def write_row(cells: Iterable[str]) -> str:
+    """Write a row of a table. Its cells are Markdown already, each on one line; bars in them are escaped."""
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def write_rule(width: int) -> str:
+    """Write the line below the heads of a table."""
+    return f"|{' --- |' * width}"
 
 
 def write_code(text: str, language: str = "") -> str:

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.table_writer import write_table
 from roamtui.convert.pdf.tables import PageText, is_figure
-from roamtui.convert.pdf.words import HYPHEN, HYPHENS, RAISED_END, RAISED_START
+from roamtui.convert.pdf.words import HYPHENS, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
 
 _PARAGRAPH_GAP_MIN = 1.35
@@ -24,11 +23,9 @@ _FALSE_LIST_NUMBER = re.compile(r"\A(?=\d{3,9}[.)](?:\s|$))|(?<=\n)(?=1[.)](?:\s
 """A number at a line start, such as a year, that Markdown would read as a list item's number."""
 _SHIELD = "\N{NO-BREAK SPACE}"
 """Keeps a line start from being read as Markdown. Unlike a backslash, it is invisible."""
-_RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
 _CELL_GAP_MIN = 1.5
 """Minimum gap between cells outside tables, in letter heights."""
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
-_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#\w{1,32};)|&(?=(?:[a-z]+|[A-Z][a-z]+)\d*;)")
 _ROW_END = re.compile(r"^(?!\|)(.* \| .*|.+(?=\n(?!\|).* \| ))\n(?=.)", re.MULTILINE)
 """The end of a row outside a Markdown table, and of the line above one. A paragraph would join them."""
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
@@ -95,7 +92,7 @@ class MarkdownWriter:
         start = 0
         for heading in headings:
             blocks += self._write_rows(page, start, heading.row - page.start, gap_max)
-            blocks.append(write_heading(heading.level, _finish_text(heading.title)))
+            blocks.append(write_heading(heading.level, write_words(heading.title)))
             start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
@@ -115,7 +112,9 @@ class MarkdownWriter:
             if low < high:
                 yield from self._write_paragraphs(page.rows[start:low], gap_max)
                 header_count = max(0, table.start + table.header_count - low)
-                yield _finish_text(write_table(page.rows[low:high], header_count))
+                rows = page.rows[low:high]
+                plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+                yield write_table(rows, header_count) or _write_lines(plain)
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 
@@ -134,10 +133,7 @@ class MarkdownWriter:
             if lines and begins_paragraph:
                 text = "\n".join(lines)
                 bullet = _BULLET.match(text)
-                text = _finish_text(text[bullet.end() :] if bullet else text)
-                yield ("- " if bullet else "") + _FALSE_LIST_NUMBER.sub(
-                    _SHIELD, LINE_START.sub(_SHIELD, text)
-                )
+                yield f"- {_write_lines(text[bullet.end() :])}" if bullet else _write_lines(text)
                 lines = []
             if row is None:
                 return
@@ -155,7 +151,7 @@ class MarkdownWriter:
                 lines.append(line)
 
 
-def _finish_text(text: str) -> str:
-    """Escape HTML, restore hyphens, mark raised letters, and break lines after rows outside tables."""
-    text = _TAG_LIKE.sub(r"\\\g<0>", replace_surrogates(text.replace(HYPHEN, "-"))).translate(_RAISED_TAGS)
-    return _ROW_END.sub(r"\1  \n", text)
+def _write_lines(text: str) -> str:
+    """Write lines outside tables. A row of cells, and the line above one, end with a line break."""
+    text = _ROW_END.sub(r"\1  \n", write_words(text))
+    return _FALSE_LIST_NUMBER.sub(_SHIELD, LINE_START.sub(_SHIELD, text))

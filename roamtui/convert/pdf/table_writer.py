@@ -14,7 +14,8 @@ from roamtui.convert.pdf.tables import (
     is_data_row,
     is_figure,
 )
-from roamtui.convert.pdf.words import HYPHEN
+from roamtui.convert.pdf.words import HYPHEN, write_words
+from roamtui.markdown.escaping import write_row, write_rule
 
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
@@ -62,12 +63,6 @@ class _Head(NamedTuple):
 
 
 def write_table(rows: Sequence[PageRow], header_count: int) -> str:
-    """Write rows as a Markdown table, or as plain lines if they do not fit into columns."""
-    table = _write_markdown(rows, header_count)
-    return table or "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
-
-
-def _write_markdown(rows: Sequence[PageRow], header_count: int) -> str:
     """Write rows as a Markdown table; return an empty text if they do not fit into columns."""
     if not any(map(is_data_row, rows[header_count:])):
         return ""
@@ -85,14 +80,9 @@ def _write_markdown(rows: Sequence[PageRow], header_count: int) -> str:
     if misfits > _MISFITS_MAX * sum(len(row.cells) for row in rows):
         return ""
     head = layout.compute_heads(rows[:header_count])
-    delimiters = ["---"] * len(head)
     body = _join_labels(rows[header_count:], lines)
-    return "\n".join(_write_line(line) for line in (head, delimiters, *body))
-
-
-def _write_line(texts: Sequence[str]) -> str:
-    escaped = [text.replace("|", r"\|") for text in texts]
-    return f"| {' | '.join(escaped)} |"
+    first, *others = (write_row(map(write_words, line)) for line in (head, *body))
+    return "\n".join([first, write_rule(len(head)), *others])
 
 
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:

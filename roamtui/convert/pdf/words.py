@@ -5,6 +5,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from roamtui.convert.decode import replace_surrogates
+from roamtui.markdown.escaping import escape_inline
+
 HYPHEN = "\x02"
 """Character that pdfium returns for a hyphen at a line end, without a line break after it."""
 HYPHENS = f"-\u2010{HYPHEN}"
@@ -12,6 +15,7 @@ RAISED_START, RAISED_END = "\x03", "\x04"
 """Characters around raised letters in the text of a row. No word contains them."""
 RAISED = f"{RAISED_START}[^{RAISED_END}]*{RAISED_END}"
 """Pattern for raised letters."""
+_RAISED_TAGS = str.maketrans({RAISED_START: "<sup>", RAISED_END: "</sup>"})
 RAISED_AT_END = re.compile(rf"{RAISED}\Z")
 LOWERED_FIGURES = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 """Lowered figures are set off from a number next to them: not 10102, but 1010₂."""
@@ -45,6 +49,12 @@ class Word(Struct):
     last: int
     is_turned: bool = False
     """Whether it is drawn in another direction than most of the page, such as a stamp at the edge."""
+
+
+def write_words(text: str) -> str:
+    """Write the text of rows as Markdown: escape its signs, restore hyphens, and mark raised letters."""
+    escaped = escape_inline(replace_surrogates(text.replace(HYPHEN, "-")))
+    return escaped.translate(_RAISED_TAGS)
 
 
 def measure_size(words: Iterable[Word]) -> float:

@@ -64,7 +64,7 @@ def test_a_line_that_is_stretched_to_the_edge_of_the_one_above_is_no_row_of_cell
         (r"(prot\351g) (e) 445 (\264) -112 (s)", "protégés"),
         (r"(na) 55 (\250) 278 (i) (ve)", "naïve"),
         (r"(tr) (e) 445 (`) -112 (s)", "très"),
-        (r"(a `b` \264 c\264d)", "a `b` ´ c´d"),
+        (r"(a `b` \264 c\264d)", r"a \`b\` ´ c´d"),
     ],
 )
 def test_an_accent_that_is_drawn_over_a_letter_belongs_to_it(drawn: str, expected: str) -> None:
