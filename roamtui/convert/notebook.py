@@ -13,9 +13,9 @@ from roamtui.convert.decode import decode_text
 from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_code
+from roamtui.markdown.fences import update_fence
 
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_HEADING = re.compile("^#", re.MULTILINE)
 _MAY_BE_OPEN = re.compile("```|~~~|<[!?a-z]", re.IGNORECASE)
 _HTML_ENDS = ("-->", "</pre>", "?>", "]]>", ">")
 """The end of each kind of HTML block that an empty line does not end."""
@@ -80,9 +80,9 @@ def _write_output(output: Mapping[str, Any]) -> str:
         _join_lines(data.get(f"text/{name}")) for name in ("html", "markdown", "latex", "plain")
     )
     if page.strip():
-        return _HEADING.sub(r"\\#", convert_html(page).text.strip("\n"))
+        return _escape_headings(convert_html(page).text.strip("\n"))
     if markdown.strip():
-        return _HEADING.sub(r"\\#", _close_blocks(markdown.strip("\n")))
+        return _escape_headings(_close_blocks(markdown.strip("\n")))
     if formula.strip():
         return _DISPLAY_STYLE.sub("", formula).strip("\n")
     if any(key.startswith("image/") or key == "application/javascript" for key in data):
@@ -98,6 +98,17 @@ def _write_output(output: Mapping[str, Any]) -> str:
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _TERMINAL_CODE.sub("", text).split("\n"))
     text = "\n".join(lines).strip("\n").rstrip()
     return write_code(text, "output") if text else ""
+
+
+def _escape_headings(text: str) -> str:
+    """Escape the headings of an output, which is part of a section. Code stays as it is."""
+    fence = ""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        fence = update_fence(fence, line)
+        is_heading = line.startswith("#") and not fence
+        lines.append(f"\\{line}" if is_heading else line)
+    return "\n".join(lines)
 
 
 def _join_lines(value: object) -> str:

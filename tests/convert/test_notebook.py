@@ -25,6 +25,8 @@ def _convert(notebook: object) -> str:
         ({"text/latex": "$\\displaystyle x^{2}$", "text/plain": "x**2"}, "$x^{2}$"),
         ({"text/latex": "\\begin{align}a &= b\\end{align}"}, "\\begin{align}a &= b\\end{align}"),
         ({"text/markdown": "# Big\n\n```\nopen", "text/plain": "<Markdown>"}, "\\# Big\n\n```\nopen\n```"),
+        ({"text/html": "<pre># total\necho</pre><h2>End</h2>"}, "```\n# total\necho\n```\n\n\\## End"),
+        ({"text/markdown": "~~~ py\n# total\n```\n~~~\n# End"}, "~~~ py\n# total\n```\n~~~\n\\# End"),
         ({"application/json": {"täg": [1]}, "text/plain": "<JSON>"}, '```json\n{\n  "täg": [\n    1\n  ]\n}\n```'),
         ({"image/png": "AAAA", "text/plain": "<Figure size 640x480>"}, ""),
         ({"application/javascript": "alert(1)", "text/plain": "<Javascript>"}, ""),
