@@ -23,7 +23,7 @@ _PAGE_LOSS = "menus, footers and hidden text"
 CONVERTERS_VERSION = 16
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
-"""Suffixes of text that is no Markdown and is not converted."""
+"""Suffixes of text that is not converted. It is read as Markdown, except in logs."""
 
 
 class Format:
