@@ -25,14 +25,7 @@ _SKIPPED = tuple(_SKIPPED_NAMES.split())
 _HIDING_FIELDS = frozenset({"hidden-text", "hidden-paragraph"})
 _TAGS = {"table": "table", "table-row": "tr", "ruby": "ruby", "ruby-text": "rt"}
 _PARAGRAPHS_BY_STYLE = {"Title": "h1", "Preformatted_20_Text": "pre", "Quotations": "blockquote"}
-_SPANS_BY_STYLE = {
-    "Source_20_Text": "code",
-    "bold": "b",
-    "italic": "i",
-    "struck": "s",
-    "super": "sup",
-    "sub": "sub",
-}
+_SPANS_BY_LOOK = {"code": "code", "bold": "b", "italic": "i", "struck": "s", "super": "sup", "sub": "sub"}
 
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
@@ -125,7 +118,7 @@ class _HtmlWriter:
         if name == "h" and not number and not style.is_unnumbered:
             number = self._lists.count_heading(element, level)
         numbered = f"{escape(number)} {content}" if number and content.strip() else content
-        tag = next((tag for look, tag in _PARAGRAPHS_BY_STYLE.items() if look in style.looks), "p")
+        tag = next((tag for each, tag in _PARAGRAPHS_BY_STYLE.items() if each in style.names), "p")
         if level:
             tag = f"h{min(6, level)}"
         if get_local_name(element.getparent()) == "p":  # not allowed, but some programs write it
@@ -135,7 +128,7 @@ class _HtmlWriter:
     def _write_span(self, element: Any) -> str:
         looks = self._styles.get_style("text", get_attribute(element, "style-name")).looks
         content = self.write_content(element) if "hidden" not in looks else ""
-        for look, tag in _SPANS_BY_STYLE.items():
+        for look, tag in _SPANS_BY_LOOK.items():
             if look in looks:
                 content = f"<{tag}>{content}</{tag}>"
         return content

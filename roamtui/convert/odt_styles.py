@@ -23,8 +23,10 @@ _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
 class OdtStyle(Struct, frozen=True, kw_only=True):
     """A style with its inherited values."""
 
+    names: frozenset[str] = frozenset()
+    """Its name and those of the styles that it inherits from."""
     looks: frozenset[str] = frozenset()
-    """The names of the style and of those that it inherits from, and looks such as `bold` or `super`."""
+    """Such as `bold` or `super`."""
     outline_level: int = 0
     """1-based, or 0 for body text."""
     is_unnumbered: bool = False
@@ -65,8 +67,10 @@ class OdtStyles:
         looks.add(position.lastgroup if position else None)
         looks.add("struck" if values.get("text-line-through-style", "none") != "none" else None)
         looks.add("hidden" if values.get("display") == "none" else None)
+        looks.add("code" if "Source_20_Text" in chain else None)
         return OdtStyle(
-            looks=frozenset({*chain, *filter(None, looks)}),
+            names=frozenset(chain),
+            looks=frozenset(filter(None, looks)),
             outline_level=max(0, read_number(level)),
             is_unnumbered=values.get("list-style-name") == "",
         )

@@ -33,6 +33,13 @@ def _level(number: int, kind: str, *, suffix: str = ".", start: int = 1) -> str:
     )
 
 
+@pytest.mark.parametrize("name", ["hidden", "bold", "italic", "struck", "super", "sub", "code"])
+def test_the_name_of_a_style_says_nothing_about_its_looks(name: str) -> None:
+    body = f'<text:p text:style-name="{name}">50<text:span text:style-name="{name}">3</text:span> tons</text:p>'
+    styles = _style(name, "") + _style(name, "", family="paragraph")
+    assert _convert(body, automatic=styles) == "503 tons\n"
+
+
 @pytest.mark.parametrize(
     ("position", "text"),
     [
