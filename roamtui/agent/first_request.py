@@ -182,17 +182,17 @@ def _choose_context(
     )
 
 
-def render_map(library: Library, outline_max: int | None, *, beside_clear_hit: bool = False) -> str:
+def render_map(library: Library, outline_max: int | None, *, has_clear_hit: bool = False) -> str:
     """Render the outline at the start of a conversation.
 
     Args:
         library: What the conversation is about.
         outline_max: Maximum tokens, or None if the model's context window is unknown.
-        beside_clear_hit: Whether a section opens with the question, so that a short outline is enough.
+        has_clear_hit: Whether a section opens with the question, so that a short outline is enough.
     """
     tokens = compute_outline_budget(library, outline_max)
-    if beside_clear_hit:
-        tokens = min(tokens, POLICY.map_tokens_beside_clear)
+    if has_clear_hit:
+        tokens = min(tokens, POLICY.map_tokens_with_clear_hit)
     return render_outline(library, budget_tokens=tokens)
 
 

@@ -133,7 +133,7 @@ class RequestBuilder(Struct, kw_only=True):
         else:
             has_clear_hit = self._sends_hits and bool(opened)
             outline = await asyncio.to_thread(
-                render_map, state.library, budget.outline_max, beside_clear_hit=has_clear_hit
+                render_map, state.library, budget.outline_max, has_clear_hit=has_clear_hit
             )
         return PromptContext(
             system=SYSTEM,

@@ -220,14 +220,14 @@ def _write_content(element: Any, around: frozenset[str]) -> list[_Piece]:
     return pieces
 
 
-def _is_beside_digit(element: Any) -> bool:
+def _is_next_to_digit(element: Any) -> bool:
     """Return whether a lowered text would join a number, unlike the 2 of `H2O`."""
-    before = _read_beside(element, _TEXT_BEFORE)
-    after = _read_beside(element, _TEXT_AFTER)
+    before = _read_adjacent_text(element, _TEXT_BEFORE)
+    after = _read_adjacent_text(element, _TEXT_AFTER)
     return before[-1:].isdigit() or after[:1].isdigit()
 
 
-def _read_beside(element: Any, find: XPath) -> str:
+def _read_adjacent_text(element: Any, find: XPath) -> str:
     """Return the text next to an element in the same block, whichever inline elements are around it."""
     text = next(iter(find(element)), None)
     if text is None:
@@ -320,7 +320,7 @@ def _write_inline(element: Any, around: frozenset[str]) -> list[_Piece]:
     name = element.tag
     href = element.get("href", "")
     mark = "link" if href else MARKS_BY_NAME.get(name, "")
-    if not mark or mark in around or (mark == "sub" and not _is_beside_digit(element)):
+    if not mark or mark in around or (mark == "sub" and not _is_next_to_digit(element)):
         return _write_content(element, around)
     if mark == "`":
         if next(element.iter(*BLOCKS), None) is not None:

@@ -224,7 +224,7 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     is_invisible = (
         element.get("hidden", "until-found").lower() != "until-found"
         or (element.tag == "dialog" and "open" not in element.attrib)
-        or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _is_spoken_beside(element))
+        or (element.get("aria-hidden") == "true" and element.tag != "pre" and not _has_spoken_twin(element))
         or _HIDING_STYLE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]) is not None
     )
     # Pages that draw a formula hide its readable form.
@@ -234,11 +234,11 @@ def _is_hidden(element: Any, controlled_ids: frozenset[str]) -> bool:
     )
 
 
-def _is_spoken_beside(element: Any) -> bool:
+def _has_spoken_twin(element: Any) -> bool:
     """Return whether text for screen readers is next to an element that is not an icon."""
-    beside = [each for each in (element.getprevious(), element.getnext()) if each is not None]
+    neighbours = [each for each in (element.getprevious(), element.getnext()) if each is not None]
     is_icon = element.tag == "i" or "icon" in element.get("class", "")
-    return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in beside)
+    return not is_icon and any(not _SPOKEN_CLASSES.isdisjoint(_list_classes(each)) for each in neighbours)
 
 
 def _list_classes(element: Any) -> list[str]:
@@ -260,7 +260,7 @@ def _clean_link(link: Any, base_url: str | None) -> None:
         words = "".join(link.itertext("*"))
         if words.strip("\u200b\ufeff \n") in _ANCHOR_SIGNS and link.find(".//img") is None:
             link.clear(keep_tail=True)
-            if words.isspace():  # it separates the words beside it
+            if words.isspace():  # it separates the words around it
                 link.tail = f" {link.tail or ''}"
             return
     # A heading that links to itself is plain text in Markdown.

@@ -150,8 +150,8 @@ class _ReplayPage:
         path = escape(PATH_STEP.join(map(sanitise_line, citation.path)) or NO_SECTION)
         sign = f'<b class="{state.value}">{state.sign}</b> ' if state.sign else ""
         words = f"<q>{escape(sanitise_text(simplify_quote(citation.quote)))}</q>" if citation.quote else ""
-        beside = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
-        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{beside}</li>'
+        details = _render_sentence(citation.surroundings) + "".join(self._render_nearest(citation))
+        return f'<li>{sign}{path} {words} <small class="{state.value}">{escape(place)}</small>{details}</li>'
 
     def _render_nearest(self, citation: Citation) -> Iterator[str]:
         """Render where the words nearest to a false quote are, with what differs marked."""

@@ -296,10 +296,10 @@ def _read_csv(text: str, name: str) -> list[Claim]:
             if column >= len(row) or not row[column]:
                 continue
             question = titles[column].removesuffix(QUOTE_COLUMN)
-            beside = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
+            next_cells = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
             quote = strip_apostrophe(row[column])
-            label = beside.get(f"{question}{QUOTE_STATE_COLUMN}", "")
-            sentence = beside.get(f"{question}{SENTENCE_COLUMN}")
+            label = next_cells.get(f"{question}{QUOTE_STATE_COLUMN}", "")
+            sentence = next_cells.get(f"{question}{SENTENCE_COLUMN}")
             state = parse_label(label)
             kept = None if sentence is None else strip_apostrophe(sentence)
             claims.append(
@@ -329,8 +329,8 @@ class _Sources:
         """Return the path of a source that the file names."""
         if self._replacement is not None:
             return self._replacement
-        is_beside = name and is_path(name) and (self._folder / name).exists()
-        return str(self._folder / name) if is_beside else name
+        is_in_folder = name and is_path(name) and (self._folder / name).exists()
+        return str(self._folder / name) if is_in_folder else name
 
     def open(self, name: str) -> Library | str:
         """Return the library of a source that the file names, or why it cannot be opened."""

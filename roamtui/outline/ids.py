@@ -22,8 +22,8 @@ _OPENING, _CLOSING = r"\\?[\[【［〔〖]", r"\\?[\]】］〕〗]"
 _NOTE = r"(?:[^\[\]【】［］〔〕〖〗\\\"“”„«»「」『』\n]|\"(?=[0-9A-Fa-f]{8})|(?<=[0-9A-Fa-f])\"){0,120}"
 """Words next to an id, such as the title of its section, but no quotation."""
 _SQUARE = rf"{_OPENING}(?={_NOTE}{WORD}){_NOTE}{_CLOSING}"
-_BESIDE = r"[^\w()<>{}（）\[\]\n]*+"
-_ROUND = rf"[(<{{（]{_BESIDE}(?:{WORD}{_BESIDE})+[)>}}）]"
+_BETWEEN = r"[^\w()<>{}（）\[\]\n]*+"
+_ROUND = rf"[(<{{（]{_BETWEEN}(?:{WORD}{_BETWEEN})+[)>}}）]"
 _BARE = rf"(?<![/.:@#=&?+%$€£-]){WORD}(?![/@%]|[.,-]\w)(?!(?<=[\[(【（].{{8}})\Z)"
 _MARK = re.compile(rf"(?P<tick>`?)(?:{_SQUARE}|{_ROUND}|{_BARE})(?P=tick)")
 _PLAIN_MARK = re.compile(rf" ?\[({ID})(?:{_PART})?\]", re.ASCII)

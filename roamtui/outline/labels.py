@@ -99,8 +99,8 @@ def format_path(library: Library, section_id: str) -> str:
     return PLAIN_PATH_STEP.join(list_titles(library, section_id))
 
 
-def fit_path(titles: Sequence[str], width: int, beside: int, *, kept: int) -> Sequence[str]:
-    """Leave out titles until a path fits a line of `width` characters. `beside` of these are taken.
+def fit_path(titles: Sequence[str], width: int, taken: int, *, kept: int) -> Sequence[str]:
+    """Leave out titles until a path fits a line of `width` characters, with `taken` of them in use.
 
     The last title stays, and so do the first `kept`, such as the name of a document.
     """
@@ -108,7 +108,7 @@ def fit_path(titles: Sequence[str], width: int, beside: int, *, kept: int) -> Se
     rest = titles[len(kept_titles) :]
     shown = titles
     for number in range(1, len(rest)):
-        if len(PATH_STEP.join(shown)) + beside <= width:
+        if len(PATH_STEP.join(shown)) + taken <= width:
             break
         shown = (*kept_titles, "…", *rest[number:])
     return shown

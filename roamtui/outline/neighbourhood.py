@@ -8,7 +8,7 @@ from roamtui.outline.structure import list_outline_children, list_roots
 from roamtui.text import WHOLE_TOKENS_MAX, estimate_tokens
 
 _TITLE_LENGTH_MAX = 40
-_BESIDE_MAX = 3
+_NEIGHBOURS_MAX = 3
 """Maximum number of neighbours that are named for each hit."""
 _NEAR_MAX = 8
 """Maximum number of neighbours that are looked at on each side."""
@@ -42,11 +42,11 @@ def _list_near(library: Library, section_ids: Sequence[str]) -> dict[str, list[s
         at = siblings.index(section_id) if section_id in siblings else 0
         is_whole = library.count_tokens(section_id)[1] <= WHOLE_TOKENS_MAX  # opening it gives all below it
         below = [] if is_whole else list_outline_children(library, section_id)[:_NEAR_MAX]
-        beside = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
+        near_siblings = (*siblings[at + 1 : at + _NEAR_MAX], *reversed(siblings[max(0, at - _NEAR_MAX) : at]))
         count = 0
-        for above_id, candidates in ((section_id, below), (parent_id, beside)):
+        for above_id, candidates in ((section_id, below), (parent_id, near_siblings)):
             for near_id in candidates:
-                if count < _BESIDE_MAX and near_id not in seen:
+                if count < _NEIGHBOURS_MAX and near_id not in seen:
                     seen.add(near_id)
                     near_ids.setdefault(above_id, []).append(near_id)
                     count += 1

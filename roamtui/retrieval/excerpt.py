@@ -54,7 +54,7 @@ def choose_excerpts(
     for section_id in named:
         cutter.add_named(section_id)
     if named:
-        cutter.limit_to(POLICY.beside_named_tokens_max)
+        cutter.limit_to(POLICY.with_named_tokens_max)
     others = [section_id for section_id in hits if section_id not in named]
     cutter.cut_sections(others)
     cutter.widen(others)

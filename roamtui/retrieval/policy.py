@@ -13,7 +13,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Maximum number of hits with an excerpt: with more, the first ones lose the ends of their clauses."""
     found_max: int = 18
     """Maximum number of hits in all. Those without an excerpt have a line under "also found"."""
-    beside_named_tokens_max: int = 500
+    with_named_tokens_max: int = 500
     """Maximum size of the hits that come with the statements that a question names. With 1,300, 2 % more
     first requests hold the evidence of filings, but they are 700 tokens longer."""
     also_found_tokens_max: int = 400
@@ -22,7 +22,7 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Maximum size of all search results that a model gets in one step, after the first."""
     neighbourhood_tokens: int = 200
     """Size of the outline near the hits."""
-    map_tokens_beside_clear: int = 400
+    map_tokens_with_clear_hit: int = 400
     """Size of the outline at the start if the first question has a clear hit. With 250, 14 of 55 contracts
     have no chapter in it."""
 

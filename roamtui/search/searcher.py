@@ -476,8 +476,8 @@ def _iter_relations(library: Library, section_id: str) -> Iterator[tuple[str, st
     parent = library.node(section_id).parent
     siblings = library.children(library.root_id if parent is None else parent)
     position = siblings.index(section_id)
-    beside = siblings[position + 1 : position + 2] + siblings[max(0, position - 1) : position]
+    neighbours = siblings[position + 1 : position + 2] + siblings[max(0, position - 1) : position]
     related = [] if parent is None else [(parent, "parent")]
     related += [(child, "child") for child in library.children(section_id)[:_CHILDREN_MAX]]
-    related += [(sibling, "sibling") for sibling in beside]
+    related += [(sibling, "sibling") for sibling in neighbours]
     return ((one, relation) for one, relation in related if library.node(one).kind not in _TEXTLESS_KINDS)

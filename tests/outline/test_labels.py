@@ -50,4 +50,4 @@ _LAW = ("Book 2 - Law of obligations", "Title 5 - Lease and usufructuary lease",
 def test_a_long_path_keeps_its_document_and_last_title(
     titles: tuple[str, ...], kept: int, width: int, path: str
 ) -> None:
-    assert PATH_STEP.join(fit_path(titles, width, beside=len(" · p. 1"), kept=kept)) == path
+    assert PATH_STEP.join(fit_path(titles, width, taken=len(" · p. 1"), kept=kept)) == path

@@ -53,10 +53,10 @@ def _find_numbers(rows: Sequence[PageRow], side: int) -> tuple[float, set[int], 
         return 0.0, set(), False
     if side == 0:
         edge = max(row.cells[side].x1 for row in run)
-        is_beside = edge <= min(line[0].x0 for line in lines)
+        is_in_margin = edge <= min(line[0].x0 for line in lines)
     else:
         edge = min(row.cells[side].x0 for row in run)
-        is_beside = edge >= max(line[-1].x1 for line in lines)
+        is_in_margin = edge >= max(line[-1].x1 for line in lines)
     places = [
         (index, int(row.cells[side].text))
         for index, row in enumerate(within)
@@ -66,7 +66,7 @@ def _find_numbers(rows: Sequence[PageRow], side: int) -> tuple[float, set[int], 
         number - number_before == index - index_before
         for (index_before, number_before), (index, number) in pairwise(places)
     )
-    if not is_beside or counted < _COUNTED_SHARE * (len(places) - 1):
+    if not is_in_margin or counted < _COUNTED_SHARE * (len(places) - 1):
         return 0.0, set(), False
     return edge, numbers, len(run) >= _NUMBERS_MIN and _are_prose(lines)
 

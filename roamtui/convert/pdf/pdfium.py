@@ -316,14 +316,14 @@ class PdfPage:
         joined = [*letters]
         for number, accent in enumerate(letters):
             box = self._read_box(first + number, first + number, rotation) if accent in _ACCENTS else None
-            for beside in (number - 1, number + 1):
-                if box is None or not 0 <= beside < len(letters):
+            for neighbour in (number - 1, number + 1):
+                if box is None or not 0 <= neighbour < len(letters):
                     continue
-                base = self._read_box(first + beside, first + beside, rotation)
-                letter = _DOTLESS.get(joined[beside], joined[beside])
+                base = self._read_box(first + neighbour, first + neighbour, rotation)
+                letter = _DOTLESS.get(joined[neighbour], joined[neighbour])
                 whole = unicodedata.normalize("NFC", letter + _ACCENTS[accent])
                 if letter and base and base.x0 < (box.x0 + box.x1) / 2 < base.x1 and len(whole) == 1:
-                    joined[beside] = whole
+                    joined[neighbour] = whole
                     joined[number] = ""
                     break
         return "".join(joined)

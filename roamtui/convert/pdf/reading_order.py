@@ -57,9 +57,9 @@ def _group_words(words: Iterable[Word]) -> list[list[Word]]:
         else:
             # A line of the next column may be between these two lines, and overlap both.
             start = bisect_right(row, _sum_edges(word) - _SAME_LINE_OFFSET_MAX * height, key=_sum_edges)
-            beside = row[start:] if overlaps else []
-            del row[len(row) - len(beside) :]
-            row = [*beside, word]
+            later = row[start:] if overlaps else []
+            del row[len(row) - len(later) :]
+            row = [*later, word]
             rows.append(row)
         top, bottom = word.top, word.bottom
     for row in rows:
@@ -135,8 +135,8 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
     right = [side for group in groups[first:end] if (side := [word for word in group if word.x0 >= x])]
     are_prose = _is_prose_column(left) and _is_prose_column(right)
     longest = max(line[-1].x1 for line in left)
-    is_beside = x - _GUTTER_MAX * measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
-    if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_beside:
+    is_close = x - _GUTTER_MAX * measure_size(left[0]) < longest < x + _COLUMN_EDGE_WIDTH
+    if sum(is_divided) < max(_LINES_MIN, _FILLED_SHARE_MIN * (end - first)) or not are_prose or not is_close:
         return groups
     return [*groups[:first], *left, *right, *groups[end:]]
 

@@ -207,15 +207,15 @@ def _join_stretched(rows: Sequence[PageRow]) -> None:
     a digit, as in heads such as 2Q21.
     """
     for ordered in (rows, rows[::-1]):
-        for beside, row in pairwise(ordered):
+        for previous, row in pairwise(ordered):
             are_figures = all(any(map(str.isdigit, cell.text)) for cell in row.cells)
-            if len(row.cells) < 3 or len(beside.cells) > 1 or are_figures:
+            if len(row.cells) < 3 or len(previous.cells) > 1 or are_figures:
                 continue
             gaps = [after.x0 - before.x1 for before, after in pairwise(row.cells)]
-            differences = (row.x0 - beside.x0, row.x1 - beside.x1, max(gaps) - min(gaps))
+            differences = (row.x0 - previous.x0, row.x1 - previous.x1, max(gaps) - min(gaps))
             if max(map(abs, differences)) < _ALIKE_MAX * row.size:
                 row.cells = [Cell(row.text, row.x0, row.x1)]
-                row.size = beside.size  # a line of few tall letters is no title
+                row.size = previous.size  # a line of few tall letters is no title
 
 
 def read_rows(page: PdfPage) -> list[PageRow]:

@@ -203,9 +203,9 @@ class _TableLayout(NamedTuple):
     def _is_label_head(self, cells: Sequence[Cell]) -> bool:
         cell = cells[0]
         first = self.columns[0]
-        is_beside = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
+        is_before = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
         is_left = cell.x0 < first.x0 and cell.x0 <= self.edge + LABEL_INDENT_MAX and cell.x1 <= first.x1
-        return is_left or is_beside or UNITS.fullmatch(cell.text) is not None
+        return is_left or is_before or UNITS.fullmatch(cell.text) is not None
 
 
 class _OuterHeads:
@@ -245,14 +245,14 @@ class _OuterHeads:
         spans = [_Span(first, first + width - 1) for first in equal]
         return [*map(_Head, cells, spans)]
 
-    def _find_stacked(self, cell: Cell, beside: Sequence[Cell]) -> _Span | None:
+    def _find_stacked(self, cell: Cell, row: Sequence[Cell]) -> _Span | None:
         """Return the columns of the head below a cell if both are aligned lines of one head."""
         below = [head for head in self._row if _touch(cell, head.cell)]
         is_whole_date = _DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)
         if len(below) != 1 or is_whole_date or _count_dates([head.cell for head in self._row]) > 1:
             return None
         line = below[0].cell
-        is_alone = sum(_touch(other, line) for other in beside) == 1
+        is_alone = sum(_touch(other, line) for other in row) == 1
         shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
         return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 

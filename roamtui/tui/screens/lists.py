@@ -269,8 +269,8 @@ def lay_out_columns(items: Sequence[PickerItem[Item]], typed: str, width: int) -
     sign_width = 2 if any(item.sign for item in items) else 0
     labels = {item.value: Content(item.sign.ljust(sign_width) + sanitise_line(item.label)) for item in items}
     notes = {item.value: Content.styled(sanitise_line(item.note), "$muted") for item in items}
-    beside = max((note.cell_length for note in notes.values()), default=0) + len(_COLUMN_GAP)
-    room = max(int(width * _LABEL_SHARE), width - beside)
+    notes_width = max((note.cell_length for note in notes.values()), default=0) + len(_COLUMN_GAP)
+    room = max(int(width * _LABEL_SHARE), width - notes_width)
     column = min(room, max((labels[value].cell_length for value, note in notes.items() if note), default=0))
     rows = []
     for item in filter_items(items, typed):

@@ -89,10 +89,10 @@ class VisibleLines:
         if parent not in self._places:
             self._places[parent] = {sibling: place for place, sibling in enumerate(siblings)}
         place = self._places[parent][section_id]
-        beside = (*siblings[max(0, place - 1) : place], *siblings[place + 1 : place + 2])
+        neighbours = (*siblings[max(0, place - 1) : place], *siblings[place + 1 : place + 2])
         title = node.title[:TITLE_LENGTH_MAX]
         shared = ""
-        for other in (library.node(sibling).title[:TITLE_LENGTH_MAX] for sibling in beside):
+        for other in (library.node(sibling).title[:TITLE_LENGTH_MAX] for sibling in neighbours):
             if other == title:
                 return title, ""
             start = commonprefix((title, other))  # noqa: RUF071 - they are no paths
