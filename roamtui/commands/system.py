@@ -76,7 +76,7 @@ def _run_doctor(args: Namespace) -> int:
     options = settings.model_options(args.model or "")
     return run_doctor(
         model=args.model or None,
-        api_base=args.api_base,
+        api_base=settings.api_base,
         options=options,
         retrieval=settings.retrieval,
         fault=fault,

@@ -97,3 +97,10 @@ def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: s
     result = run("doctor", "--model", name)
     assert result.code == code
     assert word in result.out.splitlines()[0]
+
+
+def test_it_asks_a_model_at_the_server_of_the_settings(run: RunCommand) -> None:
+    write_settings('api_base = "http://me@127.0.0.1:9/v1"')
+    result = run("doctor", "--model", "openai/other")
+    assert result.code == 1
+    assert "must not contain a user name" in result.out.splitlines()[0]
