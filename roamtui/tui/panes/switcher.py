@@ -167,7 +167,7 @@ class PaneSwitcher(Horizontal):
         return {scope for scope, is_filled in filled.items() if not is_filled}
 
     def step_out(self) -> None:
-        """Go one step back: end a search or selection, or go where the focus was before.
+        """Go one step back: end a choice of links, search or selection, or go where the focus was before.
 
         When the person leaves the reader, the conversation replaces it.
         """
@@ -179,7 +179,7 @@ class PaneSwitcher(Horizontal):
                     before = Scope.TREE if self._log_view.current is None else Scope.CHAT
                 self.focus_scope(before)
             case Scope.READER:
-                if reader is not None and (reader.end_selection() or reader.end_search()):
+                if reader is not None and (reader.end_hints() or reader.end_selection() or reader.end_search()):
                     return
                 self.main = Scope.CHAT
                 self.focus_scope(self._before_reader)

@@ -136,7 +136,7 @@ class Reader(LinesView, inherit_bindings=False):
         hints = self._hints
         typed = self._typed + (event.character or "")
         is_digit = event.character is not None and event.character.isdecimal()
-        if is_digit or event.key == "escape":
+        if is_digit:
             event.stop()
             event.prevent_default()
         is_complete = len(typed) == len(str(len(hints)))
@@ -146,8 +146,14 @@ class Reader(LinesView, inherit_bindings=False):
         elif is_digit and is_complete:
             self.post_message(StatusMessage(f"No link {int(typed)} in view"))
 
+    def end_hints(self) -> bool:
+        """Remove the numbers of links. Return whether there were any."""
+        has_hints = bool(self._hints)
+        self._set_hints(())
+        return has_hints
+
     @on(events.Blur)
-    def _end_hints(self) -> None:
+    def _leave_hints(self) -> None:
         self._set_hints(())
 
     @override

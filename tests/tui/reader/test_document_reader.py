@@ -122,6 +122,14 @@ async def test_backspace_undoes_each_jump_but_no_scrolling(jump: str, count: int
 REST = "It must rest for one hour after each batch."
 
 
+async def test_escape_first_removes_the_numbers_of_links() -> None:
+    async with running(make_app(text="# Page\n\n## Part\n\nThe [table](#page) is here.\n"), (120, 30)) as ui:
+        await ui.read("Part")
+        await ui.press_until("The 1able is here.", "o")
+        await ui.press_until("The table is here.", "escape")
+        assert ui.reader.has_focus
+
+
 async def select_rest(ui: RunningApp) -> None:
     await ui.read("Stone oven")
     await ui.select("It must rest", "batch.")
