@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from roamtui.web.fetcher import Fetcher
 
 _HOST = r"(?i)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?"
-_PARALLEL_FETCHES_MAX = 8
 
 
 class LoadingOptions(Struct, frozen=True, kw_only=True):
@@ -142,7 +141,7 @@ class Loader:
             document.precompute()
             return document
 
-        return dict(zip(urls, run_parallel(load_page, urls, _PARALLEL_FETCHES_MAX), strict=True))
+        return dict(zip(urls, run_parallel(load_page, urls), strict=True))
 
     def _read_file(self, node: Node) -> Document:
         key = node.doc

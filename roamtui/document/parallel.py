@@ -12,18 +12,21 @@ _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 _AWAITED: ContextVar[list[Future[Any]] | None] = ContextVar("awaited", default=None)
 """The last future for which a thread of `call_in_thread` waits."""
+_THREADS_MAX = 8
 
 
-def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
-    """Run `work` on all items, at most `threads_max` at a time. The results are in the items' order."""
-    slots = threading.Semaphore(threads_max)
+def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """Run `work`, which may wait for a network, on all items in a few threads. Keep the order of the items."""
+    waiting = iter([*enumerate(items)])  # threads can share the iterator of a list
+    results: dict[int, _Result] = {}
 
-    def run(item: _Item) -> _Result:
-        with slots:
-            return work(item)
+    def run_waiting() -> None:
+        for index, item in waiting:
+            results[index] = work(item)
 
-    futures = [run_in_thread(partial(run, item)) for item in items]
-    return [future.result() for future in futures]
+    for thread in [run_in_thread(run_waiting) for _ in range(_THREADS_MAX)]:
+        thread.result()
+    return [results[index] for index in sorted(results)]
 
 
 async def call_in_thread(

@@ -38,7 +38,6 @@ _PAGES_MAX = 500
 _FOLLOWED_MAX = 40
 """Maximum number of pages that are fetched for the lists in their texts."""
 _FRAMES_MAX = 4
-_PARALLEL_FETCHES_MAX = 8
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
@@ -182,7 +181,7 @@ def _find_navigation(
     while pending and len(below) < _FOLLOWED_MAX and not files.cut_if_late():
         urls = pending[: _FOLLOWED_MAX - len(below)]
         pending = pending[len(urls) :]
-        pages = run_parallel(partial(_fetch_page, files), urls, _PARALLEL_FETCHES_MAX)
+        pages = run_parallel(partial(_fetch_page, files), urls)
         for url, page in zip(urls, pages, strict=True):
             own = keep_pages(read_navigation(page).own, is_new) if page else ()
             below[url] = own

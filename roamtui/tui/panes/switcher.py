@@ -179,7 +179,9 @@ class PaneSwitcher(Horizontal):
                     before = Scope.TREE if self._log_view.current is None else Scope.CHAT
                 self.focus_scope(before)
             case Scope.READER:
-                if reader is not None and (reader.end_hints() or reader.end_selection() or reader.end_search()):
+                if reader is not None and (
+                    reader.end_hints() or reader.end_selection() or reader.end_search()
+                ):
                     return
                 self.main = Scope.CHAT
                 self.focus_scope(self._before_reader)
