@@ -8,13 +8,13 @@ whether a passage answers, so each section says which words of the question its 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
 
 from roamtui.agent.first_request import list_history_texts, make_search_event
-from roamtui.agent.presentation import find_passage_statement, format_words_lacked, group_passages
+from roamtui.agent.presentation import PassageCard, list_cards
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation
@@ -85,14 +85,14 @@ async def read_offline(
             await _open_sections(conversation, searcher, opened)
     state = conversation.state
     cited = _cite_passages(passages, state.library)
-    lacked = _list_lacked(questions[-1], cited, state.library)
-    has_all_words = "" in lacked.values()
+    cards = list_cards(questions[-1], cited, state.library)
+    has_all_words = any(not card.lacked for card in cards)
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif not has_all_words:
         lead = await asyncio.to_thread(_write_lead, state, hits, has_passages=bool(cited))
-    answer, citations = _write_passages(questions[-1], cited, lacked, state.library, lead)
+    answer, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(cited) and not has_all_words
     return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
@@ -114,8 +114,7 @@ async def add_passages(
     own = outcome.answer[: outcome.own_length]
     lead = f"{own}\n\n{_BELOW_ANSWER}".lstrip()
     cited = _cite_passages(passages, state.library)
-    lacked = _list_lacked(question, cited, state.library)
-    text, placed = _write_passages(question, cited, lacked, state.library, lead)
+    text, placed = _write_cards(list_cards(question, cited, state.library), state.library, lead)
     found = tuple(replace(passage, quote=None, state=QuoteState.SUPPORTED) for passage in placed)
     return replace(
         outcome,
@@ -212,20 +211,14 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
     return tuple(citations)
 
 
-def _list_lacked(question: str, passages: Iterable[Citation], library: Library) -> dict[str, str]:
-    """Name the words of a question that the passages of each section lack, by the section's id."""
-    groups = group_passages(passages)
-    return {group[0].section_id: format_words_lacked(question, group, library) for group in groups}
-
-
 def _list_last_titles(library: Library, section_id: str) -> list[str]:
     """List the titles that name a section: its document's, if there are several, and the last two."""
     document, titles = split_titles(library, section_id)
     return [*filter(None, [document, *titles[-2:]])]
 
 
-def _write_passages(
-    question: str, passages: Iterable[Citation], lacked: Mapping[str, str], library: Library, lead: str
+def _write_cards(
+    cards: Iterable[PassageCard], library: Library, lead: str
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages below a sentence, if there is one, and return them with their places in the text.
 
@@ -233,14 +226,14 @@ def _write_passages(
     """
     blocks = [lead] if lead else []
     placed: list[Citation] = []
-    for group in group_passages(passages):
+    for card in cards:
+        group = card.passages
         section_id = group[0].section_id
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
-        missing = escape_inline(lacked[section_id])
-        blocks.append(" · ".join(filter(None, [f"**{path}**", missing])))
-        statement = find_passage_statement(question, group, library)
-        if not read_visible_line(group[0].quote or "").startswith(statement.shown):
-            blocks.append(f"> {escape_line_starts(escape_inline(statement.shown))}")
+        blocks.append(" · ".join(filter(None, [f"**{path}**", escape_inline(card.lacked)])))
+        shown = card.statement.shown
+        if not read_visible_line(group[0].quote or "").startswith(shown):
+            blocks.append(f"> {escape_line_starts(escape_inline(shown))}")
         all_heads = library.list_heads([passage.span for passage in group if passage.span is not None])
         for passage, heads in zip(group, all_heads, strict=True):
             text = passage.quote or ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
@@ -82,20 +83,32 @@ def format_reading(model: str, reading: Reading | None) -> str:
     return ". ".join(sentences)
 
 
-def group_passages(passages: Iterable[Citation]) -> list[list[Citation]]:
-    """Return the passages of each section together."""
-    return [[*group] for _, group in groupby(passages, key=attrgetter("section_id"))]
+class PassageCard(Struct, frozen=True):
+    """Passages of one section, and what a person reads about them."""
+
+    passages: Sequence[Citation]
+    statement: Statement
+    """What of them is likeliest to answer."""
+    lacked: str
+    """Names the words of the question that neither the section's passages nor its titles have, if any."""
 
 
-def find_passage_statement(question: str, passages: Sequence[Citation], library: Library) -> Statement:
-    """Return what of some passages is likeliest to answer, with the column heads of a row in a cut table."""
-    return find_statement(question, _list_texts(passages, library))
-
-
-def format_words_lacked(question: str, passages: Sequence[Citation], library: Library) -> str:
-    """Name the words of a question that neither some passages of a section nor its titles have, if any."""
-    words = list_missing_words(question, [*passages[0].path, *_list_texts(passages, library)])
-    return f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
+def list_cards(
+    question: str, passages: Iterable[Citation], library: Library, *, is_split: bool = False
+) -> list[PassageCard]:
+    """List a card for the passages of each section or, with `is_split`, for each passage."""
+    cards: list[PassageCard] = []
+    for _, group in groupby(passages, key=attrgetter("section_id")):
+        section = [*group]
+        texts = _list_texts(section, library)
+        words = list_missing_words(question, [*section[0].path, *texts])
+        lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
+        if is_split:
+            for passage, text in zip(section, texts, strict=True):
+                cards.append(PassageCard([passage], find_statement(question, [text]), lacked))
+        else:
+            cards.append(PassageCard(section, find_statement(question, texts), lacked))
+    return cards
 
 
 def _list_texts(passages: Sequence[Citation], library: Library) -> list[str]:

@@ -16,7 +16,7 @@ _THREADS_MAX = 8
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-    """Run `work`, which may wait for a network, on all items in a few threads. Keep the order of the items."""
+    """Run `work`, which may wait for a network, on all items in a few threads. Keep their order."""
     waiting = iter([*enumerate(items)])  # threads can share the iterator of a list
     results: dict[int, _Result] = {}
 

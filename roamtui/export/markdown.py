@@ -5,19 +5,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import PurePath
 
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import (
-    find_passage_statement,
     format_proof,
     format_reading,
     format_sources,
-    format_words_lacked,
     get_lead,
-    group_passages,
+    list_cards,
     list_endings,
     match_proof,
     replies_with_passages,
@@ -80,17 +78,16 @@ def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
 
     Below each are the words of the question that all passages of its section lack.
     """
-    numbers = count(1)
-    for passages in group_passages(exchange.citations):
-        lacked = format_words_lacked(exchange.question, passages, library)
-        for passage in passages:
-            yield format_source_line(replace(passage, quote=None), next(numbers), PASSAGE_LABEL)
-            if row := find_passage_statement(exchange.question, [passage], library).row:
-                yield f"   {format_sentence(row)}"
-            lines = normalise_line_ends(passage.quote or "").split("\n")
-            yield "\n".join(f"   > {line}" for line in lines)
-            if lacked:
-                yield f"   {sanitise_line(lacked)}"
+    cards = list_cards(exchange.question, exchange.citations, library, is_split=True)
+    for number, card in enumerate(cards, start=1):
+        passage = card.passages[0]
+        yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
+        if card.statement.row:
+            yield f"   {format_sentence(card.statement.row)}"
+        lines = normalise_line_ends(passage.quote or "").split("\n")
+        yield "\n".join(f"   > {line}" for line in lines)
+        if card.lacked:
+            yield f"   {sanitise_line(card.lacked)}"
 
 
 def _format_source(source: str) -> str:

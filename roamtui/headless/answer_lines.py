@@ -11,14 +11,12 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from roamtui.agent.presentation import (
-    find_passage_statement,
     format_proof,
     format_reading,
     format_sources,
     format_unproven,
-    format_words_lacked,
     get_lead,
-    group_passages,
+    list_cards,
     match_proof,
     replies_with_passages,
 )
@@ -173,18 +171,16 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
     words of the question that all passages of its section lack.
     """
     lines = [lead] if (lead := get_lead(exchange)) else []
-    for passages in group_passages(exchange.citations):
-        lacked = format_words_lacked(exchange.question, passages, library)
-        for passage in passages:
-            statement = find_passage_statement(exchange.question, [passage], library)
-            sentence = statement.words or read_visible_line(passage.quote or "")
-            sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
-            path = format_path(library, passage.section_id)
-            lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
-            if statement.row:
-                lines.append(f"{_INDENT}{format_sentence(shorten(statement.row, _SENTENCE_MAX))}")
-            if lacked:
-                lines.append(f"{_INDENT}{lacked}")
+    for card in list_cards(exchange.question, exchange.citations, library, is_split=True):
+        passage = card.passages[0]
+        sentence = card.statement.words or read_visible_line(passage.quote or "")
+        sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
+        path = format_path(library, passage.section_id)
+        lines.append(f"{path}, {passage.place}: “{sentence}” [{passage.section_id}]")
+        if card.statement.row:
+            lines.append(f"{_INDENT}{format_sentence(shorten(card.statement.row, _SENTENCE_MAX))}")
+        if card.lacked:
+            lines.append(f"{_INDENT}{card.lacked}")
     write_sanitised("\n".join(lines) + "\n")
     if exchange.citations:
         write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")

@@ -9,11 +9,10 @@ from textual.content import Content, Span
 from textual.style import Style
 
 from roamtui.agent.presentation import (
-    find_passage_statement,
+    PassageCard,
     format_proof,
-    format_words_lacked,
     get_lead,
-    group_passages,
+    list_cards,
     list_passages,
 )
 from roamtui.conversation.citations import Citation
@@ -28,7 +27,7 @@ from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source
-from roamtui.search.sentences import Statement, find_question_words
+from roamtui.search.sentences import find_question_words
 from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.messages import SectionTarget
 from roamtui.tui.reader.document_view import build_parser_context
@@ -46,17 +45,14 @@ _CONTINUED = re.compile(r"[^\s](?:\r\n|[\r\n])\Z")
 
 
 class _Card(Struct, frozen=True, kw_only=True):
+    content: PassageCard
     path: tuple[str, ...]
     """Titles down to the section, after the name of its document if there are several."""
     place: str
     """Page or lines."""
-    lacked: str
-    """Which words of the question it lacks."""
     target: SectionTarget
-    statement: Statement = Statement()
-    """The words of the passage that are likeliest to answer, if they stand out."""
-    blocks: Sequence[Block] = ()
-    """The whole passage. If there is a statement, it is shown once the card is unfolded."""
+    blocks: Sequence[Block]
+    """All passages. If there is a statement, they are shown once the card is unfolded."""
 
 
 class PassageCards:
@@ -76,7 +72,7 @@ class PassageCards:
         passages = list_passages(exchange)
         self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
         self._cards = [
-            _make_card(citations, exchange.question, library) for citations in group_passages(passages)
+            _make_card(content, library) for content in list_cards(exchange.question, passages, library)
         ]
         self.targets = tuple(card.target for card in self._cards)
         self.first_line = 0
@@ -84,7 +80,8 @@ class PassageCards:
 
     def fold(self, *cards: int) -> bool:
         """Fold or unfold the passages of cards, or of all. Return false if none has more."""
-        chosen = {index for index in cards or range(len(self._cards)) if self._cards[index].statement.words}
+        indexes = cards or range(len(self._cards))
+        chosen = {index for index in indexes if self._cards[index].content.statement.words}
         self._unfolded = self._unfolded - chosen if chosen <= self._unfolded else self._unfolded | chosen
         return bool(chosen)
 
@@ -95,10 +92,11 @@ class PassageCards:
         lines = wrap(Content.assemble(lead, (f"{self._proof} · ", "$muted"), ask), width)
         room = max(_TEXT_WIDTH_MIN, width - 2)
         for index, card in enumerate(self._cards):
+            content = card.content
             if card.blocks or not index:
                 lines.append(Content())
             place = f" · {card.place}" if card.place else ""
-            lacked = f" · {sanitise_text(card.lacked)}" if card.lacked else ""
+            lacked = f" · {sanitise_text(content.lacked)}" if content.lacked else ""
             *above, own = card.path
             path = "".join(f"{title}{PATH_STEP}" for title in above)
             title = Content.assemble(
@@ -107,8 +105,8 @@ class PassageCards:
             head = view.attach(title, first + index)
             lines += wrap(head, width, lead=Content.styled(f"{index + 1} ", "bold $accent"), follow="  ")
             self.first_line = self.first_line if index else len(lines)
-            if card.statement.words and index not in self._unfolded:
-                shown = wrap(Content(card.statement.shown), room)
+            if content.statement.words and index not in self._unfolded:
+                shown = wrap(Content(content.statement.shown), room)
             else:
                 laid_out = MarkdownLayout(width=room, can_scroll=False).lay_out(card.blocks)
                 shown = [render_line(line, room) for line in laid_out]
@@ -117,27 +115,26 @@ class PassageCards:
                 words = self._words.locate(line.plain)
                 marked = line.add_spans([Span(start, end, _QUESTION_WORD_STYLE) for start, end, _ in words])
                 lines.append(bar + view.attach(marked, first + index, shows_selection=False))
-            if card.statement.words:
+            if content.statement.words:
                 fold = Content.styled("▾ fold" if index in self._unfolded else "▸ whole passage", "$muted")
                 lines.append(bar + fold.stylize(Style.from_meta({"@click": f"fold_passages({index})"})))
         return lines
 
 
-def _make_card(passages: Sequence[Citation], question: str, library: Library) -> _Card:
+def _make_card(content: PassageCard, library: Library) -> _Card:
+    passages = content.passages
     citation = passages[0]
     source = describe_source(citation, library)
     section_id = source.section_id
-    statement = find_passage_statement(question, passages, library)
-    words = statement.words
+    words = content.statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     holders = (passage for passage in passages if find_quote(words, passage.quote or "") is not None)
     shown = next(holders, citation)
     return _Card(
+        content=content,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
-        lacked=format_words_lacked(question, passages, library),
         target=SectionTarget(shown.section_id, shown, words),
-        statement=statement,
         blocks=blocks,
     )
 
