@@ -27,7 +27,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     parser.add_argument("--format", choices=("md", "json", "html"), help=help_text)
     parser.add_path("-o", "export to FILE.md, .json or .html", dest="output", metavar="FILE")
     help_text = "with export: where the document is now, if it has moved"
-    parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
+    parser.add_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
 
 
@@ -41,7 +41,7 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    given = {"-o": args.output, "--in": args.within, "--format": args.format, "--all": args.all or None}
+    given = {"-o": args.output, "--in": args.moved_to, "--format": args.format, "--all": args.all or None}
     for name, value in given.items():
         if value is not None and name not in _OPTIONS[args.action]:
             raise UsageError(f"{name} does not work with `roamtui conversations {args.action}`.")
@@ -53,7 +53,7 @@ def _run_conversations(args: Namespace) -> None:
         delete_conversation(args.id)
     else:
         reopen = make_bootstrap(args).reopen
-        print_conversation(args.id, args.format, reopen, args.output, args.within)
+        print_conversation(args.id, args.format, reopen, args.output, args.moved_to)
 
 
 def _add_notes_arguments(parser: CommandParser) -> None:
@@ -79,7 +79,7 @@ def _add_recheck_arguments(parser: CommandParser) -> None:
     parser.add_file_argument("targets", metavar="ID|FILE", nargs="*", help=help_text)
     parser.add_flag("--all", "every saved conversation")
     help_text = "look in this source, not in the recorded one"
-    parser.add_argument("--in", dest="within", metavar="SOURCE", help=help_text)
+    parser.add_argument("--in", dest="source", metavar="SOURCE", help=help_text)
     parser.add_flag("--since", "report only what changed since the answers")
 
 
@@ -90,7 +90,7 @@ def _run_recheck(args: Namespace) -> int:
     if bool(args.targets) == args.all:
         raise UsageError("name what to check: ids of conversations, files with quotes, tables, or --all.")
     reopen = make_bootstrap(args).reopen
-    return run_recheck(args.targets, reopen, args.within or None, only_changes=args.since, as_json=args.json)
+    return run_recheck(args.targets, reopen, args.source or None, only_changes=args.since, as_json=args.json)
 
 
 CONVERSATIONS = Command(

@@ -16,9 +16,8 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.export.html import render_html
-from roamtui.export.json import render_json
-from roamtui.export.markdown import render_markdown, render_notes
+from roamtui.export.conversation import RENDERERS
+from roamtui.export.markdown import render_notes
 from roamtui.output import check_output_path, warn, write_export, write_json, write_notice, write_text
 from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
@@ -27,7 +26,6 @@ from roamtui.sources.listing import list_paths
 
 _JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "usage", "problem")
 """Fields of each conversation when conversations are listed as JSON."""
-_FORMATS = ("md", "json", "html")
 
 
 def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
@@ -82,14 +80,12 @@ def print_conversation(
     Raises:
         RoamtuiError: The format or the file cannot be used, or the document is not where it has moved to.
     """
-    suffix = output_format or "md"
-    if output_path is not None:
-        suffix = output_path.suffix.lower().removeprefix(".")
-    if suffix not in _FORMATS and output_format is None:
-        raise UsageError(f"-o needs a file name that ends in .{', .'.join(_FORMATS)}.")
-    if suffix in _FORMATS and output_format not in (None, suffix):
+    wanted = f".{output_format}" if output_format else ""
+    suffix = output_path.suffix.lower() if output_path is not None else wanted or ".md"
+    if not wanted and suffix not in RENDERERS:
+        raise UsageError(f"-o needs a file name that ends in {', '.join(RENDERERS)}.")
+    if wanted and suffix in RENDERERS and suffix != wanted:
         raise UsageError(f"{output_path} would be {output_format}, as --format says. Change one of the two.")
-    output_format = output_format or suffix
     log = open_store().read(conversation_id)
     if log.warning:
         warn(f"conversation {conversation_id}: {log.warning}")
@@ -98,20 +94,18 @@ def print_conversation(
     if output_path is not None:
         names = (state.source, source, *(added.name for added in state.sources))
         check_output_path(output_path, list_paths(names))
-    if output_format == "html":
+
+    def open_library() -> Library:
         try:
-            library = open_source(source, state)
+            return open_source(source, state)
         except RoamtuiError as error:
             if moved_to is not None:
                 raise
             reason = explain_missing(source) if is_source_missing(source) else error
             warn(f"the page has no text of the document. {reason}")
-            library = state.library
-        text = render_html(state, source, library)
-    elif output_format == "json":
-        text = render_json(state, source)
-    else:
-        text = render_markdown(state, source)
+            return state.library
+
+    text = RENDERERS[wanted or suffix](state, source, open_library)
     if output_path is None:
         write_text(text)
         return

@@ -20,9 +20,7 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError
-from roamtui.export.html import render_html
-from roamtui.export.json import render_json
-from roamtui.export.markdown import render_markdown
+from roamtui.export.conversation import RENDERERS
 from roamtui.paths import display_path, expand_user
 from roamtui.plain import format_count, sanitise_line
 from roamtui.sources.source_names import name_sources
@@ -174,19 +172,18 @@ def make_export_dialog(
     """Make the dialog that exports a conversation. `library` is the open document, if there is one."""
     source = summary.source
 
-    def render_page(_: Path) -> str:
+    def get_library() -> Library:
         if library is None or source != get_source_key(library):
             raise SourceError(
                 "An export as a web page includes the document, which is not open."
                 " Resume this conversation first."
             )
-        return render_html(load(), source, library)
+        return library
 
-    renderers = {
-        ".md": lambda _: render_markdown(load(), source),
-        ".json": lambda _: render_json(load(), source),
-        ".html": render_page,
-    }
+    def render(suffix: str, _: Path) -> str:
+        return RENDERERS[suffix](load(), source, get_library)
+
+    renderers = {suffix: partial(render, suffix) for suffix in RENDERERS}
     words = re.findall(r"\w+", summary.title.lower())
     stem = "-".join(words)[:_FILE_NAME_LENGTH_MAX].strip("-_") or summary.id
     sources = (source, *library.source_names) if library is not None else (source,)

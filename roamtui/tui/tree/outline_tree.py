@@ -99,7 +99,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         fold = self.lines.fold_at(line)
         is_open = node.id in self._state.open_sections
         guides = self.lines.draw_guides(line, width)
-        opened = "◆ " if is_open else ""
+        opened = f"{OPEN_SIGN} " if is_open else ""
         signs = self._signs.get(node.id, "")
         signs += FOUND_SIGN if node.id in self._marked else ""
         signs = signs and f" {signs}"

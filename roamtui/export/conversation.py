@@ -1,0 +1,16 @@
+"""The formats in which a conversation is exported."""
+
+from collections.abc import Callable, Mapping
+
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
+from roamtui.export.html import render_html
+from roamtui.export.json import render_json
+from roamtui.export.markdown import render_markdown
+
+RENDERERS: Mapping[str, Callable[[ConversationState, str, Callable[[], Library]], str]] = {
+    ".md": lambda state, source, _: render_markdown(state, source),
+    ".json": lambda state, source, _: render_json(state, source),
+    ".html": lambda state, source, open_library: render_html(state, source, open_library()),
+}
+"""What renders a conversation about a source, by the suffix of the file. A page needs the open document."""
