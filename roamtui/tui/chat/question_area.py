@@ -22,6 +22,7 @@ from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
     ConversationEvent,
     ConversationStarted,
+    DocumentReloaded,
     QuestionAsked,
     QuestionReceived,
 )
@@ -355,6 +356,8 @@ class QuestionArea(Container):
                 self._begun = None
                 self._is_unasked = False
                 self._keep_draft_soon()
+            case DocumentReloaded():
+                self.take_options()
             case ConversationStarted():
                 self._start_conversation()
             case _:

@@ -20,10 +20,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.events import (
-    ConversationEvent,
-    DocumentReloaded,
-)
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
@@ -201,8 +198,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.status_line.show_model(self.agent.model)
             self.status_line.show_state(state)
             self.tree_pane.outline.show(state)
-        if isinstance(event, DocumentReloaded):
-            self.questions.take_options()
         above = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline)
         parts = (*above, self.questions, self.panes)
         for part in () if is_told else parts:
