@@ -116,13 +116,16 @@ class VisibleLines:
 
 
 OPEN_SIGN = "◆"
+_PINNED_SIGN = "⚑"
+_CITED_SIGN = "❝"
 FOUND_SIGN = "⌕"
+_READ_SIGN = "¶"
 SIGNS = {
     OPEN_SIGN: "open: the model has its text; ◆2 at a folded line: two open sections below it",
-    "⚑": "pinned: stays open",
-    "❝": "cited in an answer",
+    _PINNED_SIGN: "pinned: stays open",
+    _CITED_SIGN: "cited in an answer",
     FOUND_SIGN: "found for the last question or search",
-    "¶": "shown in the reader",
+    _READ_SIGN: "shown in the reader",
     f"{FoldState.FOLDED} {FoldState.UNFOLDED}": "folded, unfolded",
     FoldState.UNLOADED: "not loaded yet; unfold or open to load",
     FoldState.FAILED: "failed to load; the reader shows why, unfold to retry",
@@ -133,9 +136,12 @@ SIGNS = {
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
     """Return the signs of sections by id. A line that hides open sections says how many."""
     groups = {
-        "⚑": {section.section_id for section in state.open_sections.values() if section.is_pinned},
-        "❝": {*state.cited, *(each.section_id for each in state.open_sections.values() if each.last_cited)},
-        "¶": {lines.id_at(lines.find_line(state.reading_id)) or ""},
+        _PINNED_SIGN: {section.section_id for section in state.open_sections.values() if section.is_pinned},
+        _CITED_SIGN: {
+            *state.cited,
+            *(each.section_id for each in state.open_sections.values() if each.last_cited),
+        },
+        _READ_SIGN: {lines.id_at(lines.find_line(state.reading_id)) or ""},
     }
     signs: defaultdict[str, str] = defaultdict(str)
     for sign, section_ids in groups.items():
