@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 from textual import _xterm_parser, events, on, work
 from textual.app import App
+from textual.binding import Binding
 from textual.driver import Driver
 from textual.notifications import Notify
 from textual.screen import Screen
@@ -54,8 +55,8 @@ _START_MODE = "start"
 class _Page(Struct):
     """An open document or table, which has a mode of its own."""
 
+    document: MainScreen | None = None
     table: Table | None = None
-    """None for a document."""
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -84,13 +85,10 @@ class RoamApp(App[None], inherit_bindings=False):
         self._first = first
         self._problems = " ".join((*self._keys.conflicts, *theme_problems))
         self.key_queue = KeyQueue(self, super().on_event)
-        self.documents: dict[str, MainScreen] = {}
-        """The screens of open documents by mode, in the order in which they were opened."""
         self._pages: dict[str, _Page] = {}
         """All open documents and tables by mode, in the order in which a key leads from one to the next."""
         if isinstance(first, AppContext):
-            self._pages[self.DEFAULT_MODE] = _Page()
-            self.documents[self.DEFAULT_MODE] = self._make_screen(first)
+            self._pages[self.DEFAULT_MODE] = _Page(self._make_screen(first))
 
     @override
     def get_driver_class(self) -> type[Driver]:
@@ -109,6 +107,11 @@ class RoamApp(App[None], inherit_bindings=False):
             self.stylesheet.read(_SCREEN_STYLES)
             self.stylesheet.parse()
         return super().get_screen(screen, screen_class)
+
+    @property
+    def documents(self) -> dict[str, MainScreen]:
+        """The screens of open documents by mode, in the order in which they were opened."""
+        return {mode: page.document for mode, page in self._pages.items() if page.document is not None}
 
     @property
     def main_screen(self) -> MainScreen:
@@ -187,11 +190,11 @@ class RoamApp(App[None], inherit_bindings=False):
         dialog = ConfirmDialog(question, detail, yes=approval.yes, is_expected=is_expected)
         return await self.push_screen_wait(dialog)
 
-    def _add_page(self, screen: Screen[None], table: Table | None = None) -> str:
+    def _add_page(self, screen: Screen[None], page: _Page) -> str:
         """Give the screen of a document or of a table a mode, and return its name."""
         mode = f"page-{id(screen)}"
         self.add_mode(mode, lambda: screen)
-        self._pages[mode] = _Page(table)
+        self._pages[mode] = page
         return mode
 
     def _switch_to(self, mode: str, *, can_return: bool = False) -> None:
@@ -201,9 +204,9 @@ class RoamApp(App[None], inherit_bindings=False):
         self.switch_mode(mode)
         key = self._keys.first_keys["global.next_document"]
         count = len(self._pages)
-        for number, page_mode in enumerate(self._pages, 1):
-            if (screen := self.documents.get(page_mode)) is not None:
-                screen.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
+        for number, page in enumerate(self._pages.values(), 1):
+            if page.document is not None:
+                page.document.header.number = f" ({number} of {count} · {key})" if count > 1 else ""
 
     async def action_next_document(self) -> None:
         """Show the other document or table. If there are more, list them or, in the list, go to the next."""
@@ -224,8 +227,8 @@ class RoamApp(App[None], inherit_bindings=False):
 
         pages = {}
         for mode, page in self._pages.items():
-            if (screen := self.documents.get(mode)) is not None:
-                library = screen.conversation.state.library
+            if page.document is not None:
+                library = page.document.conversation.state.library
                 pages[mode] = (library.title, library.source)
             elif page.table is not None:
                 pages[mode] = ("Table", ", ".join(row.title for row in page.table.rows))
@@ -246,17 +249,18 @@ class RoamApp(App[None], inherit_bindings=False):
         mode = self.current_mode
         if mode in self.documents and self.main_screen.warn_if_busy():
             return
-        closed = self.documents.pop(mode, None)
-        origin = self._pages.pop(mode).origin
-        self._switch_to(origin if origin in self._pages else next(reversed(self._pages), _START_MODE))
+        closed = self._pages.pop(mode)
+        self._switch_to(
+            closed.origin if closed.origin in self._pages else next(reversed(self._pages), _START_MODE)
+        )
         self.remove_mode(mode)
         if not self._pages:
             self.action_open_document()
-        if closed is not None:
+        if closed.document is not None:
             # another program may lock it for seconds
-            if failure := await asyncio.to_thread(closed.app_context.close):
+            if failure := await asyncio.to_thread(closed.document.app_context.close):
                 self.notify(failure, severity="warning", markup=False)
-            await self._release_model(ModelReleased(closed.agent.model))
+            await self._release_model(ModelReleased(closed.document.agent.model))
 
     @on(ModelReleased)
     async def _release_model(self, event: ModelReleased) -> None:
@@ -275,7 +279,8 @@ class RoamApp(App[None], inherit_bindings=False):
         tables = {page.table.folder: mode for mode, page in self._pages.items() if page.table is not None}
         mode = tables.get(table.folder)
         if not mode:
-            mode = self._add_page(TableScreen(table, plan, self._keys, self._ask_for_approval), table)
+            screen = TableScreen(table, plan, self._keys, self._ask_for_approval)
+            mode = self._add_page(screen, _Page(table=table))
         self._switch_to(mode, can_return=True)
 
     @on(DocumentRequested)
@@ -296,8 +301,7 @@ class RoamApp(App[None], inherit_bindings=False):
             opened = await self.push_screen_wait(dialog)
             if isinstance(opened, AppContext):
                 screen = self._make_screen(opened)
-                mode = self._add_page(screen)
-                self.documents[mode] = screen
+                mode = self._add_page(screen, _Page(screen))
                 request = DocumentRequested(place=request.place, note=request.note)  # the rest is done
             elif opened is not None:  # it is open already
                 request = opened
@@ -349,18 +353,30 @@ class RoamApp(App[None], inherit_bindings=False):
             main.status_line.message = ""
 
     def action_commands(self, typed: str = "") -> None:
-        """List commands and keys. The chosen one runs as if its key were pressed in its scope.
+        """List commands and keys, or close the list. The chosen one runs as if its key were pressed there.
 
         Text that was `typed` in the question box returns to it if it is no command.
         """
         from roamtui.tui.screens.help import HelpDialog  # noqa: PLC0415 - only for those who ask
 
-        if self.screen is (main := self.documents.get(self.current_mode)):
+        below = self.screen
+
+        async def run(action_id: str | None) -> None:
+            for action in self._keys.actions:
+                if action.id == action_id:
+                    await self.run_action(action.call, below)
+
+        if isinstance(below, HelpDialog):
+            below.action_leave()
+        elif below is (main := self.documents.get(self.current_mode)):
             keep = main.question_box.fill if typed else None
             dialog = HelpDialog(self._keys, main.panes.scope, main.panes.explain_signs(), typed, keep)
             self.push_screen(dialog, main.action_run)
         else:
-            self.push_screen(HelpDialog(self._keys, Scope.START if self.screen.is_modal else Scope.TABLE))
+            bindings = (*type(below).BINDINGS, *self.BINDINGS)
+            bound_ids = {binding.id for binding in bindings if isinstance(binding, Binding)}
+            scope = Scope.START if below.is_modal else Scope.TABLE
+            self.push_screen(HelpDialog(self._keys, scope, usable_ids=bound_ids), run)
 
     @override
     def action_suspend_process(self) -> None:

@@ -7,6 +7,7 @@ from textual.widgets import Input, TextArea
 from roamtui.conversation.log import ConversationStore
 from roamtui.errors import ModelError
 from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.help import HelpDialog
 from tests.fakes.scripted_model import ScriptedReply
 from tests.fakes.services import app_over, make_options
 from tests.tui.driving import RunningApp, make_app, make_context, running
@@ -77,6 +78,13 @@ async def test_a_key_with_alt_is_not_typed_and_may_be_a_persons_own_anywhere() -
         ui.app.post_message(events.Key("alt+1", "1"))
         await ui.wait_until(lambda: ui.main.focused is ui.outline)
         assert ui.box.text == ""
+
+
+async def test_a_persons_own_key_opens_and_closes_the_list_of_keys() -> None:
+    context = make_context(options=make_options(keys={"global.help": "f9"}))
+    async with running(app_over(context)) as ui:
+        await ui.press_until(HelpDialog, "f9")
+        await ui.press_until(lambda: ui.app.screen is ui.main, "f9")
 
 
 @pytest.mark.parametrize(("own", "named"), [("f9", "f9"), ("", "“Model” in the")])

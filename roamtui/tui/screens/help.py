@@ -1,14 +1,12 @@
 """`HelpDialog`: all actions with their keys, to find and run one, and the signs of outline and answers."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Container, Iterator, Sequence
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
-from roamtui.tui.actions import SCOPE_TITLES, SHARED_IDS, Keymap, Scope
+from roamtui.tui.actions import SCOPE_TITLES, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import wrap
 from roamtui.tui.screens.dialogs import make_foot
 from roamtui.tui.screens.lists import ListDialog, PickerItem, Row, filter_items
@@ -31,10 +29,10 @@ _KEYS_WIDTH = 21
 
 
 class HelpDialog(ListDialog[str, str | None]):
-    """Lists all actions and signs. Choosing an action runs it, or returns its id if it needs a document."""
+    """Lists all actions and signs. The result is the id of the action to run, or None."""
 
     CLEARS_FIRST = True
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,ctrl+p", "leave", "Close")]
+    BINDINGS = make_bindings(Scope.GLOBAL, only={"global.help", "global.commands"})
 
     def __init__(
         self,
@@ -43,19 +41,21 @@ class HelpDialog(ListDialog[str, str | None]):
         signs: Sequence[tuple[str, str]] = (),
         typed: str = "",
         keep: Callable[[str], object] | None = None,
+        usable_ids: Container[str | None] | None = None,
     ) -> None:
         """List the `signs` of the selected line in words, then `keys`, first those of `current_scope`.
 
         With `keep`, this lists only what can be run, and closes as soon as nothing matches what follows
-        `typed`. `keep` gets what was typed unless a command is chosen.
+        `typed`. `keep` gets what was typed unless a command is chosen. Outside a document, only actions with
+        `usable_ids` can be run.
         """
         how_to_change = ". To change keys, see the docs."
         foot = make_foot("enter to run", "esc to clear or close", after=how_to_change)
         super().__init__("Commands and keys", foot, typed=typed)
         self._keep = keep
         self._lead = typed
-        self._runnable_calls = {action.id: action.call for action in keys.actions if action.in_palette}
-        self._is_in_document = current_scope not in (Scope.START, Scope.TABLE)
+        self._runnable_ids = {action.id for action in keys.actions if action.in_palette}
+        self._usable_ids = self._runnable_ids if usable_ids is None else usable_ids
         self._sign_styles = {meaning: style for group in _SIGNS.values() for _, style, meaning in group}
         self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
@@ -73,7 +73,7 @@ class HelpDialog(ListDialog[str, str | None]):
         for heading, group in _SIGNS.items():
             self._choices += [_make_sign(sign, meaning, heading) for sign, _, meaning in group]
         if keep is not None:
-            self._choices = [choice for choice in self._choices if choice.value in self._runnable_calls]
+            self._choices = [choice for choice in self._choices if choice.value in self._runnable_ids]
 
     @override
     def filter(self) -> None:
@@ -102,12 +102,9 @@ class HelpDialog(ListDialog[str, str | None]):
 
     @override
     def choose(self, item: str) -> None:
-        if item in (*SHARED_IDS, "global.quit"):
-            self.dismiss(None)
-            self.app.call_later(self.app.run_action, self._runnable_calls[item])
-        elif item in self._runnable_calls and self._is_in_document:
+        if item in self._runnable_ids and item in self._usable_ids:
             self.dismiss(item)
-        elif item in self._runnable_calls:
+        elif item in self._runnable_ids:
             self.show_message("This does not work here. Close this list, and open a document first.")
         elif item not in self._sign_styles:
             place = next(choice.group for choice in self._choices if choice.value == item)
