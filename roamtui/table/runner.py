@@ -106,16 +106,11 @@ OnProgress = Callable[[TableRun, Cell | None], None]
 Confirm = Callable[[TableRun], Awaitable[bool]]
 
 
-async def agree(_run: TableRun) -> bool:
-    """Agree to every run."""
-    return True
-
-
 async def fill_table(
     table: Table,
     plan: TablePlan,
     on_progress: OnProgress,
-    confirm: Confirm = agree,
+    confirm: Confirm,
     columns: tuple[Column, ...] | None = None,
 ) -> TableRun:
     """Ask the questions, maybe only of `columns`, that this model has not answered about the current texts.

@@ -31,6 +31,7 @@ from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
 from tests.fakes.site import FakeSite
+from tests.table.filling import agree
 from tests.tui.driving import running
 from tests.tui.screens.test_find import find
 
@@ -141,7 +142,7 @@ def _fill_table(source: Source, model: Model, folder: Path) -> str:
     row = Row(title="birds", source=source.name)
     table = Table(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
     plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=Searcher)
-    asyncio.run(fill_table(table, plan, lambda _run, _cell: None))
+    asyncio.run(fill_table(table, plan, lambda _run, _cell: None, agree))
     return render_csv(table, folder / "table.csv")
 
 

@@ -76,9 +76,13 @@ def make_plan(model: Model, *, jobs: int = 1, limit_usd: float | None = None) ->
     return TablePlan(model=model, open_source=open_one, make_searcher=Searcher, agent_options=options, jobs=jobs)
 
 
+async def agree(_run: TableRun) -> bool:
+    return True
+
+
 async def fill(table: Table, model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> tuple[TableRun, Table]:
     """Fill a table and return the run and the table as it is on disk."""
-    run = await fill_table(table, make_plan(model, jobs=jobs, limit_usd=limit_usd), lambda _run, _cell: None)
+    run = await fill_table(table, make_plan(model, jobs=jobs, limit_usd=limit_usd), lambda _run, _cell: None, agree)
     return run, read_table(table.folder)
 
 

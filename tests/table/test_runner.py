@@ -19,6 +19,7 @@ from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.table.filling import (
     PERIOD,
     PETS,
+    agree,
     answer,
     answering_model,
     define,
@@ -123,7 +124,7 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
         if "Anna" in library.title and broken:
             raise broken.pop()
 
-    run = await fill_table(table, replace(plan, make_searcher=make_searcher), lambda _run, _cell: None)
+    run = await fill_table(table, replace(plan, make_searcher=make_searcher), lambda _run, _cell: None, agree)
     assert list_states(table) == [["failed", "found"], ["found", "partly"]]
     failed = table.list_cells(table.rows[0])[0]
     assert failed is not None
@@ -135,7 +136,7 @@ async def test_a_defect_in_one_cell_does_not_end_the_table(leases: Path, folder:
             raise KeyError(source)
         return open_source(source)
 
-    run = await fill_table(table, replace(plan, open_source=open_broken), lambda _run, _cell: None)
+    run = await fill_table(table, replace(plan, open_source=open_broken), lambda _run, _cell: None, agree)
     assert list_states(table)[0] == ["found", "found"]
     assert run.unread == ["bert.md: Internal error (KeyError)."]
 
