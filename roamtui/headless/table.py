@@ -54,7 +54,7 @@ def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
     kept = f" · {run.kept:,} from an earlier run" if run.kept else ""
     write_notice(f"{format_progress(run)}{kept}. The table is in {table.folder}")
     if run.problems:
-        is_open = run.stop_reason or run.unanswered
-        advice = ("To continue, run the same command again.",) if is_open else ()
+        is_unfinished = bool(run.stop_reason or run.unanswered)
+        advice = ("To continue, run the same command again.",) if is_unfinished else ()
         warn(" ".join((*run.problems, *advice)))
     return int(bool(run.unread or run.stop_reason or run.states[CellState.FAILED]))
