@@ -85,7 +85,7 @@ class StatusLine(ClickableLine):
         used = format_usage(state.spent)
         self.used = f"read {used}" if used else ""
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Show the progress of a question."""
         was_running = self.reply.is_running
         self.reply.show_event(event)

@@ -78,7 +78,7 @@ class Upkeep:
         """Read the document again."""
         self._run(self._reload, "reloading")
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Catch up with a document that was loaded or reloaded, or with another conversation."""
         if isinstance(event, DocumentReloaded | QuestionAnswered):  # a question may load the rest of a folder
             self._run(self._embed_ahead, "embedding", replaces=True)

@@ -140,7 +140,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         elif self.current is not None or severity is Severity.ERROR:
             self.follow_end()
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Show an event of the conversation."""
         state = self._conversation.state
         self._show_change(event)

@@ -344,7 +344,7 @@ class QuestionArea(Container):
         """Return the options of the next question. The question after it has none."""
         return self._set_options(AskOptions())
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Follow the question whose turn it is into the conversation, or follow another conversation."""
         match event:
             case QuestionReceived():

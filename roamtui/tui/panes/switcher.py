@@ -196,7 +196,7 @@ class PaneSwitcher(Horizontal):
         """Scroll the pane above the question box by a page."""
         (self._log_view if Scope.CHAT in self.shown else self._reader.ensure_reader()).action_page(direction)
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Show the conversation when it continues, and what was loaded or last read in the reader."""
         match event:
             case QuestionReceived() | QuestionAsked():

@@ -201,7 +201,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         above = (self.upkeep, self.status_line, self.chat_log, self.tree_pane.outline)
         parts = (*above, self.questions, self.panes)
         for part in () if is_told else parts:
-            part.show_event(event)
+            part.follow_event(event)
 
     @on(CommandRequested)
     @work(group="commands", exit_on_error=False)

@@ -164,7 +164,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self._pending_id = None
             self.move_to(pending_id)
 
-    def show_event(self, event: ConversationEvent) -> None:
+    def follow_event(self, event: ConversationEvent) -> None:
         """Mark what was found, and scroll to what was opened and to the first citation."""
         match event:
             case QuestionAnswered():
