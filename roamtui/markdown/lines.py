@@ -1,4 +1,4 @@
-"""`Line`: a line of Markdown as styled runs of sanitised text. Wraps runs to a width, and renders them."""
+"""`Line`: a line of Markdown as styled runs of sanitised text. Wraps runs to a width."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ marks. Compiled when it is needed, because that takes 1 ms."""
 
 
 class TextRole(StrEnum):
-    """What a run is, such as a bullet. Each theme has a style for each role."""
+    """What a run is, such as a bullet. Its look depends on this."""
 
     TEXT = "text"
     H1 = "h1"
@@ -44,7 +44,7 @@ class TextRole(StrEnum):
     WARNING = "warning"
     CAUTION = "caution"
     ASIDE = "aside"
-    """Text that the reader adds: line numbers, languages of code, placeholders for images."""
+    """Text that is not in the document: languages of code, placeholders for images, URLs of links."""
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
     CODE_NAME = "code-name"
