@@ -15,8 +15,15 @@ from roamtui.conversation.events import (
 )
 from roamtui.text import estimate_tokens, format_token_count
 
+SPINNER_SECONDS = 0.12
+_SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SECONDS_MIN = 3
 """A wait is shown in seconds if it is longer than a person expects."""
+
+
+def get_spinner_frame(seconds: float) -> str:
+    """Return the sign that a spinner shows at a time."""
+    return _SPINNER_FRAMES[int(seconds / SPINNER_SECONDS) % len(_SPINNER_FRAMES)]
 
 
 class ReplyProgress:

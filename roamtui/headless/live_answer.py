@@ -17,14 +17,12 @@ from roamtui.conversation.events import (
     StepStarted,
     ThinkingStreamed,
 )
-from roamtui.conversation.progress import ReplyProgress
+from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.headless.answer_lines import get_terminal_form, render_answer
 from roamtui.markdown.lines import measure
 from roamtui.output import ProgressLine, write_styled
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_PAUSE_SECONDS = 0.12
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -118,6 +116,6 @@ class LiveAnswer:
             width, is_styled = get_terminal_form()
             self._text.show(render_answer(proof, width=width, is_styled=is_styled))
         else:
-            frame = _FRAMES[int(monotonic() / _PAUSE_SECONDS) % len(_FRAMES)]
+            frame = get_spinner_frame(monotonic())
             self._spinner.show(f"{frame} {self._agent.model.name}: {self._reply.describe()} · ctrl+c stops")
-        self._timer = asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._draw)
+        self._timer = asyncio.get_running_loop().call_later(SPINNER_SECONDS, self._draw)

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent, QuestionReceived, WarningRaised
 from roamtui.conversation.notices import format_usage
-from roamtui.conversation.progress import ReplyProgress
+from roamtui.conversation.progress import SPINNER_SECONDS, ReplyProgress, get_spinner_frame
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.models.base import Model, format_window
@@ -25,8 +25,6 @@ from roamtui.program import locate_programs
 from roamtui.text import format_token_count
 from roamtui.tui.actions import SECTION_PANES, Action, Keymap, Scope
 
-_SPINNER_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_SPINNER_SECONDS = 0.12
 _GAP = "  "
 _HINT_GAP = "   "
 _CUT = " …"
@@ -92,7 +90,7 @@ class StatusLine(ClickableLine):
         if isinstance(event, QuestionReceived):
             self.message = ""
         if self.reply.is_running != was_running:
-            self.auto_refresh = _SPINNER_SECONDS if self.reply.is_running else None
+            self.auto_refresh = SPINNER_SECONDS if self.reply.is_running else None
             self.refresh()
 
     @override
@@ -101,8 +99,8 @@ class StatusLine(ClickableLine):
         window = Content.styled(f" · {self.window}", "$muted") if self.window else Content()
         model = _make_clickable(name + window, "global.choose_model")
         if self.reply.is_running:
-            frame = int(monotonic() / _SPINNER_SECONDS) if self.app.animation_level != "none" else 0
-            activity = f"{_SPINNER_FRAMES[frame % len(_SPINNER_FRAMES)]} {self.reply.describe()}"
+            frame = get_spinner_frame(monotonic() if self.app.animation_level != "none" else 0)
+            activity = f"{frame} {self.reply.describe()}"
             work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         urgent = (
