@@ -247,12 +247,16 @@ class QuestionArea(Container):
         """Whether a question waits for its answer."""
         return self._worker is not None
 
-    def open_draft(self, along: Sequence[str] | None = None, *, is_demo: bool = False) -> None:
-        """Put the conversation's draft into the box, below the drafts `along` from the previous conversation.
+    def open_draft(self, *, is_demo: bool = False) -> None:
+        """At the start, put the drafts of an earlier run, or of an earlier demo, into the box."""
+        if found := self._find_drafts(is_first=True, is_demo=is_demo):  # else typing ahead can be undone
+            self._show_drafts([*found, *self.box.drafts], found)
 
-        At the start, there is no previous conversation, and `along` is None. A new conversation then takes
-        over the draft of an earlier run. If this one `is_demo`, that is the draft of an earlier demo. A
-        conversation whose document has moved takes its own draft along.
+    def _find_drafts(self, *, is_first: bool = False, is_demo: bool = False) -> list[str]:
+        """Open the file of the conversation's drafts, and return them.
+
+        At the start, a new conversation takes over those of an earlier run. One whose document has moved
+        takes its own along.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 
@@ -263,12 +267,13 @@ class QuestionArea(Container):
             source = get_source_key(state.library)
             self._draft_file = DraftFile(store, f"demo of {source}" if is_demo else source, state.id)
             with suppress(OSError):
-                if along is None or state.exchanges:
+                if is_first or state.exchanges:
                     self._draft_file.take_over(is_new=not state.exchanges)
                 found = self._draft_file.find()
-        if along is None and not found:  # what is typed ahead can be undone
-            return
-        drafts = [*found, *self.box.drafts] if along is None else [*along, *found]
+        return found
+
+    def _show_drafts(self, drafts: list[str], found: list[str]) -> None:
+        """Put drafts into the box, and say which ones were `found` in the file."""
         with self.box.prevent(TextArea.Changed):
             self.box.replace_drafts(drafts)
         self.keep_draft()
@@ -377,7 +382,8 @@ class QuestionArea(Container):
         for exchange in exchanges:
             self.box.remember(exchange.question)
             self.box.settled.add(exchange.question)
-        self.open_draft(typed)
+        found = self._find_drafts()
+        self._show_drafts([*typed, *found], found)
         self._is_unasked = not exchanges
 
     @on(QuestionBox.Submitted)
