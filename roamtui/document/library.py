@@ -430,7 +430,7 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
         return None if bounds is None else Span(doc=span.doc, start=bounds[0], end=bounds[1])
 
     def list_heads(self, spans: Iterable[Span]) -> list[str]:
-        """Return the heads to write above each part of a text, each once, or an empty text."""
+        """Return the heads to write above each part of a text, or an empty text if they are there already."""
         shown: list[Span] = []
         texts: list[str] = []
         for span in spans:

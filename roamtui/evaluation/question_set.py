@@ -125,10 +125,10 @@ def resolve_golds(question: EvalQuestion, documents: Mapping[str, Document]) -> 
 
 
 def _find_gold_row(document: Document, gold: Gold) -> int | None:
-    """Find a section by its headings, and of several by the line; without headings by the line.
+    """Find a section by its headings, or by the line if no headings are given.
 
-    If the headings above it are others, because their levels were chosen by other rules, the line
-    decides.
+    The line also decides between several such sections, and if the headings above it differ, because other
+    rules chose their levels.
     """
     columns = document.columns
     line_starts = document.line_starts

@@ -154,7 +154,7 @@ async def _ask_agent(
     events: list[ConversationEvent] = []
     conversation.subscribe(events.append)
     agent = Agent(conversation, model, corpus.searcher, options)
-    agent.use_model(model)
+    agent.use_model(model)  # as if a person had chosen it: it may read the history of another model
     await agent.ask(question.question)
     final = next(event for event in reversed(events) if isinstance(event, QuestionAnswered))
     if final.stopped in (StopReason.ERROR, StopReason.COST):

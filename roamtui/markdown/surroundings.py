@@ -110,8 +110,8 @@ def format_gap(text: str) -> str:
 def list_near_bounds(text: str, bounds: Bounds, edges: Iterable[int], reach: int) -> list[Bounds]:
     """List the parts of some bounds of a text that are at most `reach` characters from the edges.
 
-    They begin and end with whole words, or characters of scripts without spaces. What a gap would not shorten
-    stays.
+    They begin and end with whole words, or characters of scripts without spaces. Parts are joined if a gap
+    between them would shorten nothing.
     """
     word_end = re.compile(_WORD_END)
     low, high = bounds

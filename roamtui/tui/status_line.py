@@ -70,7 +70,7 @@ class StatusLine(ClickableLine):
         self.show_state(state)
 
     def show_model(self, model: Model) -> None:
-        """Show a model, and the size of its window unless it is one of a provider, where it is large."""
+        """Show a model. The windows of providers are large, so show the size only of others."""
         self.model = model.name
         window = model.facts.window_tokens if model.facts.window_note else None
         words = ["" if window is None else format_window(window), "small model" if model.small_reason else ""]
