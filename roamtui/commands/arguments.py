@@ -192,7 +192,7 @@ def add_model_arguments(parser: CommandParser) -> None:
     """Add the choice of a model and its server."""
     help_text = '"offline" (default), or a model such as openai/gpt-4.1-mini'
     parser.add_argument("--model", metavar="M", help=help_text)
-    parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
+    parser.add_argument("--api-base", metavar="URL", help="URL of the model's server")
 
 
 def add_search_arguments(parser: CommandParser) -> None:

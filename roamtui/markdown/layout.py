@@ -90,7 +90,7 @@ class MarkdownLayout(Struct, kw_only=True):
     can_scroll: bool = True
     """Whether the view scrolls sideways. Otherwise, code is wrapped and tables are narrowed to the view."""
     can_click: bool = True
-    """Whether the view opens links. Otherwise, web links show their address, and code is not wrapped."""
+    """Whether the view opens links. Otherwise, web links show their URL, and code is not wrapped."""
     links: Sequence[Link] = ()
     """The links of the blocks, by number. They are needed if the view cannot open links."""
     _block: int = 0

@@ -319,7 +319,7 @@ class _UnitLister:
 
 
 def _read_words(words: Words, links: Sequence[Link]) -> Piece:
-    """Return the visible text of words: a space for the address of an image without a description."""
+    """Return the visible text of words: a space for the URL of an image without a description."""
     if words is LINE_BREAK:
         return Piece(LINE_END)
     link = None if words.link is None else links[words.link]

@@ -103,7 +103,7 @@ class LanceStore:
             told = _MESSAGE.search(str(error))  # what an object store says, behind the words of other layers
             words = told[1] if told else str(error).partition(", /")[0]
             reason = shorten(sanitise_line(mask_logins(words)), _REASON_LENGTH) or type(error).__name__
-            advice = " Check the address, and the keys in the environment." if "://" in self._uri else ""
+            advice = " Check the URL, and the keys in the environment." if "://" in self._uri else ""
             name = shorten(sanitise_line(mask_logins(self._uri)), 80)
             raise IndexLostError(f"The index {name} cannot be used: {reason.rstrip('.')}.{advice}") from error
 

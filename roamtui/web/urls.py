@@ -154,7 +154,7 @@ class AllowedOrigins(Struct, frozen=True, kw_only=True):
     approved: frozenset[str] = frozenset()
     """Further origins that a person approved."""
     are_all_https: bool = False
-    """Whether any public https address is allowed, for files whose digest is checked."""
+    """Whether any public https URL is allowed, for files whose digest is checked."""
 
     def allows(self, url: str) -> bool:
         """Return whether a URL may be fetched."""
