@@ -99,10 +99,9 @@ def choose_passages(
 
     With `compare`, the first passage has the answer to 98 instead of 86 of 147 questions.
 
-    There are none if nothing is near the question. A passage whose section was not compared by meaning is
-    near it by its score. For the others, the best score and the best similarity are added. A title with all
-    words of the question is near it. A question without a content word, such as "who is it for?", gives no
-    reason to say that nothing is near.
+    There are none if nothing is near the question: no passage by its words, no section by its meaning, and no
+    title with all words of the question. A question without a content word, such as "who is it for?", gives
+    no reason to say that nothing is near.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]
@@ -114,9 +113,10 @@ def choose_passages(
         for passage in _score_passages(library, section_id, text, weighing)
         if passage.score or section_id in similar_ids
     ]
-    best_score = _get_best_score(passages) or 1.0
+    best_score = max(map(attrgetter("score"), passages), default=0.0)
     likelihoods = {
-        passage: found_by[passage.section_id].score + passage.score / best_score for passage in passages
+        passage: found_by[passage.section_id].score + passage.score / (best_score or 1.0)
+        for passage in passages
     }
     passages.sort(key=lambda passage: -likelihoods[passage])
     candidates = _take_first(library, passages, POLICY.candidates_max)
@@ -127,21 +127,11 @@ def choose_passages(
     chosen = _join_sections(candidates[: POLICY.passages_max])
     if not chosen:
         return ()
-    compared = [passage for passage in chosen if found_by[passage.section_id].similarity is not None]
-    uncompared = [passage for passage in chosen if found_by[passage.section_id].similarity is None]
-    best_similarity = max(found_by[passage.section_id].similarity or 0.0 for passage in chosen)
-    score = max(
-        weighing.certainty * _get_best_score(uncompared),
-        (weighing.certainty * _get_best_score(compared) + best_similarity) / POLICY.similarity_divisor,
-    )
+    proof = weighing.certainty * best_score
     titles = (library.node(passage.section_id).title for passage in chosen)
     is_titled = any(weighing.compute_share(weighing.find_words(title)) == 1.0 for title in titles)
-    is_near = is_titled or score >= POLICY.nearest_min or not weighing.certainty
+    is_near = is_titled or bool(similar_ids) or proof >= POLICY.nearest_min or not weighing.certainty
     return chosen if is_near else ()
-
-
-def _get_best_score(passages: Iterable[FoundPassage]) -> float:
-    return max(map(attrgetter("score"), passages), default=0.0)
 
 
 def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit], dict[str, str]]:

@@ -2,8 +2,6 @@
 
 from msgspec import Struct
 
-from roamtui.search.base import NEAR_SIMILARITY_MIN
-
 
 class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """How many hits, and how much of each. Sizes are in tokens unless a field says otherwise."""
@@ -61,12 +59,9 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
     """Maximum number of passages. With seven, 3 % more answers have the evidence, but are a third longer."""
     candidates_max: int = 10
     """Maximum number of passages that are compared by meaning. With 40, no other passages come first."""
-    nearest_min: float = NEAR_SIMILARITY_MIN / 3.0
-    """Minimum score of the nearest passages. Below it are 2 % of the questions about their own document, 19 %
-    of those in everyday words, and 76 % of those about another one; with similarity, 0 %, 16 % and 88 %."""
-    similarity_divisor: float = 3.0
-    """The sum of score and similarity is divided by this. Similarity is about twice as high as a score of
-    words, so the same bound holds for both."""
+    nearest_min: float = 0.13
+    """Minimum proof by words that a passage is near the question. Below it are 2 % of the questions about
+    their own document, 19 % of those in everyday words, and 76 % of those about another one."""
     doubt_weight: float = 4.0
     """Added to the weight of a question, because half of two words proves less than half of six."""
     synonym_weight: float = 0.5

@@ -97,9 +97,10 @@ def test_a_section_whose_title_has_all_words_of_the_question_is_near(question: s
         ("Is mooring expensive?", None, False),
         ("Is mooring expensive?", 0.8, True),
         ("Is mooring expensive?", 0.2, False),
+        ("What happens to a berth?", -0.1, True),
     ],
 )
-def test_similarity_adds_to_what_the_words_of_a_passage_prove(
+def test_a_passage_is_near_by_its_words_or_by_the_meaning_of_its_section(
     question: str, similarity: float | None, *, is_near: bool
 ) -> None:
     library = make_library("# Fees\n\n## Harbour\n\nA berth costs 9 crowns.\n")
