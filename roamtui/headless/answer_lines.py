@@ -43,7 +43,7 @@ from roamtui.quotes.wording import (
 _WIDTH_MIN = 20
 _SENTENCE_MAX = 300
 _INDENT = "  "
-_INNER_QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』〝〞〟＂', "'"))
+_INNER_QUOTES = str.maketrans("“”", "‘’")
 """Quotation marks inside a quote, which `recheck` would take for its end."""
 _BOLD, _DIM, _ITALIC, _UNDERLINED, _STRUCK = 1, 2, 3, 4, 9
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36

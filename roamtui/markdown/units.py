@@ -391,7 +391,8 @@ def _join_cells(cells: Iterable[VisibleText]) -> Iterator[Piece]:
 def read_visible_line(text: str) -> str:
     """Return the words of a piece of Markdown on one line, without pictures. Words in code stay as they are.
 
-    The piece may be cut from a text: a row of a table without its head, or words with half a tag.
+    Struck-out words are between tildes. The piece may be cut from a text: a row of a table without its head,
+    or words with half a tag.
     """
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
@@ -400,7 +401,7 @@ def read_visible_line(text: str) -> str:
         piece = CELL_BORDER.sub(" ", piece).strip()
     units = list_units(piece, read_markdown(piece))
     words = [
-        [part.text for part in unit.whole.pieces if not part.is_image]
+        [part.marked for part in unit.whole.pieces if not part.is_image]
         for unit in units
         if unit.kind is not UnitKind.LABEL
     ]

@@ -29,6 +29,11 @@ class Piece(NamedTuple):
     is_mark: bool = False
     """Whether it is the mark of a footnote, which is shown in another form than in the source."""
 
+    @property
+    def marked(self) -> str:
+        """The text, with tildes around it if it is struck out."""
+        return f"~~{self.text}~~" if Emphasis.STRUCK in self.emphasis else self.text
+
 
 class VisibleText(Struct, frozen=True, dict=True):
     """Pieces of visible text, in the order of the source."""

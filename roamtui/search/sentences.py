@@ -57,11 +57,15 @@ class Statement(NamedTuple):
 
 
 def read_statement(text: str, place: RankedSentence | Sentence) -> Statement:
-    """Read the sentence, row or line of code at a place of a Markdown text, without markup."""
+    """Read the sentence, row or line of code at a place of a Markdown text.
+
+    It has no markup but tildes around struck-out words.
+    """
     source = text[place.start : place.end]
     unit = next(unit for unit in find_units(text) if place.start < unit.end)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
-    return Statement(words, sanitise_line(unit.as_row.text) if unit.head_words else "")
+    row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
+    return Statement(words, row)
 
 
 def find_related_words(

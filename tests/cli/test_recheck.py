@@ -285,3 +285,13 @@ def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path
     fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
     assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
     assert not fields[1].startswith(("=", "-"))
+
+
+def test_a_printed_passage_keeps_its_signs_and_says_what_is_struck_out(run: RunCommand, tmp_path: Path) -> None:
+    document = tmp_path / "pump.md"
+    document.write_text('# Pump\n\nThe pump costs ~~£90~~ £120, “net”, as `echo "$HOME"` says. It is blue.\n', "utf-8")
+    printed = run("ask", document, "What does the pump cost?").out
+    assert '“The pump costs ~~£90~~ £120, ‘net’, as echo "$HOME" says.”' in printed
+    saved = tmp_path / "answer.txt"
+    saved.write_text(printed, "utf-8")
+    assert run("recheck", saved).out == "1 quote checked: 1 same.\n"
