@@ -1,8 +1,8 @@
 """Find quotes, and the targets of citations, in the current version of the document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -90,136 +90,136 @@ def recheck(claim: Claim, library: Library, similarity_min: float = SIMILARITY_M
         expected = None if target is None else target.section_id
     if expected is not None and (problem := library.node(expected).problem):
         return Finding(status=ClaimStatus.UNREACHABLE, message=problem)
-    place = _find_kept(claim.quote, claim.sentence, library, expected, claim.context)
+    similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
+    wanted = [(similar_in, similarity_min)]
+    sentence = claim.sentence or ""
+    place = next(_iter_places(claim.quote, sentence, library, expected, claim.context, wanted), None)
+    was_missing = claim.original_state is QuoteState.NOT_FOUND
+    if place is None:
+        problem = next((document.problem for document in library.documents if document.problem), "")
+        status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.GONE
+        if problem and expected is None:
+            status = ClaimStatus.UNREACHABLE
+        return Finding(status=status, message=problem)
     found = place.found
+    section_id = library.section_at(place.span.doc, place.span.start) or ""
     if found is None:
-        return _find_substitute(claim, library, expected, similarity_min)
+        status = ClaimStatus.NOT_FOUND if was_missing else ClaimStatus.CHANGED
+        return Finding(status=status, span=place.span, section_id=section_id)
     status = ClaimStatus.SAME
     if (claim.section_id or claim.anchor) and not place.is_in_section:
-        was_elsewhere = claim.original_state in (QuoteState.ELSEWHERE, QuoteState.NOT_FOUND)
+        was_elsewhere = was_missing or claim.original_state is QuoteState.ELSEWHERE
         status = ClaimStatus.ELSEWHERE if was_elsewhere else ClaimStatus.MOVED
-    is_same = None
-    if claim.sentence:
-        has_sentence = _has_sentence(claim.quote, claim.sentence, found, library)
-        is_same = has_sentence or (None if place.is_cut else False)
-        status = ClaimStatus.SENTENCE_CHANGED if is_same is False else status
+    is_sentence_same = place.similarity == 1
+    is_compared = bool(sentence) and (is_sentence_same or not place.is_cut)
+    if is_compared and not is_sentence_same:
+        status = ClaimStatus.SENTENCE_CHANGED
     is_exact = found.is_exact and status is not ClaimStatus.SENTENCE_CHANGED
     return Finding(
         status=status,
-        span=found.span,
-        section_id=library.section_at(found.span.doc, found.span.start) or "",
+        span=place.span,
+        section_id=section_id,
         surroundings=find_surroundings(library, found.parts, is_exact=is_exact),
-        is_sentence_compared=None if claim.sentence == "" else is_same is not None,
+        is_sentence_compared=None if claim.sentence == "" else is_compared,
     )
+
+
+class _Place(NamedTuple):
+    """A place of a quote, or of words that may have replaced it."""
+
+    span: Span
+    found: FoundQuote | None = None
+    """The quote, or None for other words."""
+    similarity: float = 0.0
+    """How similar the sentence around the quote is to the one that was kept with it."""
+    is_in_section: bool = False
+    """Whether the quote is in the claimed section."""
+    is_cut: bool = False
+    """Whether there are more places than were compared."""
+
+
+def _iter_places(
+    quote: str,
+    sentence: str,
+    library: Library,
+    section_id: str | None,
+    context: str = "",
+    similar_in: Iterable[tuple[Sequence[Span], float]] = (),
+) -> Iterator[_Place]:
+    """Yield where a quote is, and then where words are that may have replaced it, the likeliest first.
+
+    1. The quote. While the section has the `sentence` that was kept with it, the same words in another
+       sentence are not the quote.
+    2. The words in its place in the current form of that sentence.
+    3. The most similar words of each text of `similar_in`, if their similarity exceeds its minimum.
+    """
+    section = None if section_id is None else library.node(section_id).content_span
+    texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
+    place = _find_words(quote, sentence, library, section, texts, context)
+    now: _SimilarSentence | None = None
+    if sentence and section is not None and (place is None or place.similarity < 1):
+        now = _find_sentence(sentence, library, section)
+    if place is not None and now is not None and place.similarity < now.similarity:
+        place = _find_words(quote, sentence, library, now.span, (), context)
+    if place is not None:
+        yield place
+    if now is not None and (words := find_replacing_words(quote, sentence, now.shown)):
+        replacing = find_in_span(words, library, now.span)
+        if replacing is not None:
+            yield _Place(replacing.span)
+    for spans, similarity_min in similar_in:
+        if (similar := find_nearest(quote, library, spans, similarity_min)) is not None:
+            yield _Place(similar.span)
 
 
 class _SimilarSentence(NamedTuple):
     """The sentence of a section that is most similar to a kept sentence."""
 
+    similarity: float
     span: Span
     shown: str
-    similarity: float
 
 
-class _QuoteLocation(NamedTuple):
-    """Where a quote was found."""
-
-    found: FoundQuote | None = None
-    is_in_section: bool = False
-    """Whether it is in the claimed section."""
-    is_cut: bool = False
-    """Whether there are more places than were compared."""
-
-
-def _find_substitute(claim: Claim, library: Library, expected: str | None, similarity_min: float) -> Finding:
-    similar_in = _list_texts(library) if expected is None else [library.node(expected).content_span]
-    span = _find_replacing_words(claim.quote, claim.sentence, library, expected)
-    if span is None:
-        similar = find_nearest(claim.quote, library, similar_in, similarity_min)
-        span = None if similar is None else similar.span
-    status = ClaimStatus.CHANGED
-    problem = ""
-    if span is None:
-        problem = next((document.problem for document in library.documents if document.problem), "")
-        status = ClaimStatus.UNREACHABLE if problem and expected is None else ClaimStatus.GONE
-    if claim.original_state is QuoteState.NOT_FOUND and status in (ClaimStatus.CHANGED, ClaimStatus.GONE):
-        status = ClaimStatus.NOT_FOUND
-    section_id = "" if span is None else library.section_at(span.doc, span.start) or ""
-    return Finding(status=status, span=span, section_id=section_id, message=problem)
-
-
-def _find_kept(
-    quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _QuoteLocation:
-    """Find a quote, unless it is no longer in the sentence that was kept with it.
-
-    While the section has the kept sentence, the same words in another sentence are not the quote.
-    """
-    place = _find_anywhere(quote, sentence, library, section_id, context)
-    found = place.found
-    if not sentence or found is None or _has_sentence(quote, sentence, found, library):
-        return place
-    now = None if section_id is None else _find_sentence(sentence, library, section_id)
-    around = find_surroundings(library, found.parts, is_exact=False)
-    if now is None or (around is not None and measure_similarity(sentence, around.text) >= now.similarity):
-        return place
-    return _QuoteLocation(find_in_span(quote, library, now.span), is_in_section=True)
-
-
-def _find_sentence(sentence: str, library: Library, section_id: str) -> _SimilarSentence | None:
-    """Find the sentence of a section that is most similar to a kept sentence."""
-    section = library.node(section_id).content_span
+def _find_sentence(sentence: str, library: Library, section: Span) -> _SimilarSentence | None:
     nearest: _SimilarSentence | None = None
     for part in split_sentences(library.clean_text(section)):
         span = section.get_part(part.start, part.end)
         around = find_surroundings(library, (span,), is_exact=False)
         similarity = 0.0 if around is None else measure_similarity(sentence, around.text)
         if around is not None and similarity > (SIMILARITY_MIN if nearest is None else nearest.similarity):
-            nearest = _SimilarSentence(span, around.text, similarity)
+            nearest = _SimilarSentence(similarity, span, around.text)
     return nearest
 
 
-def _find_replacing_words(
-    quote: str, sentence: str | None, library: Library, section_id: str | None
-) -> Span | None:
-    """Find the words that have replaced a quote in the current form of the sentence that was kept with it."""
-    if not sentence or section_id is None:
-        return None
-    now = _find_sentence(sentence, library, section_id)
-    words = "" if now is None else find_replacing_words(quote, sentence, now.shown)
-    found = None if now is None or not words else find_in_span(words, library, now.span)
-    return None if found is None else found.span
+def _find_words(
+    quote: str, sentence: str, library: Library, section: Span | None, others: Sequence[Span], context: str
+) -> _Place | None:
+    """Find a quote in a section, or else in the first of the other texts that has it.
 
-
-def _find_anywhere(
-    quote: str, sentence: str | None, library: Library, section_id: str | None, context: str = ""
-) -> _QuoteLocation:
-    """Find a quote in a section, or else in the section's document, or else in all others.
-
-    Without a section, all documents are searched. The quote is looked up as written, then without the ids
-    that a model copied with it. If it has several places, the one with the `sentence`, or with most of its
-    words, comes first, then the one that the `context` means.
+    It is looked up as written, then without the ids that a model copied with it. Of several places, the one
+    with the `sentence`, or with most of its words, comes first, then the one that the `context` means.
     """
-    texts = _list_texts(library)
-    section = None if section_id is None else library.node(section_id).content_span
-    if section is not None:
-        texts = [section, *sorted(texts, key=lambda span: span.doc != section.doc)]
+    texts = others if section is None else [section, *others]
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
-        for span in texts:
-            places = [*islice(iter_in_span(words, library, span), PLACES_MAX)]
-            kept = (place for place in places if sentence and _has_sentence(quote, sentence, place, library))
-            found = next(kept, None) or choose_place(places, library, sentence or "", context)
+        for text in texts:
+            places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
+            kept = (place for place in places if _compare_sentence(quote, sentence, place, library) == 1)
+            found = next(kept, None) or choose_place(places, library, sentence, context)
             if found is not None:
-                return _QuoteLocation(found, is_in_section=span is section, is_cut=len(places) == PLACES_MAX)
-    return _QuoteLocation()
+                similarity = _compare_sentence(quote, sentence, found, library)
+                is_cut = len(places) == PLACES_MAX
+                return _Place(found.span, found, similarity, is_in_section=text is section, is_cut=is_cut)
+    return None
 
 
-def _has_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> bool:
-    """Return whether the sentence at a place of a quote is the one that was kept with it."""
+def _compare_sentence(quote: str, sentence: str, found: FoundQuote, library: Library) -> float:
+    """Return how similar the sentence around a quote is to the one that was kept with it; 0 without one."""
+    if not sentence:
+        return 0.0
     now = find_surroundings(library, found.parts, is_exact=False)
-    if sentence == quote:
-        return now is None or now.is_bare
-    return now is not None and measure_similarity(sentence, now.text) == 1
+    if sentence == quote and (now is None or now.is_bare):
+        return 1.0
+    return 0.0 if now is None else measure_similarity(sentence, now.text)
 
 
 def _list_texts(library: Library) -> list[Span]:
@@ -260,45 +260,36 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         return None
     if citation.nearest is not None and _is_current(citation.nearest, library):
         return citation.nearest
-    span, is_same = next(_iter_replacements(citation.quote, citation, state), (None, False))
-    if span is None:
-        return None
-    section_id = library.section_at(span.doc, span.start) or library.root_id
-    place = make_citation(section_id, library, span=span).place
-    if is_same or section_id != citation.section_id:
-        place = f"in {format_node_title(library.node(section_id))}, {place}"
-    is_read = any(map(span.overlaps, state.list_read()))
-    text = library.text_at(span)
-    return Nearest(text=text, span=span, is_read=is_read, is_same=is_same, place=place)
-
-
-def _iter_replacements(
-    quote: str, citation: Citation, state: ConversationState
-) -> Iterator[tuple[Span, bool]]:
-    """Yield possible replacements for a quote, the likeliest first, and whether they are the same words."""
-    library = state.library
-    cited_id = citation.section_id if citation.section_id in library else None
-    sentence = citation.original_sentence if citation.is_changed else None
-    replacing = _find_replacing_words(quote, sentence, library, cited_id)
-    if replacing is not None:
-        yield replacing, False
     read = state.list_read()
-    same = _find_anywhere(quote, None, library, cited_id).found
-    if same is not None and not any(map(same.span.overlaps, read)):
-        yield same.span, True
-    for spans, similarity_min in (
-        (_list_parts(library, citation.section_id, read), SIMILARITY_MIN),
+    cited_id = citation.section_id if citation.section_id in library else None
+    similar_in = (
+        (_list_parts(library, cited_id, read), SIMILARITY_MIN),
         (read, SIMILARITY_MIN),
         (_list_texts(library), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
-    ):
-        if (similar := find_nearest(quote, library, spans, similarity_min)) is not None:
-            yield similar.span, False
+    )
+    places = _iter_places(citation.quote, "", library, cited_id, similar_in=similar_in)
+    if citation.is_changed:
+        in_sentence = _iter_places(citation.quote, citation.original_sentence, library, cited_id)
+        places = chain(in_sentence, places)
+    for place in places:
+        span = place.span
+        is_same = place.found is not None
+        is_read = any(map(span.overlaps, read))
+        if is_same and is_read:
+            continue
+        section_id = library.section_at(span.doc, span.start) or library.root_id
+        lines = make_citation(section_id, library, span=span).place
+        if is_same or section_id != citation.section_id:
+            lines = f"in {format_node_title(library.node(section_id))}, {lines}"
+        text = library.text_at(span)
+        return Nearest(text=text, span=span, is_read=is_read, is_same=is_same, place=lines)
+    return None
 
 
-def _list_parts(library: Library, section_id: str, spans: Sequence[Span]) -> list[Span]:
+def _list_parts(library: Library, section_id: str | None, spans: Sequence[Span]) -> list[Span]:
     """List the parts of some spans that are in a section, with all below it."""
-    if section_id not in library:
+    if section_id is None:
         return []
     section = library.node(section_id).content_span
     return [
@@ -393,5 +384,5 @@ def _find_again(quote: str, citation: Citation, library: Library) -> tuple[Found
         is_in_own = section_id is not None and found.span.overlaps(library.node(section_id).span)
         if is_in_own or not citation.is_verified:
             return found, is_in_own
-    place = _find_kept(quote, citation.original_sentence, library, section_id)
-    return place.found, place.is_in_section
+    place = next(_iter_places(quote, citation.original_sentence, library, section_id), None)
+    return (None, False) if place is None else (place.found, place.is_in_section)
