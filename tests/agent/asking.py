@@ -36,7 +36,7 @@ class FakeSearcher(Searcher):
     def __init__(self, *hits: Hit, error: Exception | None = None) -> None:
         super().__init__(make_library(MANUAL))
         self._hits = hits
-        self._error = error
+        self.error = error
         self.searches: list[tuple[str, int, str | None]] = []
 
     @override
@@ -57,8 +57,8 @@ class FakeSearcher(Searcher):
         earlier: Sequence[str] = (),
     ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         return self._hits[:limit]
 
 

@@ -7,10 +7,11 @@ from roamtui.agent.first_request import FAILED_LEAD, HITS_LEAD, NO_ROOM_LEAD, re
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.conversation.events import Role, SectionsExpanded, WarningRaised
+from roamtui.conversation.events import Role, SectionsExpanded, StopReason, WarningRaised
 from roamtui.conversation.question_flow import FOUND_LEAD
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError
+from roamtui.models.base import ModelRequest
 from roamtui.retrieval.choose import ModelView
 from roamtui.search.base import Hit, RetrievalOptions, SearchMode, SearchServices
 from roamtui.search.searcher import Searcher, make_searcher
@@ -25,6 +26,7 @@ from tests.agent.asking import (
     sent,
 )
 from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import id_of, make_library
 
 TEXT = (
@@ -129,3 +131,16 @@ async def test_a_question_ends_with_an_error_if_only_vectors_are_searched_and_th
         await agent.ask(UNCLEAR)
     assert agent.conversation.state.exchanges == ()
     assert model_of(agent).requests == []
+
+
+async def test_a_search_that_fails_before_a_second_request_is_the_reason_why_there_is_no_answer() -> None:
+    agent = _make_agent()
+    agent.search.searcher = searcher = FakeSearcher()
+    searcher.needs_vectors = True
+
+    def lose_index(_request: ModelRequest) -> ScriptedReply:
+        searcher.error = StoreError("The index is damaged.")
+        return ScriptedReply(text="")
+
+    last = await answer(agent, UNCLEAR, saying(""), lose_index)
+    assert (last.stopped, last.error) == (StopReason.ERROR, "The index is damaged.")
