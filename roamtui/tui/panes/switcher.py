@@ -167,7 +167,7 @@ class PaneSwitcher(Horizontal):
         return {scope for scope, is_filled in filled.items() if not is_filled}
 
     def step_out(self) -> None:
-        """Go one step back: end a choice of links, search or selection, or go where the focus was before.
+        """Go one step back: end a selection, choice of links or search, or go where the focus was before.
 
         When the person leaves the reader, the conversation replaces it.
         """
@@ -180,7 +180,7 @@ class PaneSwitcher(Horizontal):
                 self.focus_scope(before)
             case Scope.READER:
                 if reader is not None and (
-                    reader.end_hints() or reader.end_selection() or reader.end_search()
+                    reader.end_selection() or reader.end_hints() or reader.end_search()
                 ):
                     return
                 self.main = Scope.CHAT

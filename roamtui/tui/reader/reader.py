@@ -146,15 +146,12 @@ class Reader(LinesView, inherit_bindings=False):
         elif is_digit and is_complete:
             self.post_message(StatusMessage(f"No link {int(typed)} in view"))
 
+    @on(events.Blur)
     def end_hints(self) -> bool:
         """Remove the numbers of links. Return whether there were any."""
         has_hints = bool(self._hints)
         self._set_hints(())
         return has_hints
-
-    @on(events.Blur)
-    def _leave_hints(self) -> None:
-        self._set_hints(())
 
     @override
     def render_line(self, y: int) -> Strip:
