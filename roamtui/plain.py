@@ -62,7 +62,7 @@ def mask_logins(text: str) -> str:
     return _LOGIN.sub(rf"\1{MASK}@", text)
 
 
-def find_isolates(text: str) -> tuple[str, str]:
+def get_isolates(text: str) -> tuple[str, str]:
     """Return the marks to put around a sanitised text, so that its right-to-left words reorder no others."""
     return ("\u2068", "\u2069") if _RIGHT_TO_LEFT.search(text) else ("", "")
 

@@ -31,7 +31,7 @@ from roamtui.markdown.surroundings import Part, Surroundings
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, split_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
-from roamtui.plain import find_isolates, shorten
+from roamtui.plain import get_isolates, shorten
 from roamtui.quotes.verdicts import AnswerProof
 from roamtui.quotes.wording import (
     SENTENCE_LABEL,
@@ -152,7 +152,7 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
     if isinstance(line, str):
         return wrap_line(line, width, _INDENT)
     indent = 2 * _INDENT
-    opening, closing = find_isolates(line.sentence)
+    opening, closing = get_isolates(line.sentence)
     runs: list[Run] = []
     for part in (Part(f"{SENTENCE_LABEL} "), *line.list_parts()):
         role = TextRole.TEXT if part.is_quoted else TextRole.ASIDE

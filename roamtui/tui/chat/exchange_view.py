@@ -37,7 +37,7 @@ from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP, UNTITLED
-from roamtui.plain import find_isolates, format_count, sanitise_line, shorten
+from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_proof
 from roamtui.quotes.wording import (
@@ -371,7 +371,7 @@ def _draw_surroundings(
     surroundings: Surroundings, width: int, indent: int, *, is_whole: bool
 ) -> list[Content]:
     parts = surroundings.list_parts() if is_whole else surroundings.cut((width - indent) * _SENTENCE_LINES)
-    opening, closing = find_isolates(surroundings.sentence)
+    opening, closing = get_isolates(surroundings.sentence)
     lines = wrap(draw_parts(parts), width - indent)
     return [" " * indent + opening + line + closing for line in lines]
 

@@ -98,7 +98,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         if newest is not None and newest.answer_start is not None:
             excess = newest.words_start - int(self.size.height * _ABOVE_SHARE)
             hidden = max(newest.answer_start, excess) if excess > 0 else 0
-            line = min(line, self.find_top(newest) + hidden)
+            line = min(line, self.compute_top(newest) + hidden)
         self.scroll_to(y=line, immediate=True)
         self.anchor(anchor=False)  # Textual's own anchor would scroll past the start of an answer
         self._keeps_newest_in_view = True
@@ -107,7 +107,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         """Keep the line at the top in view, instead of the newest message."""
         self.forget_place()
         for view in self.messages.query_children(ContentView):
-            line = round(self.scroll_y) - self.find_top(view)
+            line = round(self.scroll_y) - self.compute_top(view)
             if view.display and line < view.size.height:
                 is_in_answer = view.answer_start is not None and line >= view.answer_start
                 start = _find_start(view, is_in_answer=is_in_answer)
@@ -115,13 +115,13 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
                 self._top = _Top(view, is_in_answer, line - start, view.size.width, line_count)
                 break
 
-    def find_top(self, view: ContentView) -> int:
+    def compute_top(self, view: ContentView) -> int:
         """Return the line of the conversation where a view starts."""
         return self.messages.gutter.top + view.virtual_region.y
 
     def scroll_to_lines(self, view: ContentView, lines: range) -> None:
         """Scroll lines of a view into view."""
-        region = Region(0, self.find_top(view) + lines.start, 1, len(lines))
+        region = Region(0, self.compute_top(view) + lines.start, 1, len(lines))
         self.scroll_to_region(region, force=True, immediate=True)
 
     @on(events.Resize)
@@ -136,7 +136,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
             start = _find_start(view, is_in_answer=is_in_answer)
             if view.size.width != width:  # about the same words
                 line = line * (len(view.lines) - start) // max(1, line_count)
-            self.scroll_to(y=self.find_top(view) + start + line, immediate=True)
+            self.scroll_to(y=self.compute_top(view) + start + line, immediate=True)
         elif self.shown:
             self.scroll_to(y=self.max_scroll_y, immediate=True)
         self._name_question()
@@ -146,7 +146,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         question = ""
         top = round(self.scroll_y)
         for view in self.shown:
-            line = top - self.find_top(view)
+            line = top - self.compute_top(view)
             if 0 < view.step_lines.start <= line + 1 <= view.size.height:
                 question = sanitise_line(view.exchange.question)
         self.question_line.update(QUESTION_SIGN + Content.styled(question, "bold") if question else "")

@@ -48,7 +48,7 @@ def list_tabs(pane: Scope, shown: frozenset[Scope]) -> list[Scope]:
     return [tab for tab in PANES if tab is pane or (hides_others and tab not in shown)]
 
 
-def find_adjacent(scope: Scope, direction: int, empty: Container[Scope]) -> Scope:
+def get_adjacent(scope: Scope, direction: int, empty: Container[Scope]) -> Scope:
     """Return where the next (1) or previous (-1) step of the tab key leads, without `empty` panes."""
     stops = [stop for stop in _TAB_ORDER if stop not in empty]
     current = stops.index(scope) if scope in stops else -direction
@@ -160,7 +160,7 @@ class PaneSwitcher(Horizontal):
 
     def focus_adjacent(self, direction: int) -> None:
         """Focus the next (1) or previous (-1) widget in the order of the tab key."""
-        self.focus_scope(find_adjacent(self.scope, direction, self._list_empty()))
+        self.focus_scope(get_adjacent(self.scope, direction, self._list_empty()))
 
     def _list_empty(self) -> set[Scope]:
         filled = {Scope.CHAT: self._log_view.is_selectable, Scope.READER: self._reader.section_id is not None}
@@ -250,7 +250,7 @@ class PaneSwitcher(Horizontal):
         empty = self._list_empty()
         keys = {}
         for step, action_id in ((-1, "global.previous_pane"), (1, "global.next_pane")):
-            keys[find_adjacent(focus_scope, step, empty)] = self._keys.first_keys[action_id]
+            keys[get_adjacent(focus_scope, step, empty)] = self._keys.first_keys[action_id]
         for scope, pane in self._panes.items():
             pane.display = scope in shown
             pane.title_line.tabs = tuple((tab, keys.get(tab, "")) for tab in list_tabs(scope, shown))
