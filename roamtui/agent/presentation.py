@@ -100,14 +100,11 @@ def list_cards(
     cards: list[PassageCard] = []
     for _, group in groupby(passages, key=attrgetter("section_id")):
         section = [*group]
-        texts = _list_texts(section, library)
-        words = list_missing_words(question, [*section[0].path, *texts])
+        words = list_missing_words(question, [*section[0].path, *_list_texts(section, library)])
         lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
-        if is_split:
-            for passage, text in zip(section, texts, strict=True):
-                cards.append(PassageCard([passage], find_statement(question, [text]), lacked))
-        else:
-            cards.append(PassageCard(section, find_statement(question, texts), lacked))
+        for part in [[passage] for passage in section] if is_split else [section]:
+            statement = find_statement(question, _list_texts(part, library))
+            cards.append(PassageCard(part, statement, lacked))
     return cards
 
 
