@@ -135,12 +135,10 @@ SIGNS = {
 
 def list_signs(state: ConversationState, lines: VisibleLines) -> Mapping[str, str]:
     """Return the signs of sections by id. A line that hides open sections says how many."""
+    opened = state.open_sections.values()
     groups = {
-        _PINNED_SIGN: {section.section_id for section in state.open_sections.values() if section.is_pinned},
-        _CITED_SIGN: {
-            *state.cited,
-            *(each.section_id for each in state.open_sections.values() if each.last_cited),
-        },
+        _PINNED_SIGN: {section.section_id for section in opened if section.is_pinned},
+        _CITED_SIGN: {*state.cited, *(section.section_id for section in opened if section.last_cited)},
         _READ_SIGN: {lines.id_at(lines.find_line(state.reading_id)) or ""},
     }
     signs: defaultdict[str, str] = defaultdict(str)
