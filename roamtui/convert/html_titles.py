@@ -36,8 +36,9 @@ def raise_titles(root: Any) -> None:
     headings = [*root.iter(*HEADINGS)]
     if any(count < _REPEATED_MIN for count in Counter(map(join_text, headings)).values()):
         return
-    for heading in headings:
-        heading.tag = "div"
+    if not all(heading.xpath("boolean(ancestor::a | .//a)") for heading in headings):
+        return
+    # Without these spaces, words that a page shows apart would be joined. It shows no difference.
     for block in root.iter("br", "div", "p", "td", "th"):
         if next(block.iterancestors("pre"), None) is None:
             block.text = f" {block.text or ''}"
@@ -49,8 +50,11 @@ def raise_titles(root: Any) -> None:
         for element, text, is_candidate in lines
         if is_candidate and counts[text] < _REPEATED_MIN
     }
-    if sum(map(len, titles.values())) > _BOLD_SHARE_MAX * sum(len(text) for _, text, _ in lines):
+    title_length = sum(map(len, titles.values()))
+    if not titles or title_length > _BOLD_SHARE_MAX * sum(len(text) for _, text, _ in lines):
         return
+    for heading in headings:
+        heading.tag = "div"
     for is_title, group in groupby((element for element, _, _ in lines), titles.__contains__):
         run = [*group]
         if is_title and len(run) < _COVER_LINES_MIN:
