@@ -25,17 +25,16 @@ from roamtui.convert.markdown_table import (
 from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
-from roamtui.convert.zip_package import BYTES_MAX, ZIP_START, ZipPackage
+from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
 from roamtui.plain import format_count
 
 _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
-_XML_BYTES_MAX = 20_000_000
-"""The tree of a larger part does not fit into the memory of the subprocess."""
 _LONG_TIME = re.compile(r"PT(\d+)H(\d\d)M(\d\d)(?:[.,]\d+)?S")
 """How an OpenDocument file saves a time of more than a day."""
+_RAISED_STYLE = re.compile(rb"text-position=[\"']super")
 _RAISED_START, _RAISED_END = "\ue002", "\ue003"
 """Characters around a raised text, while it is in a cell of an OpenDocument file."""
 
@@ -54,7 +53,11 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     if workbook and workbook.is_xlsx:
         sheets = workbook.read_sheets()
     else:
-        sheets = _read_by_calamine(_mark_raised(package, data) if package else data)
+        marked = _mark_raised(package, data) if package else data
+        if marked is None:
+            notes.append("raised figures are not marked, so 50³ is read as 503. Split the file.")
+            left_out.append("which figures are raised")
+        sheets = _read_by_calamine(marked or data)
     for sheet in sheets:
         blocks = [*_write_blocks(sheet)]
         if sheet.rows_max is not None:
@@ -101,11 +104,16 @@ def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
         )
 
 
-def _mark_raised(package: ZipPackage, data: bytes) -> bytes:
-    """Return an OpenDocument file with marks around raised texts, which would join the text before them."""
+def _mark_raised(package: ZipPackage, data: bytes) -> bytes | None:
+    """Return an OpenDocument file with marks around raised texts, which would join the text before them.
+
+    Return None if it may have raised texts but is too large to be parsed.
+    """
     xml = package.read("content.xml")
-    if b"text-position" not in xml or len(xml) > _XML_BYTES_MAX:
+    if not _RAISED_STYLE.search(xml):
         return data
+    if len(xml) > PART_BYTES_MAX:
+        return None
     content = package.parse("content.xml")
     raised = {
         get_attribute(look.getparent(), "name")

@@ -19,7 +19,7 @@ ZIP_START = b"PK\x03\x04"
 """First bytes of a zip archive."""
 BYTES_MAX = 200_000_000
 """Maximum number of bytes that unpacking may add to an archive. Pictures and films add few."""
-_PART_BYTES_MAX = 20_000_000
+PART_BYTES_MAX = 20_000_000
 """The same for one part. The tree of a larger one does not fit into the memory of the subprocess."""
 
 _PARSING = {
@@ -63,7 +63,7 @@ def _open_archive(data: bytes) -> zipfile.ZipFile:
 class ZipPackage:
     """Reads parts by name. Nothing is unpacked to disk, so no part name can lead outside the archive."""
 
-    def __init__(self, data: bytes, name: str, *, part_bytes_max: int = _PART_BYTES_MAX) -> None:
+    def __init__(self, data: bytes, name: str, *, part_bytes_max: int = PART_BYTES_MAX) -> None:
         """List an archive.
 
         Raises:

@@ -92,6 +92,20 @@ def test_raised_figures_never_join_a_number() -> None:
     assert "50<sup>3</sup> tons" in _convert(f'<row r="1">{inline}</row>')
 
 
+def test_raised_figures_that_a_large_file_loses_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    span = '<text:p>50<text:span text:style-name="up">3</text:span></text:p>'
+    style = '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
+    data = replace_part(read_sample("budget.ods"), "content.xml", "<text:p>Brest</text:p>", span)
+    data = replace_part(data, "content.xml", "</office:automatic-styles>", f"{style}</office:automatic-styles>")
+    converted = convert_sheets(data, "a.ods")
+    assert "50<sup>3</sup>" in converted.text
+    assert converted.left_out == ()
+    monkeypatch.setattr(sheets, "PART_BYTES_MAX", 1_000)
+    converted = convert_sheets(data, "a.ods")
+    assert converted.notes == ("raised figures are not marked, so 50³ is read as 503. Split the file.",)
+    assert converted.left_out == ("which figures are raised",)
+
+
 def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
     cells = (
         '<c r="A2" s="1"><v>0.07</v></c><c r="B2" s="2" t="n"><f>A2/2</f><v>0.035</v></c><c r="C2" s="3"><v>5</v></c>'
