@@ -29,6 +29,7 @@ _SCANS_SECONDS_MAX = 3_000
 """The same with OCR. The rest of the conversion must fit into the time that `ConversionRequest` leaves."""
 _PAGES_LENGTH_MAX = 60
 _SCAN_ADVICE = "To read scans, install tesseract and add `--ocr`."
+_OCR_ADVICE = "OCR has found none. Check ocr.languages in config.toml."
 _OCR_SECONDS_MAX = 60
 """Time limit for one page."""
 _DOTS_PER_POINT = 300 / 72
@@ -62,7 +63,8 @@ def convert_pdf(
     if not pages:
         raise SourceError(f"{name} is damaged: it has no pages. Get another copy.")
     if not any(rows):
-        raise SourceError(f"{name} contains no text. {_SCAN_ADVICE}")
+        advice = _OCR_ADVICE if languages else _SCAN_ADVICE
+        raise SourceError(f"{name} contains no text. {advice}")
     joiner = LineJoiner(rows)
     stripped, printed = strip_running_heads(rows)
     file_rows: list[PageRow] = []
@@ -119,8 +121,8 @@ def _read_pages(
     left_out = []
     if without_text:
         shown = textwrap.shorten(", ".join(map(str, without_text)), _PAGES_LENGTH_MAX, placeholder=" …")
-        notes.append(f"pages without text: {shown}. {_SCAN_ADVICE}")
-        left_out.append(f"pages without text ({shown}; try `--ocr`)")
+        notes.append(f"pages without text: {shown}. {_OCR_ADVICE if ocr_languages else _SCAN_ADVICE}")
+        left_out.append(f"pages without text ({shown}{'' if ocr_languages else '; try `--ocr`'})")
     if len(pages) < file.page_count:
         notes.append(f"only the first {len(pages):,} of {file.page_count:,} pages were read.")
         left_out.append(f"all pages after the first {len(pages):,}")

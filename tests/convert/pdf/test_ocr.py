@@ -47,6 +47,15 @@ def test_a_language_that_is_not_installed_is_named() -> None:
         convert_pdf(make_scan(_TEXT_PDF, [0]), "scan.pdf", ocr_languages=["xyz"])
 
 
+def test_what_ocr_has_not_read_is_not_said_to_need_ocr() -> None:
+    drawn = make_pdf([_PAGE, []], empty="100 100 200 200 re f")
+    converted = convert_pdf(drawn, "a.pdf", ocr_languages=["eng"])
+    assert converted.notes == ("pages without text: 2. OCR has found none. Check ocr.languages in config.toml.",)
+    assert converted.left_out == ("pages without text (2)",)
+    with pytest.raises(SourceError, match=r"contains no text\. OCR has found none\."):
+        convert_pdf(make_pdf([[]], empty="100 100 200 200 re f"), "a.pdf", ocr_languages=["eng"])
+
+
 def test_scans_are_read_as_far_as_the_time_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.convert.pdf.convert._SCANS_SECONDS_MAX", 0.05)
     converted = convert_pdf(make_scan(_SHORT_PDF, [0, 0]), "scan.pdf", ocr_languages=["eng"])
