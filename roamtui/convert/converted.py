@@ -28,6 +28,8 @@ class ConvertedText(Struct, frozen=True, kw_only=True):
     """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
     conversion_note: str = ""
     """Sentence that says which format it was converted from, and what that always leaves out."""
+    has_page_titles: bool = False
+    """Whether the only headings are one at the start of each page, which the converter has written."""
     notes: tuple[str, ...] = ()
     """One sentence for each kind of content that is missing or doubtful, without the name of the file."""
     left_out: tuple[str, ...] = ()

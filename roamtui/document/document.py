@@ -156,6 +156,8 @@ class Document(Struct, frozen=True, kw_only=True, dict=True):
     """Start offset of each page; empty if the file has no pages."""
     page_labels: tuple[str, ...] = ()
     """The printed number of each page; empty for a page with its counted number. No labels if all have it."""
+    has_page_titles: bool = False
+    """Whether the converter has written a heading at the start of each page, and there are no others."""
     problem: str = ""
     """Why it could not be read, in one sentence. It then has neither text nor nodes."""
     refused_origin: str = ""

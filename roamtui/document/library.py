@@ -455,11 +455,12 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     def _iter_page_titles(self, span: Span) -> Iterator[Bounds]:
         document = self.documents_by_key[span.doc]
-        first = bisect_left(document.page_starts, span.start)
-        for number, start in enumerate(document.page_starts[first:], first + 1):
+        if not document.has_page_titles:
+            return
+        for start in document.page_starts[bisect_left(document.page_starts, span.start) :]:
             if start >= span.end:
                 return
-            if document.text.startswith(f"# Page {number}: ", start):
+            if document.text.startswith("# ", start):
                 end = document.text.find("\n", start, span.end)
                 yield start, span.end if end < 0 else end
 

@@ -103,6 +103,7 @@ def parse_source_text(
             document,
             page_starts=raw.page_starts,
             page_labels=raw.page_labels,
+            has_page_titles=raw.has_page_titles,
             title=raw.title or document.title,
         )
     if not (raw.is_markdown and has_links and is_site_file):

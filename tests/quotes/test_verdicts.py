@@ -143,7 +143,7 @@ def test_a_sentence_goes_on_over_the_end_of_a_page_that_is_a_section() -> None:
     text = "\n\n".join(f"# Page {number}: {page[:9]}\n\n{page}" for number, page in enumerate(pages, 1))
     starts = tuple(text.index(f"# Page {number}") for number in (1, 2, 3))
     document = make_library(text).root
-    library = Library(source="a.pdf", root=replace(document, page_starts=starts))
+    library = Library(source="a.pdf", root=replace(document, page_starts=starts, has_page_titles=True))
     state = replace(make_state(), library=library)
     first, second, third = (library.node(section_id).title for section_id in library.walk())
     quote = '"the keys on the last day, before noon"'

@@ -13,7 +13,7 @@ from statistics import median
 from roamtui.convert.converted import TESSERACT, ConvertedText, PageReport, has_tesseract
 from roamtui.convert.pdf.line_numbers import strip_line_numbers
 from roamtui.convert.pdf.markdown import LineJoiner, MarkdownWriter
-from roamtui.convert.pdf.outline import detect_outline
+from roamtui.convert.pdf.outline import detect_outline, name_pages
 from roamtui.convert.pdf.pdfium import PdfFile, PdfPage
 from roamtui.convert.pdf.rows import PageRow, read_rows
 from roamtui.convert.pdf.running_heads import strip_running_heads
@@ -79,7 +79,8 @@ def convert_pdf(
                 row.is_in_table = True
         file_rows += page_rows
     bookmarks = list(file.read_bookmarks())
-    headings = detect_outline(pages, file_rows, bookmarks, printed)
+    detected = detect_outline(pages, file_rows, bookmarks, printed)
+    headings = detected or name_pages(pages)
     groups = groupby(headings, lambda heading: file_rows[heading.row].page)
     by_page = {number: list(group) for number, group in groups}
     writer = MarkdownWriter(joiner)
@@ -92,6 +93,7 @@ def convert_pdf(
         title=_compute_title(pages, file.title, chapters),
         page_starts=tuple(writer.page_starts),
         page_labels=labels if any(labels) else (),
+        has_page_titles=not detected,
         notes=tuple(notes),
         left_out=tuple(left_out),
     )

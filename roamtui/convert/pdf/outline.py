@@ -30,15 +30,14 @@ _PAGE_OFFSETS = (0, 1, -1)
 def detect_outline(
     pages: Sequence[PageText], rows: Sequence[PageRow], bookmarks: Sequence[TocEntry], printed: PrintedNumbers
 ) -> list[DetectedHeading]:
-    """Return all headings in order. If nothing looks like a heading, return one for each page."""
+    """Return all headings in order."""
     entries = detect_contents(pages, printed)
     if _are_outline(bookmarks, len(pages)):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
     anchored = sorted(_anchor_titles(pages, rows, entries), key=lambda heading: heading.row)
     typographic = TypographicHeadings(rows)
     headings = anchored or detect_numbered_headings(rows, typographic.stands_out)
-    headings = merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
-    return headings or [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
+    return merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
 
 
 def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
@@ -124,6 +123,11 @@ def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
     """Return how many rows have a title together if the first of them reads `first`; 0 if none do."""
     joined = [*accumulate((row.whole for row in rows[1:]), initial=first)]
     return joined.index(title) + 1 if title in joined else 0
+
+
+def name_pages(pages: Sequence[PageText]) -> list[DetectedHeading]:
+    """Return a heading for each page that has text, with its first words."""
+    return [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
 
 
 def _name_page(number: int, page: PageText) -> DetectedHeading:
