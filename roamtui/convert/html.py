@@ -24,7 +24,9 @@ from roamtui.markdown.escaping import (
     escape_line_starts,
     write_code,
     write_heading,
+    write_row,
     write_script,
+    write_top,
 )
 
 _REGIONS = frozenset({"main", "article"})
@@ -485,8 +487,7 @@ def _write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]
     """Write a table. Its rows of heads become one, because Markdown needs exactly one."""
     heads = [" ".join(filter(None, dict.fromkeys(each))) for each in zip(*head_rows, strict=True)]
     width = len(heads or next(iter(rows), ()))
-    top = f"| {' | '.join(heads)} |" if heads else f"|{' |' * width}"
-    return "\n".join([top, f"|{' --- |' * width}", *(f"| {' | '.join(row)} |" for row in rows)])
+    return "\n".join([write_top(heads, width), *map(write_row, rows)])
 
 
 def _is_layout(table: Any) -> bool:
@@ -521,7 +522,7 @@ def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:
         for block in [*cell.iter(*_FLATTENED)][1:]:
             block.tag = "div"
         columns = max(1, min(read_number(cell.get("colspan"), 1), _COLUMNS_MAX - len(cells)))
-        text = _write_line(_write_inline(cell, frozenset())).replace("|", r"\|")
+        text = _write_line(_write_inline(cell, frozenset()))
         spans.room += len(text)
         added = [_Cell(text)]
         for _ in range(columns - 1):

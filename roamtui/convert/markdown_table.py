@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from roamtui.markdown.escaping import escape_inline, write_heading
+from roamtui.markdown.escaping import escape_inline, write_heading, write_row, write_top
 from roamtui.plain import shorten
 
-_PIPE = r"\|"
-"""A bar in the cell of a table."""
 _SECTION_LENGTH = 4_000
 """Length of the rows in a section, in characters, so that a section has one page."""
 _TITLE_CELL_LENGTH_MAX = 24
@@ -67,7 +65,7 @@ def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], first_num
 
 def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     width = max(map(len, (heads, *rows)))
-    return f"{_write_line([*heads, *[''] * (width - len(heads))])}\n|{' --- |' * width}"
+    return write_top([*map(write_cell, heads), *[""] * (width - len(heads))], width)
 
 
 class MarkdownCell(str):
@@ -83,4 +81,4 @@ def write_cell(cell: str) -> str:
 
 
 def _write_line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(write_cell(cell).replace('|', _PIPE) for cell in cells)} |"
+    return write_row(map(write_cell, cells))

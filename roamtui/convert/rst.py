@@ -18,8 +18,8 @@ from roamtui.markdown.escaping import (
     write_code,
     write_heading,
     write_row,
-    write_rule,
     write_script,
+    write_top,
 )
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
@@ -182,20 +182,19 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
 def _write_list_table(title: str, lines: Sequence[str]) -> list[str]:
     """Write a table whose rows are the items of a list, and whose cells are the items in them."""
     options, *parts = _ROW_START.split(textwrap.dedent("\n".join(lines)))
-    rows = [
+    items = [
         re.split(rf"(?m)^(?: {{{len(mark)}}})?[-*+](?: +|$)", row)[1:]
         for mark, row in zip(parts[::2], parts[1::2], strict=True)
     ]
-    if not rows:
+    if not items:
         return []
-    width = max(map(len, rows))
-    written = [
-        write_row([_write_inline(" ".join(cell.split())) for cell in row] + [""] * (width - len(row)))
-        for row in rows
+    width = max(map(len, items))
+    rows = [
+        [_write_inline(" ".join(cell.split())) for cell in row] + [""] * (width - len(row)) for row in items
     ]
-    heads = written.pop(0) if _HEADER_ROWS.search(options) else f"|{' |' * width}"
+    heads = rows.pop(0) if _HEADER_ROWS.search(options) else []
     caption = " ".join([title, *takewhile(_CAPTION.match, options.split("\n"))])
-    return [escape_line_starts(_write_inline(caption)), "", heads, write_rule(width), *written]
+    return [escape_line_starts(_write_inline(caption)), "", write_top(heads, width), *map(write_row, rows)]
 
 
 def _write_inline(text: str) -> str:

@@ -1,7 +1,7 @@
 """Write words, headings and code so that Markdown shows them as they are."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
@@ -63,9 +63,10 @@ def write_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def write_rule(width: int) -> str:
-    """Write the line below the heads of a table."""
-    return f"|{' --- |' * width}"
+def write_top(heads: Sequence[str], width: int) -> str:
+    """Write the heads of a table of `width` columns, which may be none, and the line below them."""
+    first = write_row(heads) if heads else f"|{' |' * width}"
+    return f"{first}\n|{' --- |' * width}"
 
 
 def write_code(text: str, language: str = "") -> str:

@@ -15,7 +15,7 @@ from roamtui.convert.pdf.tables import (
     is_figure,
 )
 from roamtui.convert.pdf.words import HYPHEN, write_words
-from roamtui.markdown.escaping import write_row, write_rule
+from roamtui.markdown.escaping import write_row, write_top
 
 _MONTH = (
     r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
@@ -81,8 +81,8 @@ def write_table(rows: Sequence[PageRow], header_count: int) -> str:
         return ""
     head = layout.compute_heads(rows[:header_count])
     body = _join_labels(rows[header_count:], lines)
-    first, *others = (write_row(map(write_words, line)) for line in (head, *body))
-    return "\n".join([first, write_rule(len(head)), *others])
+    top = write_top([*map(write_words, head)], len(head))
+    return "\n".join([top, *(write_row(map(write_words, line)) for line in body)])
 
 
 def _join_labels(rows: Sequence[PageRow], lines: Sequence[list[str]]) -> list[list[str]]:
