@@ -33,7 +33,7 @@ from roamtui.document.library import Library
 from roamtui.document.parallel import call_in_thread
 from roamtui.errors import RoamtuiError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts
-from roamtui.markdown.passages import is_in_code
+from roamtui.markdown.passages import find_code
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import PATH_STEP, split_titles
@@ -202,8 +202,8 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
     for passage in passages:
         own = library.node(passage.section_id).own_content_span
         text = library.clean_text(passage.span)
-        is_code = is_in_code(library.clean_text(own), passage.span.start - own.start)
-        quote = text.rstrip().lstrip("\r\n" if is_code else None)  # its indent makes it code
+        code = find_code(library.clean_text(own), passage.span.start - own.start)
+        quote = text.rstrip().lstrip("\r\n" if code else None)  # its indent makes it code
         first = text.index(quote)
         span = passage.span.get_part(first, first + len(quote))
         citation = make_citation(passage.section_id, library, quote=quote, state=QuoteState.EXACT, span=span)

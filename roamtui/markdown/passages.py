@@ -100,11 +100,6 @@ def find_passage(text: str, offset: int, tokens_max: int = PASSAGE_TOKENS_MAX) -
     return spans[first][0], spans[last][1]
 
 
-def is_in_code(text: str, offset: int) -> bool:
-    """Return whether a block of code is at an offset."""
-    return find_code(text, offset) is not None
-
-
 def find_code(text: str, offset: int) -> Code | None:
     """Return the outermost block at an offset if it is one of code, or None."""
     block = find_block(text, offset)

@@ -165,14 +165,9 @@ def read_units(text: str) -> TextUnits:
     return TextUnits(markdown.blocks, units)
 
 
-def find_units(text: str) -> tuple[Unit, ...]:
-    """Return the units of a Markdown text in order."""
-    return read_units(text).units
-
-
 def split_sentences(text: str) -> list[Sentence]:
     """Return a Markdown text's sentences in order. Rows, headings and lines of code are sentences too."""
-    return [sentence for unit in find_units(text) for sentence in split_unit(text, unit)]
+    return [sentence for unit in read_units(text).units for sentence in split_unit(text, unit)]
 
 
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from roamtui.markdown.units import UnitKind, find_units
+from roamtui.markdown.units import UnitKind, read_units
 from roamtui.outline.labels import format_short_path
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.choose import ModelView
@@ -75,7 +75,7 @@ def _choose_words(view: ModelView, section_id: str, matcher: TermMatcher) -> Spa
 
 
 def _list_openings(text: str) -> Iterator[tuple[int, int, int]]:
-    for unit in find_units(text):
+    for unit in read_units(text).units:
         if unit.kind is not UnitKind.HEADING:
             yield *_widen(text, (unit.start, unit.start), (unit.start, unit.end)), 0
             return
@@ -87,7 +87,7 @@ def _list_windows(text: str, matcher: TermMatcher) -> Iterator[tuple[int, int, i
     They are in one paragraph, list item, row or line of code, and not in a heading.
     """
     places = matcher.locate(text)
-    for unit in find_units(text) if places else ():
+    for unit in read_units(text).units if places else ():
         inside = places[bisect_left(places, (unit.start,)) : bisect_left(places, (unit.end,))]
         for first, (start, end, _) in enumerate(inside if unit.kind is not UnitKind.HEADING else ()):
             limit = bisect_left(inside, (start + _WINDOW,), lo=first + 1)

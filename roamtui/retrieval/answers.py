@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage
-from roamtui.markdown.units import Unit, find_units, read_visible_line
+from roamtui.markdown.units import Unit, read_units, read_visible_line
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
 from roamtui.search.lexicon import Language
@@ -171,7 +171,7 @@ def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) 
         content = (library.node(passage.section_id).title, " ".join(text.split()))
         is_new = content not in known and not any(passage.span.overlaps(other.span) for other in taken)
         own_title = content[0].casefold().strip(_BESIDE_TITLE)
-        if is_new and not all(_names_section(unit, titles - {own_title}) for unit in find_units(text)):
+        if is_new and not all(_names_section(unit, titles - {own_title}) for unit in read_units(text).units):
             known.add(content)
             taken.append(passage)
             if len(taken) == count:

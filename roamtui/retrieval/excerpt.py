@@ -12,7 +12,7 @@ from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.markdown.blocks import Code
 from roamtui.markdown.passages import find_block, find_passage, split_passages
-from roamtui.markdown.units import UnitKind, find_units
+from roamtui.markdown.units import UnitKind, read_units
 from roamtui.retrieval.choose import ModelView
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
@@ -227,7 +227,7 @@ def has_text(library: Library, span: Span) -> bool:
     text = library.clean_text(span)
     if not text.strip():  # as between most paragraphs
         return False
-    return any(unit.kind is not UnitKind.HEADING for unit in find_units(text))
+    return any(unit.kind is not UnitKind.HEADING for unit in read_units(text).units)
 
 
 def _list_best_spans(text: str, matcher: TermMatcher) -> list[Bounds]:
@@ -302,7 +302,7 @@ def _find_frame(text: str, offset: int) -> list[Bounds]:
         last = block.start + len(text[block.start : block.end].rstrip()) - 1
         lines = [_get_line(text, end, end) for end in (block.start, last)]
         return [(start, end) for start, end in lines if _FENCE.match(text, start, end)]
-    units = find_units(text)
+    units = read_units(text).units
     unit = units[bisect_right(units, offset, key=lambda unit: unit.start) - 1]
     if unit.kind is not UnitKind.ROW or unit.heads is None:
         return []

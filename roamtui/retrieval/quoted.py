@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from roamtui.document.library import Library
-from roamtui.markdown.units import find_units
+from roamtui.markdown.units import read_units
 from roamtui.outline.expansion import insert_marks, list_id_marks
 from roamtui.plain import sanitise_line
 from roamtui.retrieval.excerpt import has_text
@@ -75,7 +75,7 @@ def mark_gap(library: Library, gap: Span) -> tuple[str, tuple[Span, ...]]:
 
 def _list_parts(text: str) -> Iterator[Bounds]:
     """Yield the paragraphs and list items of a text, without one that begins before it."""
-    for unit in find_units(text):
+    for unit in read_units(text).units:
         if unit.kind.has_sentences and not text[unit.start].islower():
             yield unit.start, unit.end
 

@@ -14,7 +14,7 @@ from roamtui.markdown.units import (
     Sentence,
     Unit,
     UnitKind,
-    find_units,
+    read_units,
     read_visible_line,
     split_sentences,
     split_unit,
@@ -62,7 +62,7 @@ def read_statement(text: str, place: RankedSentence | Sentence) -> Statement:
     It has no markup but tildes around struck-out words.
     """
     source = text[place.start : place.end]
-    unit = next(unit for unit in find_units(text) if place.start < unit.end)
+    unit = next(unit for unit in read_units(text).units if place.start < unit.end)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
     row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
     return Statement(words, row)
@@ -118,7 +118,7 @@ def _rank_by_rarity(text: str, matcher: TermMatcher) -> tuple[RankedSentence, ..
 def _rank_sentences(
     text: str, matcher: TermMatcher, weights: Mapping[str, float] | None
 ) -> tuple[RankedSentence, ...]:
-    units = find_units(text)
+    units = read_units(text).units
     terms_by_unit = _assign_terms(units, matcher.locate(text))
     if weights is None:
         by_unit = ({term for *_, term in places} for places in terms_by_unit.values())

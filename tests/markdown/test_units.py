@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.markdown.units import find_units, split_sentences
+from roamtui.markdown.units import read_units, split_sentences
 from tests.case_files import read_rows
 
 _MARKUP = "text|# Head|---|===|- item|1. one|  more|    deep|> quote|> - x|```|~~~|<!-- c|-->|<div>|[r]: u"
@@ -17,12 +17,12 @@ _PIECES = st.sampled_from(
 
 @pytest.mark.parametrize(("text", "expected"), read_rows("markdown/units", "units"))
 def test_units(text: str, expected: list[list[str]]) -> None:
-    assert [[unit.kind.value, text[unit.start : unit.end]] for unit in find_units(text)] == expected
+    assert [[unit.kind.value, text[unit.start : unit.end]] for unit in read_units(text).units] == expected
 
 
 @given(st.lists(_PIECES, max_size=12).map("\n".join))
 def test_units_follow_each_other_and_hold_words(text: str) -> None:
-    units = find_units(text)
+    units = read_units(text).units
     assert all(before.end <= after.start for before, after in pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
 

@@ -21,7 +21,7 @@ from roamtui.document.library import Library
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
-from roamtui.markdown.passages import is_in_code
+from roamtui.markdown.passages import find_code
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
@@ -157,6 +157,6 @@ def _read_blocks(passage: Citation, library: Library) -> Sequence[Block]:
     context = ""
     if _CONTINUED.search(above):
         context = build_parser_context(text, first, line_start, "")
-        is_code = context or is_in_code(text[first : span.end], start - first)
-        markdown = markdown if is_code else dedent(markdown)
+        code = find_code(text[first : span.end], start - first)
+        markdown = markdown if context or code else dedent(markdown)
     return read_markdown(context + markdown).blocks
