@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 LINE_START = re.compile(
-    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_+)\s*$|_\s+_|~{3}|`{3}[^`]*$|:(?:\s|$)|\[[^\]]{0,200}\]:)",
+    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:\s|$)"
+    r"|\[[^\]]{0,200}\]:)",
     re.MULTILINE,
 )
 """Line starts that Markdown would read as a heading, quote, list, rule, fence or definition."""

@@ -19,7 +19,8 @@ from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
 from roamtui.convert.sheets import convert_sheets
 from roamtui.convert.subtitles import convert_subtitles
-from roamtui.markdown.units import read_visible_line
+from roamtui.markdown.blocks import Paragraph
+from roamtui.markdown.units import read_units, read_visible_line
 from tests.convert.sample_pdf import lay_cells, lay_out, make_pdf
 from tests.convert.samples import (
     make_docx_parts,
@@ -136,3 +137,9 @@ def test_a_sign_of_markdown_comes_out_as_it_went_in(name: str, text: str) -> Non
     converted = _CONVERTERS[name](text)
     assert text in read_visible_line(converted)
     assert all(text in title for _, title in read_outline(converted)[:1] if name in ("PDF", "HTML", "EPUB", "RST"))
+
+
+@pytest.mark.parametrize("line", ["***", "** *", "* * *", "___", "__ __", "_ _ _", "---", "- - -", "==="])
+def test_a_line_of_signs_is_no_rule(line: str) -> None:
+    blocks = read_units(convert_html(f"<p>One</p><p> {line} </p><p>Two<br> {line} </p>").text).blocks
+    assert [type(block) for block in blocks] == [Paragraph] * 3
