@@ -74,7 +74,7 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The text around it when the model answered, or None if the document still says the same."""
     start: int = 0
     end: int = 0
-    """Offsets of the quote in the answer, with its marks. Without a quote, both are the offset of the id."""
+    """Offsets of the quote, with its quotation marks, in the answer. Without a quote, those of the id."""
     marks: tuple[int, ...] = ()
     """Offsets in the answer of the ids that show this citation, that of the quote first."""
     nearest: Nearest | None = None

@@ -133,7 +133,7 @@ def is_sign(chunk: str) -> bool:
 
 
 def is_bullet(chunk: str) -> bool:
-    """Return whether a chunk at the start of a line may be the mark of a list."""
+    """Return whether a chunk at the start of a line may be a bullet."""
     return chunk == "*" or all(unicodedata.category(sign) == "So" for sign in chunk)
 
 
@@ -217,7 +217,7 @@ def _list_loose_keys(text: str) -> Iterator[str]:
 
 
 def _list_letters(text: str) -> Iterator[str]:
-    """Yield the runs of letters of a text, with their marks, and its signs."""
+    """Yield the runs of letters of a text, with their combining marks, and its signs."""
     if is_sign(text):
         yield from [text] if text else []
         return

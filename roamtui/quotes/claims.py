@@ -49,7 +49,7 @@ _PASSAGE_LINES = re.compile(
     re.MULTILINE,
 )
 """A line of an export, and the passage as a block quote below it."""
-_BLOCK_MARKS = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+_BLOCK_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)"
@@ -174,7 +174,7 @@ def read_quotations(text: str, name: str, library: Library | None = None) -> tup
     text = blank_document_lines(text)
     claims: dict[str, Claim] = {}
     for quote in read_answer(text, tuple(find_claimed_marks(text, library))).quotes:
-        words = _BLOCK_MARKS.sub("", quote.text) if quote.is_block else quote.text
+        words = _BLOCK_QUOTE_SIGN.sub("", quote.text) if quote.is_block else quote.text
         if not quote.is_code and words not in claims and len(read_words(words)) >= WORDS_MIN:
             section_id = next((mark.section_id for mark in quote.marks), "")
             line = _get_line_number(text, quote.start)
@@ -252,7 +252,7 @@ def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str
 def _parse_passage(match: re.Match[str], markdown: str, name: str) -> Claim:
     """Return a passage below a line of an export. Nothing has judged it."""
     return Claim(
-        quote=_BLOCK_MARKS.sub("", match["passage"]).strip("\n"),
+        quote=_BLOCK_QUOTE_SIGN.sub("", match["passage"]).strip("\n"),
         place=name,
         line=_get_line_number(markdown, match.start()),
         section_id=match["id"],

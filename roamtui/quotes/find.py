@@ -48,7 +48,7 @@ _MATCHES_MAX = 1000
 _KEY_SIZE = 8
 """Number of bytes of a key."""
 _PARAGRAPH_BREAK = re.compile(r"(?s:(?=.*(?:\n[ \t>]*\r?\n|  \r?\n)))(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
-"""A blank line or a forced line end, but no mark of a list or table, and no end of a sentence."""
+"""A blank line or a forced line end, but no bullet and no edge of a cell, and no end of a sentence."""
 _SENTENCE_REACH = 60
 """Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
 _PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -194,8 +194,8 @@ def _iter_prose_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVar
 
 
 def _iter_code_variants(parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield the ways to read a quote as code: without the marks at its ends, then with them."""
-    # The marks may be the answer's, but a hyphen before a word belongs to it.
+    """Yield the ways to read a quote as code: without the punctuation at its ends, then with it."""
+    # The punctuation may be the answer's, but a hyphen before a word belongs to it.
     before = _PUNCTUATION.replace("-", "")
     bare = [part.lstrip(before).rstrip(_PUNCTUATION) for part in parts]
     for spelling in (bare, parts):
@@ -331,7 +331,7 @@ def _make_match(
 ) -> QuoteMatch:
     """Make a match of runs of words, which are those of the text from `shift` on."""
     parts = [(shift + words.starts[run.first], shift + words.ends[run.last]) for run in runs]
-    start, end = _include_marks(quote, text, parts[0][0], parts[-1][1])
+    start, end = _include_punctuation(quote, text, parts[0][0], parts[-1][1])
     edges = (runs[0].first, runs[-1].last + 1)
     is_whole = all(_is_edge(words, text, shift, row) for row in edges)
     return QuoteMatch(start, end, is_exact, tuple(parts), is_whole)
@@ -344,14 +344,14 @@ def _is_edge(words: TextWords, text: str, shift: int, row: int) -> bool:
     return _has_sentence_end(text, shift + words.ends[row - 1], shift + words.starts[row])
 
 
-def _include_marks(quote: str, text: str, start: int, end: int) -> Bounds:
+def _include_punctuation(quote: str, text: str, start: int, end: int) -> Bounds:
     """Widen bounds to the punctuation with which both the quote and the text begin and end."""
-    for mark in reversed(quote[: len(quote) - len(quote.lstrip(_PUNCTUATION))]):
-        if not text.endswith(mark, 0, start):
+    for sign in reversed(quote[: len(quote) - len(quote.lstrip(_PUNCTUATION))]):
+        if not text.endswith(sign, 0, start):
             break
         start -= 1
-    for mark in quote[len(quote.rstrip(_PUNCTUATION)) :]:
-        if not text.startswith(mark, end):
+    for sign in quote[len(quote.rstrip(_PUNCTUATION)) :]:
+        if not text.startswith(sign, end):
             break
         end += 1
     return start, end

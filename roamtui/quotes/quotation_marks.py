@@ -29,7 +29,7 @@ _NESTED_MAX = 8
 
 
 class Quoted(NamedTuple):
-    """The bounds of a quotation or code span, with its marks."""
+    """The bounds of a quotation or code span, with its quotation marks or backticks."""
 
     start: int
     end: int

@@ -86,9 +86,9 @@ class Quotation(Struct, frozen=True):
 
     text: str
     start: int
-    """Offset of the opening mark, or of a block's first word."""
+    """Offset of the opening quotation mark, or of a block's first word."""
     end: int
-    """Offset after the closing mark, or after a block's last word."""
+    """Offset after the closing quotation mark, or after a block's last word."""
     is_code: bool = False
     """Whether the words are in backticks. They are a quote only if a section that their sentence names
     contains them. Otherwise, they are a name or a command in the model's own words.
@@ -96,7 +96,7 @@ class Quotation(Struct, frozen=True):
     is_block: bool = False
     """Whether the words are a paragraph of a block quote, without quotation marks."""
     sentence: int = 0
-    """Index of the sentence that contains the opening mark."""
+    """Index of the sentence that contains the opening quotation mark."""
     context: str = ""
     """Words that tell which of several places is meant: the sentence. If a sentence has equal quotes, each
     has the words since the quote before it."""
@@ -251,7 +251,7 @@ def _extract_quotations(answer: str, masked: str, *, with_blocks: bool = True) -
 
 
 def _find_last_word(masked: str, start: int, end: int) -> int:
-    """Return the end of a quote's words, after which some models put marks before the closing one."""
+    """Return the end of a quote's words, after which some models put ids inside the quotation marks."""
     final = _FINAL_MARKS.search(masked, start, end)
     return end if final is None else start + len(masked[start : final.start()].rstrip())
 

@@ -144,7 +144,7 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 
 def simplify_quote(quote: str) -> str:
-    """Return a quote's words without marks of tables and lists, unless these are words of the quote."""
+    """Return a quote's words without the signs of tables and lists, unless these are words of the quote."""
     words = extract_words(normalise_line_ends(quote))
     return words if read_words(words).exact == read_words(quote).exact else quote
 

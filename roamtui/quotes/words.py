@@ -178,7 +178,7 @@ class _WordReader:
         )
 
     def read_units(self, units: Iterable[Unit]) -> None:
-        """Read the words of units. The number of an item and the kind of an alert are marks."""
+        """Read the words of units. A quote may leave out the number of an item and the kind of an alert."""
         for unit in units:
             if unit.kind is UnitKind.CODE:
                 self.read_leaf(unit.cells[0].pieces, is_code=True)
@@ -243,18 +243,18 @@ class _WordReader:
     def _read_code_line(self) -> None:
         is_first = True
         for match in _CHUNK.finditer(self._visible):
-            flags = CODE | (NOTE if is_first and is_sign(match[0]) else 0)  # a comment mark
+            flags = CODE | (NOTE if is_first and is_sign(match[0]) else 0)  # starts a comment
             is_first = False
             for word in divide_code_chunk(match[0]):
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
 
     def _read_chunk(self, chunk: str, offset: int, before: str) -> None:
         if chunk.isalpha():
-            is_mark = False
+            is_list_sign = False
             words = divide_chunk(chunk)
         else:
             sole = chunk in DASHES and self._is_sole_in_cell(chunk, offset, before)
-            is_mark = is_bullet(chunk) and self._is_at_line_start(offset)
+            is_list_sign = is_bullet(chunk) and self._is_at_line_start(offset)
             words = divide_chunk(chunk, is_cell=sole)
         half, self._half = self._half, ""
         if not words:
@@ -268,7 +268,7 @@ class _WordReader:
             if " " not in half:
                 first = first._replace(flags=first.flags | INSIDE)
         for word in (first, *others):
-            self._add_at(word._replace(flags=NOTE) if is_mark else word, offset)
+            self._add_at(word._replace(flags=NOTE) if is_list_sign else word, offset)
         self._last_chunk = chunk
         if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
             self._half = chunk
@@ -291,7 +291,7 @@ class _WordReader:
         return before in edges and after in edges and _CELL_EDGE in (before, after)
 
     def _is_at_line_start(self, offset: int) -> bool:
-        """Return whether only white space and the marks of a block are before a character in its line."""
+        """Return whether only spaces and block quote signs are before a character in its line."""
         start = self._starts[offset]
         while start and self._text[start - 1] in " \t>":
             start -= 1
