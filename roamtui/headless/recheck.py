@@ -230,18 +230,17 @@ def _make_claims(
 ) -> Iterator[Claim]:
     """Yield the quotes of an answer. Nothing has judged a passage."""
     for citation in citations:
-        if citation.quote:
-            state = QuoteState.EXACT if citation.is_changed else citation.state
-            original_state = state if is_judged else None
-            kept = get_kept_sentence(
-                citation.quote, original_state, citation.original_sentence, is_changed=citation.is_changed
-            )
+        if quote := citation.quote:
+            is_changed = citation.is_changed
+            state = QuoteState.EXACT if is_changed else citation.state
+            judged = state if is_judged else None
+            kept = get_kept_sentence(quote, judged, citation.original_sentence, is_changed=is_changed)
             yield Claim(
-                quote=citation.quote,
+                quote=quote,
                 section_id=citation.section_id,
                 place=place,
                 source=source,
-                original_state=original_state,
+                original_state=judged,
                 sentence=kept,
             )
 
@@ -346,13 +345,9 @@ class _Sources:
 
 def _recheck_claim(claim: Claim, source: str, library: Library | str) -> _CheckedQuote:
     line = claim.line or None
+    state = claim.original_state
     make_checked = partial(
-        _CheckedQuote,
-        place=claim.place,
-        line=line,
-        quote=claim.quote,
-        source=source,
-        original_state=claim.original_state,
+        _CheckedQuote, place=claim.place, line=line, quote=claim.quote, source=source, original_state=state
     )
     if isinstance(library, str):
         return make_checked(status=ClaimStatus.UNREACHABLE, message=library)
