@@ -20,7 +20,7 @@ from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
 from roamtui.convert.converted import PageReport
-from roamtui.document.added_sources import open_all, restore_sources
+from roamtui.document.added_sources import append_source, open_all, restore_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import (
     Loader,
@@ -143,12 +143,17 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return self.open(split_sources(name), load_all=True, on_progress=lambda *_: None)
 
     def reopen(
-        self, source: str, conversation: ConversationState | None = None, *, is_own: bool = True
+        self,
+        source: str,
+        conversation: ConversationState | None = None,
+        *,
+        is_own: bool = True,
+        added: tuple[str, ...] = (),
     ) -> Library:
         """Open the current version of the source of a saved conversation or file.
 
-        The pages and sources that the `conversation` had are opened too. Unless `is_own`, a file named the
-        source, so a URL must be allowed.
+        The pages and sources that the `conversation` had are opened too. Of an export, only the names of
+        the `added` sources are known. Unless `is_own`, a file named the sources, so a URL must be allowed.
 
         Raises:
             SourceError: The source cannot be read.
@@ -156,12 +161,16 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         """
         if is_standard_input(source):
             raise SourceError(NOT_KEPT)
-        if is_url(source) and not is_own and origin_of(source) not in self.loading.parse_allowed():
-            raise SourceError(
-                "This web address was not fetched, because it comes from a file and not from you."
-                f" To allow it, add --allow-origin {origin_of(source)}."
-            )
+        for name in (source, *added):
+            if is_url(name) and not is_own and origin_of(name) not in self.loading.parse_allowed():
+                raise SourceError(
+                    "This web address was not fetched, because it comes from a file and not from you."
+                    f" To allow it, add --allow-origin {origin_of(name)}."
+                )
         library, loader = self.open(split_sources(source), load_all=True)
+        for name in added:
+            wanted = append_source(library, name)
+            library, loader = restore_sources(library, loader, wanted, self.open_added)
         if conversation is None:
             return library
         if conversation.sources:

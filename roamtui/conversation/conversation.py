@@ -39,7 +39,7 @@ from roamtui.conversation.update import (
     list_nodes_to_load,
     update,
 )
-from roamtui.document.added_sources import SourceOpener, list_sources_of, make_source_key, restore_sources
+from roamtui.document.added_sources import SourceOpener, append_source, list_sources_of, restore_sources
 from roamtui.document.library import Library, LibrarySource, make_short_name
 from roamtui.document.loader import Loader, load_pages
 from roamtui.document.parallel import call_in_thread, open_in_thread
@@ -292,15 +292,14 @@ class Conversation:
         part, loader = await call_in_thread(open_source, name)
         async with self.lock:
             library = self.state.library
-            current = list_sources_of(library)
-            if part.source in {source.name for source in current}:
+            if part.source in {source.name for source in list_sources_of(library)}:
                 raise UsageError(f"{make_short_name(part.source)} is already part of this conversation.")
-            source = LibrarySource(name=part.source, key=make_source_key(library, part.source))
+            sources = append_source(library, part.source)
             restored = await call_in_thread(
-                restore_sources, library, self.source_loader, (*current, source), lambda _: (part, loader)
+                restore_sources, library, self.source_loader, sources, lambda _: (part, loader)
             )
             await self._change_library(*restored)
-        return source
+        return sources[-1]
 
     async def _change_library(self, library: Library, loader: Loader | None) -> None:
         while True:  # a section command may change the state meanwhile, or load a page

@@ -200,6 +200,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
 
     id: str
     source: str = ""
+    added_sources: tuple[str, ...] = ()
     title: str = ""
     model: str = ""
     created_at: str
@@ -412,6 +413,7 @@ def _summarise(path: Path) -> ConversationSummary:
     return ConversationSummary(
         id=path.stem,
         source=state.source,
+        added_sources=state.added_sources,
         title=state.title,
         model=state.model,
         created_at=log.created_at,

@@ -192,6 +192,11 @@ class ConversationState(Struct, frozen=True, kw_only=True):
     """The answers to a question that was removed, until another question takes its place."""
 
     @property
+    def added_sources(self) -> tuple[str, ...]:
+        """The names of the sources that a person added."""
+        return tuple(source.name for source in self.sources if source.key)
+
+    @property
     def is_asking(self) -> bool:
         """Whether the last question has no answer yet."""
         return bool(self.exchanges) and self.exchanges[-1].stopped is None

@@ -26,15 +26,17 @@ def list_sources_of(library: Library) -> tuple[LibrarySource, ...]:
     return library.sources or (library.first_source,)
 
 
-def make_source_key(library: Library, name: str) -> str:
-    """Make the key for a source to be added: its short name, with a number if that is taken."""
+def append_source(library: Library, name: str) -> tuple[LibrarySource, ...]:
+    """List the sources of a library and one more, whose key is its short name, numbered if that is taken."""
     columns = library.root.columns
-    taken = {source.title for source in list_sources_of(library)}
+    sources = list_sources_of(library)
+    taken = {source.title for source in sources}
     if columns.has_files:
         taken |= {library.node(row_id).title for row_id in library.children(library.root_id)}
     short = make_short_name(name)
     numbered = chain((short,), (f"{short} ({number})" for number in count(2)))
-    return next(key for key in numbered if key not in taken)
+    key = next(key for key in numbered if key not in taken)
+    return (*sources, LibrarySource(name=name, key=key))
 
 
 def add_source(library: Library, source: LibrarySource, added: Library) -> Library:

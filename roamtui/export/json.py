@@ -32,6 +32,7 @@ def render_json(state: ConversationState, source: str) -> str:
     conversation = {
         "id": state.id,
         "source": source,
+        "added_sources": state.added_sources,
         "title": state.title,
         "model": state.model,
         "usage": asdict(state.spent),

@@ -46,6 +46,7 @@ _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
+    parts += [f"Added source: {name}" for name in state.added_sources]
     if usage := format_usage(state.spent):
         parts.append(f"Model: {sanitise_line(state.model)} · read {usage}")
     for exchange in state.exchanges:

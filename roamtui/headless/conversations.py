@@ -24,7 +24,18 @@ from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sources.listing import list_paths
 
-_JSON_FIELDS = ("id", "source", "title", "model", "created_at", "updated_at", "questions", "usage", "problem")
+_JSON_FIELDS = (
+    "id",
+    "source",
+    "added_sources",
+    "title",
+    "model",
+    "created_at",
+    "updated_at",
+    "questions",
+    "usage",
+    "problem",
+)
 """Fields of each conversation when conversations are listed as JSON."""
 
 
@@ -45,8 +56,9 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     for summary in summaries:
         parts = [summary.id, format_time(summary.updated_at)]
         if summary.source or not summary.problem:
-            source = sanitise_line(display_path(summary.source))
-            facts = [format_count(summary.questions, "question"), format_cost(summary.usage), source]
+            names = (summary.source, *summary.added_sources)
+            sources = [sanitise_line(display_path(name)) for name in names]
+            facts = [format_count(summary.questions, "question"), format_cost(summary.usage), *sources]
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
@@ -92,7 +104,7 @@ def print_conversation(
     state = log.ended_state
     source = moved_to or state.source
     if output_path is not None:
-        names = (state.source, source, *(added.name for added in state.sources))
+        names = (state.source, source, *state.added_sources)
         check_output_path(output_path, list_paths(names))
 
     def open_library() -> Library:

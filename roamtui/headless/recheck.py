@@ -29,7 +29,7 @@ from roamtui.quotes.claims import (
     Claim,
     get_kept_sentence,
     parse_label,
-    parse_source_line,
+    parse_source_lines,
     read_claims,
     read_quotations,
 )
@@ -145,7 +145,7 @@ def run_recheck(
             claims = read_claims_of_file(path, target, sources.open, replaces_source=replaces_source)
         for claim in claims:
             name = sources.resolve(claim.source)
-            library = sources.open(claim.source)
+            library = sources.open(claim.source, claim.added_sources)
             quotes.append(_recheck_claim(claim, name, library))
             if isinstance(library, Library) and not quotes[-1].status.is_there:
                 lacking[name] = library
@@ -189,12 +189,16 @@ def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, onl
 
 
 def read_claims_of_file(
-    path: Path, name: str, open_source: Callable[[str], Library | str], *, replaces_source: bool
+    path: Path,
+    name: str,
+    open_source: Callable[[str, tuple[str, ...]], Library | str],
+    *,
+    replaces_source: bool,
 ) -> Sequence[Claim]:
     """Return the quotes of a file or a table.
 
-    `open_source` opens the source that a file names, or returns why it cannot be opened. If it
-    `replaces_source`, the file need not name any: each quotation counts.
+    `open_source` opens the source that a file names, with the added ones, or returns why it cannot be opened.
+    If it `replaces_source`, the file need not name any: each quotation counts.
     """
     if is_table(path):
         return _read_table(read_table(path), name)
@@ -209,13 +213,13 @@ def read_claims_of_file(
         return _read_export(text, name)
     if suffix == ".csv":
         return _read_csv(text, name)
-    main = parse_source_line(text)
-    opened = open_source(main)
+    main, added = parse_source_lines(text)
+    opened = open_source(main, added)
     library = opened if isinstance(opened, Library) else None
     claims = () if replaces_source and not main else read_claims(text, name, library)
     if replaces_source and not claims:
         claims = read_quotations(text, name, library)
-    return [replace(claim, source=claim.source or main) for claim in claims]
+    return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
 
 
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
@@ -261,11 +265,13 @@ def _read_export(text: str, name: str) -> list[Claim]:
         data = json.loads(text)
         for part in data.get("rows", [data]):
             source = part["source"]
+            added = tuple(part.get("added_sources", ()))
             for answer in part.get("exchanges", part.get("cells")):
                 place = f"{name}, {answer['question']}"
                 is_judged = answer.get("model") != OFFLINE
                 citations = map(_parse_citation, answer["citations"])
-                claims += _make_claims(citations, place, source, is_judged=is_judged)
+                found = _make_claims(citations, place, source, is_judged=is_judged)
+                claims += [replace(claim, added_sources=added) for claim in found]
         return convert(to_builtins(claims), list[Claim])  # which checks the types
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
@@ -317,8 +323,8 @@ def _read_csv(text: str, name: str) -> list[Claim]:
 class _Sources:
     """The sources of the quotes of a file. Each is opened once."""
 
-    def __init__(self, open_source: Callable[[str], Library], folder: Path, replacement: str | None) -> None:
-        """Resolve paths relative to a folder. A `replacement` is used for every source."""
+    def __init__(self, open_source: Callable[..., Library], folder: Path, replacement: str | None) -> None:
+        """Resolve paths relative to a folder. A `replacement` is used instead of all sources."""
         self._open = open_source
         self._folder = folder
         self._replacement = replacement
@@ -331,12 +337,16 @@ class _Sources:
         is_in_folder = name and is_path(name) and (self._folder / name).exists()
         return str(self._folder / name) if is_in_folder else name
 
-    def open(self, name: str) -> Library | str:
-        """Return the library of a source that the file names, or why it cannot be opened."""
+    def open(self, name: str, added: tuple[str, ...]) -> Library | str:
+        """Return the library of a source that the file names, or why it cannot be opened.
+
+        The sources `added` to it are part of the library, unless there is a replacement.
+        """
         path = self.resolve(name)
+        others = {"added": tuple(map(self.resolve, added))} if added and self._replacement is None else {}
         if path not in self._opened:
             try:
-                self._opened[path] = self._open(path)
+                self._opened[path] = self._open(path, **others)
             except (SourceError, UsageError) as error:
                 is_gone = is_source_missing(path)
                 self._opened[path] = explain_missing(path) if is_gone else str(error)

@@ -1,6 +1,7 @@
 """Read the claims of a Markdown file: quotes with their claimed sources.
 
-There are two forms. An export has a ``Source: handbook.md`` line and then one line per citation::
+There are two forms. An export has a ``Source: handbook.md`` line, then an ``Added source: rules.md`` line for
+each source that was added to the conversation, and then one line per citation::
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
@@ -29,7 +30,10 @@ from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
 
-_SOURCE_LINE = re.compile(r"^Source: (?P<source>\S(?:.*\S)?)", re.MULTILINE)
+_SOURCE_LINES = re.compile(
+    r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
+)
+_ADDED_LINE = re.compile(r"^Added source: (.*\S)", re.MULTILINE)
 # only the first state counts: trying each would take time by the square of the line
 _CITATION_LINE = re.compile(
     rf"^\d+\.(?: [✓!✗])? \[(?P<id>{ID})\] (?>.*?\((?P<state>[a-z, ]+)\): )(?P<quote>\".+\")[ \t]*$",
@@ -68,6 +72,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """1-based line in that file; 0 in a conversation."""
     source: str = ""
     """Path or URL of the quoted document. Empty if the whole conversation or file has only one source."""
+    added_sources: tuple[str, ...] = ()
+    """The sources that a person had added to the conversation."""
     section_id: str = ""
     """Empty if the claim names no section."""
     anchor: str = ""
@@ -81,10 +87,10 @@ class Claim(Struct, frozen=True, kw_only=True):
     sentence. Empty if no quote was judged, and None if nothing was kept."""
 
 
-def parse_source_line(markdown: str) -> str:
-    """Return the value of the ``Source:`` line in a Markdown text, or empty if there is none."""
-    match = _SOURCE_LINE.search(markdown)
-    return match["source"] if match else ""
+def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
+    """Return the source that a Markdown text names, or empty if it names none, and the added sources."""
+    match = _SOURCE_LINES.search(markdown)
+    return ("", ()) if match is None else (match["source"], tuple(_ADDED_LINE.findall(match["added"])))
 
 
 def parse_label(label: str) -> QuoteState | None:

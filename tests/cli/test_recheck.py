@@ -191,6 +191,23 @@ def test_a_document_that_has_moved_is_checked_and_exported_at_its_new_place(run:
     assert "Each plot is <b>ten metres</b> long." in page.read_text("utf-8")
 
 
+def test_quotes_of_an_added_folder_are_checked_in_every_export(run: RunCommand, garden: Path) -> None:
+    folder = garden.with_name("rules")
+    folder.mkdir()
+    (folder / "pond.md").write_text("# Pond\n\nA pond is deep.\n", "utf-8")
+    conversation = Conversation(open_library((str(garden),)), store=open_store(), open_source=Bootstrap().open_added)
+    asyncio.run(conversation.add_source(str(folder)))
+    agent = Agent(conversation, ScriptedModel(window_tokens=128_000), None, NO_HITS)
+    script(agent, expanding("Plots", "Pond"), *[saying('"A pond is deep" [{Pond}], "ten metres" [{Plots}].')] * 2)
+    asyncio.run(ask(agent))
+    conversation.close()
+    name = conversation.state.id
+    assert f"{garden}, {folder})" in run("conversations").out
+    for export in (garden.with_name("out.md"), garden.with_name("out.json")):
+        assert run("conversations", "export", name, "-o", export).code == 0
+        assert run("recheck", export).out == "2 quotes checked: 2 same.\n"
+
+
 def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run: RunCommand, tmp_path: Path) -> None:
     others = "".join(f"- [Part {number}](/{number}.md)\n" for number in range(SMALL_SITE_PAGES_MAX))
     index = f"# Docs\n\n- [Fees](/fees.md)\n{others}"

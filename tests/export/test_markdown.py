@@ -18,7 +18,7 @@ from roamtui.export.json import render_json
 from roamtui.export.markdown import render_markdown, render_notes
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.models.registry import make_model
-from roamtui.quotes.claims import parse_source_line, read_claims, read_quotations
+from roamtui.quotes.claims import parse_source_lines, read_claims, read_quotations
 from roamtui.quotes.current_text import ClaimStatus
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import format_source_line
@@ -87,9 +87,10 @@ def test_standard_input_has_a_name_that_a_person_knows_and_recheck_too() -> None
     text = render_notes([LocatedNote(note=note, status=ClaimStatus.SAME)], "-1c2bed", "Garden manual")
     assert "— standard input › Tools · line 5" in text
     for markdown in (text, render_markdown(Recorder().state, "-1c2bed")):
-        assert parse_source_line(markdown) == "- (standard input)"
+        source, _ = parse_source_lines(markdown)
+        assert source == "- (standard input)"
         with pytest.raises(SourceError, match="came from standard input"):
-            Bootstrap().reopen(parse_source_line(markdown))
+            Bootstrap().reopen(source)
 
 
 def test_a_note_on_a_cell_shows_its_row_with_the_heads() -> None:

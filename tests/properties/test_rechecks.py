@@ -62,7 +62,7 @@ def _cite(quote: str) -> Citation:
 def _check(path: Path, exported: str, citation: Citation, *, is_judged: bool = True) -> None:
     """Check that nothing has changed, and that a change beside the quote is noticed."""
     path.write_text(exported, "utf-8", newline="")
-    (claim,) = read_claims_of_file(path, "export", lambda source: source, replaces_source=False)
+    (claim,) = read_claims_of_file(path, "export", lambda source, _: source, replaces_source=False)
     assert claim.source in ("", "a.md", "/x/a.md")
     assume(sum(map(str.isalnum, claim.quote)) > 1)  # a shorter one must be a whole cell, item or sentence
     text = _TEXT.format(citation.quote)
