@@ -1,8 +1,9 @@
 """Divide a chunk, the text between two spaces, into words with the keys that compare a quote and a text.
 
 A *word* is a chunk without the punctuation at its edges. A sign that means something, such as `%`, `<` or
-`€`, is no punctuation. A chunk has several words if a dash divides it, or in a script without spaces, where
-each character is a word. Raised and lowered figures and note marks are words of their own.
+`€`, is no punctuation. A chunk has several words if a dash divides it, if the space between two sentences is
+missing, or in a script without spaces, where each character is a word. Raised and lowered figures and note
+marks are words of their own.
 
 A word has one *exact* key: its spelling after Unicode's compatibility normalisation (NFKC), without invisible
 characters and the vowel signs of Arabic and Hebrew, with one form of apostrophes and dashes. It has several
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from roamtui.sentences import iter_sentence_ends
 from roamtui.text import DASHES, INVISIBLE, UNSPACED
 
 NOTE = 4
@@ -93,7 +95,7 @@ def divide_chunk(chunk: str, *, is_cell: bool = False) -> tuple[Word, ...]:
     position = 0
     for match in _PARTS.finditer(chunk):
         start, end = match.span()
-        words += _read_run(chunk, position, start)
+        words += _read_runs(chunk, position, start)
         match match.lastgroup:
             case "dash":
                 pass
@@ -109,7 +111,7 @@ def divide_chunk(chunk: str, *, is_cell: bool = False) -> tuple[Word, ...]:
                 is_power = after_figure or _ends_with_base(chunk[position:start])
                 words.append(_make_word(f"^{value}", start, end, INSIDE if is_power else NOTE))
         position = end
-    words += _read_run(chunk, position, len(chunk))
+    words += _read_runs(chunk, position, len(chunk))
     return tuple(words)
 
 
@@ -143,6 +145,15 @@ def _ends_with_base(text: str) -> bool:
     if base is None:
         return False
     return base[0] in _POWER_BASES or (base[0].isalpha() and len(base[0]) <= _SYMBOL_LENGTH_MAX)
+
+
+def _read_runs(chunk: str, start: int, end: int) -> Iterator[Word]:
+    """Yield the words of a part of a chunk that is divided only where a sentence ends."""
+    position = start
+    for length in iter_sentence_ends(f"{chunk[start:end]} "):
+        yield from _read_run(chunk, position, start + length)
+        position = start + length
+    yield from _read_run(chunk, position, end)
 
 
 def _read_run(chunk: str, start: int, end: int) -> list[Word]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from roamtui.markdown.units import split_sentences
 from roamtui.quotes.find import find_quote
 from roamtui.text import Bounds
 from tests.case_files import read_case, read_rows
@@ -59,6 +60,13 @@ def test_a_piece_of_a_text_is_found_that_would_be_read_otherwise_by_itself(quote
 @pytest.mark.parametrize(("quote", "text", "state"), read_rows("quotes/find", "numbers"))
 def test_no_match_starts_or_ends_inside_a_number(quote: str, text: str, state: str) -> None:
     assert judge(quote, text) == state
+
+
+def test_each_sentence_is_found_even_if_the_space_after_it_is_missing() -> None:
+    text = "We had to go our way.Thus, one argument was left. “Was it?”Nobody knew.Not even we."
+    sentences = [text[part.start : part.end] for part in split_sentences(text)]
+    assert len(sentences) == 5
+    assert {judge(sentence, text) for sentence in sentences} == {"exact"}
 
 
 def test_each_part_between_ellipses_is_located() -> None:
