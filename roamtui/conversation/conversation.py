@@ -368,6 +368,12 @@ class Conversation:
         if log.is_saved:
             with suppress(StoreError):  # the next change saves again, and tells the person if that fails
                 log.save()
+        if state.source != saved.source:
+            from roamtui.conversation.notes import NoteStore  # noqa: PLC0415 - not for the first screen
+
+            with suppress(StoreError):
+                notes = NoteStore(store.notes_folder, state.source)
+                notes.take_over(NoteStore(store.notes_folder, saved.source))
         # later answers need not have the form of a cell
         state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)
         return _Opened(log, state, source_loader, warning)

@@ -1,24 +1,27 @@
 """`NoteStore`: a person's notes on one document, in a file next to the conversations."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from roamtui.conversation.citations import Citation
-from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.line_file import acquire_lock, map_store_errors
 from roamtui.document.library import Library
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import StoreError
 from roamtui.outline.labels import strip_heading
 from roamtui.paths import make_index_stem, replace_file
 from roamtui.plain import shorten
+from roamtui.sources.source_names import split_sources
 
 _OPENING_LENGTH = 300
 _SUFFIX = ".json"
@@ -63,6 +66,7 @@ class NoteStore:
     """The notes of one document in a file. Thread-safe. Any method may raise `StoreError`."""
 
     def __init__(self, folder: Path, source: str) -> None:
+        self._source = source
         self._path = folder / f"{make_index_stem(source)}{_SUFFIX}"
 
     def read(self) -> tuple[Note, ...]:
@@ -80,6 +84,13 @@ class NoteStore:
         with map_store_errors("delete the note", self._path.parent):
             self._write({}, ids)
 
+    def take_over(self, moved: NoteStore) -> None:
+        """Take the notes from where the document was before it moved."""
+        if notes := moved.read():
+            with map_store_errors("move the notes", self._path.parent):
+                self._write({note.id: replace(note, source_key=self._source) for note in notes})
+            moved.delete([note.id for note in notes])
+
     def _write(self, changed: Mapping[str, Note], deleted_ids: Collection[str] = ()) -> None:
         release = acquire_lock(self._path, _BUSY_SECONDS)
         try:
@@ -91,13 +102,6 @@ class NoteStore:
             release()
 
 
-def get_note_store(conversation: Conversation) -> NoteStore:
-    """Return the notes on the document. Raise `UsageError` if nothing is saved here."""
-    if conversation.store is None:
-        raise UsageError("Notes cannot be saved here, because saving conversations is off.")
-    return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
-
-
 def count_notes(folder: Path) -> dict[str, int]:
     """Count the notes on each document, by its key.
 
@@ -105,8 +109,26 @@ def count_notes(folder: Path) -> dict[str, int]:
         OSError: The folder cannot be read.
         StoreError: A file does not hold notes.
     """
-    paths = sorted(folder.glob(f"*{_SUFFIX}"))
-    return Counter(note.source_key for path in paths for note in _read(path).values())
+    return Counter(note.source_key for note in _read_all(folder))
+
+
+def find_other_sources(folder: Path, source: str) -> tuple[str, ...]:
+    """Return the keys of other sources under which there are notes on files of `source`.
+
+    A file may have been opened alone, or with a folder that it is in.
+    """
+    paths = split_sources(source)
+    keys = [
+        note.source_key
+        for note in _read_all(folder)
+        if any(PurePath(note.source_key, note.citation.doc).is_relative_to(path) for path in paths)
+    ]
+    return tuple(dict.fromkeys(key for key in keys if key != source))
+
+
+def _read_all(folder: Path) -> Iterator[Note]:
+    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+        yield from _read(path).values()
 
 
 def _read(path: Path) -> dict[str, Note]:

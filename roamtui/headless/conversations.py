@@ -1,5 +1,7 @@
 """`roamtui conversations` and `notes`: list, print and delete what a person has saved."""
 
+import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from roamtui.conversation.library_sync import (
     is_source_missing,
 )
 from roamtui.conversation.log import format_time, open_store
-from roamtui.conversation.notes import NoteStore, count_notes
+from roamtui.conversation.notes import NoteStore, count_notes, find_other_sources
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -23,6 +25,7 @@ from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
 from roamtui.sources.listing import list_paths
+from roamtui.sources.read import is_path
 
 _JSON_FIELDS = (
     "id",
@@ -141,24 +144,27 @@ def handle_notes(source: str, open_source: Callable[[str], Library], *, deletes:
         RoamtuiError: The document has no notes, perhaps because it cannot be opened to learn its name.
     """
     folder = open_store().notes_folder
-    store = NoteStore(folder, source)
+    key = os.path.abspath(source) if is_path(source) else source  # noqa: PTH100 - links are kept
     library = None
     problem: RoamtuiError | None = None
     try:
         library = open_source(source)
-        store = NoteStore(folder, get_source_key(library))
+        key = get_source_key(library)
     except RoamtuiError as error:
         problem = error
+    store = NoteStore(folder, key)
     notes = store.read()
     if not notes:
-        advice = "You have no notes on this document. In the app, press b to add one."
-        raise problem or RoamtuiError(advice)
+        commands = [f"`roamtui notes {shlex.quote(other)}`" for other in find_other_sources(folder, key)]
+        told = "You have no notes on this document. In the app, press b to add one."
+        if commands:
+            told = f"Your notes on this text were made where you opened it otherwise: {', '.join(commands)}."
+        raise RoamtuiError(told) if commands or problem is None else problem
     if deletes:
         store.delete([note.id for note in notes])
         write_notice(f"Deleted {format_count(len(notes), 'note')}.")
         return
     if problem is not None:
         warn(f"the document cannot be opened, so the notes are shown as they were saved. {problem}")
-    key = notes[0].source_key
     title = key if library is None else library.title
     write_text(render_notes(locate_notes(notes, library), key, title))

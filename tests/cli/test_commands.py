@@ -1,6 +1,7 @@
 """Small commands: outline, table, notes and index."""
 
 import importlib.util
+import io
 import re
 from pathlib import Path
 
@@ -145,6 +146,35 @@ def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run
     assert (deleted.code, deleted.err, run("notes", garden).code) == (0, "Deleted 1 note.\n", 1)
     assert all(b"Sharpen" not in file.read_bytes() for file in folder.rglob("*") if file.is_file())
     assert run("notes", "--delete").code == 2
+
+
+def _add_note(source: Path, title: str, comment: str) -> None:
+    library = open_library((str(source),))
+    note = make_note(library, cite_span(find(library, title), None, library), comment)
+    NoteStore(open_store().notes_folder, library.source).save(note)
+
+
+def test_notes_follow_a_document_that_has_moved(run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _add_note(garden, "Tools", "Sharpen them.")
+    conversation = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
+    monkeypatch.chdir(garden.parent)
+    new = garden.rename(garden.with_name("moved.md"))
+    assert "Sharpen them." in run("notes", garden.name).out, "a relative path of a document that is gone"
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    run(new, "--conversation", conversation, "--plain")
+    assert "Sharpen them." in run("notes", new).out
+    assert run("notes").out == f"{new}  (1 note)\n"
+
+
+def test_it_is_said_where_the_notes_on_the_same_text_are(run: RunCommand, garden: Path) -> None:
+    other = garden.with_name("other.md")
+    other.write_text("# Other\n", "utf-8")
+    _add_note(garden.parent, "Tools", "Sharpen them.")
+    assert f"`roamtui notes {garden.parent}`" in run("notes", garden).err
+    assert "You have no notes on this document." in run("notes", other).err
+    run("notes", garden.parent, "--delete")
+    _add_note(garden, "Tools", "Sharpen them.")
+    assert f"`roamtui notes {garden}`" in run("notes", garden.parent).err
 
 
 needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")

@@ -14,11 +14,12 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.drafts import DraftFile
-from roamtui.conversation.notes import Note, get_note_store, make_note
-from roamtui.errors import StoreError
+from roamtui.conversation.library_sync import get_source_key
+from roamtui.conversation.notes import Note, NoteStore, find_other_sources, make_note
+from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import format_location, render_notes
 from roamtui.outline.labels import PATH_STEP
-from roamtui.paths import is_standard_input
+from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, shorten
 from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import list_path_titles, simplify_quote
@@ -44,11 +45,13 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
     def __init__(self, agent: Agent, keys: Keymap) -> None:
         super().__init__("Notes", make_key_hints(keys, Scope.SAVED), placeholder="Search quotes and comments")
         self._agent = agent
-        self._store = get_note_store(agent.conversation)
+        self._store = _get_store(agent.conversation)
         self._library = agent.conversation.state.library
         self._located: tuple[LocatedNote, ...] = ()
         note_key = keys.first_keys["section.note"]
-        self._hint = f"No notes yet · esc, then {note_key} in a pane adds the section or selection"
+        self._hint = (
+            f"No notes yet · esc, then {note_key} in the outline or reader adds the section or selection"
+        )
 
     @on(events.Mount)
     @work(group="loading", exit_on_error=False)
@@ -57,7 +60,16 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
         notes = await asyncio.to_thread(self._store.read)
         self._located = await asyncio.to_thread(locate_notes, notes, self._library)
         self.show()
-        self.show_message("" if self._located else self._hint)
+        hint = "" if self._located else self._hint
+        if not notes and (others := await asyncio.to_thread(self._find_other_sources)):
+            hint = f"Your notes on this text are in {others}: open that to see them"
+        self.show_message(hint)
+
+    def _find_other_sources(self) -> str:
+        store = self._agent.conversation.store
+        assert store is not None, "without a store there is no list of notes"
+        keys = find_other_sources(store.notes_folder, get_source_key(self._library))
+        return " and ".join(map(display_path, keys))
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[LocatedNote]]:
@@ -133,12 +145,19 @@ class NotesScreen(ListDialog[LocatedNote, SectionTarget | None]):
             self.app.push_screen(dialog, self.show_message)
 
 
+def _get_store(conversation: Conversation) -> NoteStore:
+    """Return the notes on the document. Raise `UsageError` if nothing is saved here."""
+    if conversation.store is None:
+        raise UsageError("Notes cannot be saved here, because saving conversations is off.")
+    return NoteStore(conversation.store.notes_folder, get_source_key(conversation.state.library))
+
+
 async def add_note(app: App[None], conversation: Conversation, section_id: str, span: Span | None) -> bool:
     """Ask for a comment, and save a note with it, or change an earlier one. Return whether it was saved."""
     library = conversation.state.library
     cited = cite_span(section_id, span, library)
     key = (cited.section_id, cited.quote)
-    notes = await asyncio.to_thread(get_note_store(conversation).read)
+    notes = await asyncio.to_thread(_get_store(conversation).read)
     existing = next((note for note in notes if (note.citation.section_id, note.citation.quote) == key), None)
     note = existing or make_note(library, cited, "")
     heading = "Add note" if existing is None else "Edit comment"
@@ -182,7 +201,7 @@ async def _edit(
             comment = answer
             changed = replace(note, comment=comment)
             try:
-                await asyncio.to_thread(get_note_store(conversation).save, changed)
+                await asyncio.to_thread(_get_store(conversation).save, changed)
             except StoreError as error:
                 problem = str(error)
             else:
