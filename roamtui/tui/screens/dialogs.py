@@ -178,25 +178,28 @@ def _check_line(typed: str) -> str:
 class PromptDialog(Dialog[str | None]):
     """Asks for a line of text, until it can be accepted. The result is None if the person leaves."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - most prompts need only some
         self,
         heading: str,
         value: str,
         *,
         detail: str = "",
         foot: KeyHints | None = None,
+        is_selected: bool = False,
         check: Callable[[str], str] = _check_line,
         on_typed: Callable[[str], object] = str,
     ) -> None:
         """Ask for a line, with `value` in the field. `value` and `detail` may come from a document.
 
         `check` returns a sentence that says what to type instead of a line, or "" if the line is accepted.
-        `on_typed` is called with each change. `foot` says the keys, unless enter accepts and esc cancels.
+        `on_typed` is called with each change. If `is_selected`, typing replaces the value. `foot` says the
+        keys, unless enter accepts and esc cancels.
         """
         super().__init__()
         self._heading = heading
         self._value = sanitise_line(value)
         self._detail = sanitise_text(detail)
+        self._is_selected = is_selected
         self._check = check
         self._on_typed = on_typed
         self._foot = foot or make_foot("enter to accept", "esc to cancel")
@@ -207,7 +210,7 @@ class PromptDialog(Dialog[str | None]):
             yield Static(Content.styled(self._heading, "bold $primary"))
             if self._detail:
                 yield Static(Content(self._detail), classes="detail")
-            yield TextField(self._value, select_on_focus=False, compact=True)
+            yield TextField(self._value, select_on_focus=self._is_selected, compact=True)
             yield self.message
             yield self._foot
 
@@ -238,6 +241,7 @@ def make_place_prompt(source: str) -> PromptDialog:
         "Where is the document now?",
         "" if is_standard_input(source) else source,
         detail=f"{display_path(source)} is no longer there.",
+        is_selected=True,
         foot=make_foot("enter to open it there", "esc to cancel"),
         check=lambda typed: "" if os.path.lexists(expand_user(typed)) else _NO_SUCH_PATH,
     )

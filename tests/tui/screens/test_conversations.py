@@ -288,6 +288,7 @@ async def test_a_conversation_whose_document_has_moved_is_resumed_where_it_is_no
         assert listed(ui.app) == ["Of lamps?"]
         await ui.press_until(PromptDialog, "enter")
         assert ui.field.value == ("" if is_piped else str(old))
+        await ui.press_until(lambda: ui.field.value == "x", "x")
         for name in ("nowhere.md", "~nobody-has-this-name/lights.md"):
             ui.field.value = name
             await ui.press_until("There is no file or folder", "enter")
