@@ -40,13 +40,14 @@ class Reloader:
         self._reloading = asyncio.Lock()
         self._next_check_at = 0.0
 
-    async def detect_change(self) -> bool:
-        """Check the files, if it is time. Return whether they differ from the last check and the library.
+    async def detect_change(self) -> bool | None:
+        """Check the files, if it is time. Return whether they differ from the library.
 
-        A missing file counts as changed at the second check, because an editor may be replacing it.
+        Return None if they are as at the last check. A missing file counts as changed at the second check,
+        because an editor may be replacing it.
         """
         if self._reload_library is None or self._reloading.locked() or time.monotonic() < self._next_check_at:
-            return False
+            return None
         async with self._reloading:
             started = time.monotonic()
             current_at = self._current_at
@@ -55,9 +56,10 @@ class Reloader:
             self._next_check_at = time.monotonic() + (time.monotonic() - started) * _IDLE_FACTOR
             self._missed = 0 if stamps or not self._paths else self._missed + 1
             if not stamps:
-                return self._missed == _MISSED_MAX
+                self._seen = None
+                return True if self._missed == _MISSED_MAX else None
             if stamps == self._seen:
-                return False
+                return None
             self._seen = stamps
             if self.loaded is None:
                 now = time.time_ns()  # a file may come from a computer whose clock is ahead

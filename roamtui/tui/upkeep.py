@@ -124,9 +124,14 @@ class Upkeep:
             self._log.add_notice(f"{format_count(changed, 'quote')} changed since the answer")
 
     async def _check_for_changes(self) -> None:
-        if self._questions.is_asking or not await self.reloader.detect_change():
+        if self._questions.is_asking:
             return
-        if self._reloads:
+        is_changed = await self.reloader.detect_change()
+        if is_changed is None:
+            return
+        if not is_changed:
+            self._status.notice = ""
+        elif self._reloads:
             await self._reload()
         else:
             key = self._keys.first_keys["global.reload"]

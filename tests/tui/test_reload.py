@@ -98,6 +98,27 @@ async def test_reloading_a_deleted_file_says_so_and_keeps_what_was_read(file: Pa
         await ui.press_until("Reloaded: 9 sections", "f5")
 
 
+async def test_a_file_that_was_moved_away_and_back_has_not_changed(file: Path) -> None:
+    async with running(make_reading_app(file), (120, 35)) as ui:
+        reloader = ui.main.upkeep.reloader
+        await look(ui)
+        await ui.wait_until(lambda: reloader.loaded is not None)
+
+        async def look_until(is_told: bool) -> None:  # noqa: FBT001
+            def check() -> bool:
+                reloader._next_check_at = 0.0
+                ui.main.upkeep.check_for_changes()
+                return ("Document changed on disk" in ui.text) is is_told
+
+            await ui.wait_until(check)
+
+        away = file.with_name("away.md")
+        os.replace(file, away)  # noqa: PTH105 - as in a shell
+        await look_until(is_told=True)
+        os.replace(away, file)  # noqa: PTH105
+        await look_until(is_told=False)
+
+
 async def test_a_watched_file_that_is_deleted_is_told_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)
     async with running(make_reading_app(Path(file.name), is_watching=True), (120, 35)) as ui:
