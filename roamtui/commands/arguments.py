@@ -61,13 +61,13 @@ class CommandParser(ArgumentParser):
     """The argument that has several words, if any."""
 
     def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]  # `typing` is slow to load
-        """Raise a sentence that names the help, and the nearest option or which words to put in quotes."""
+        """Raise a sentence that names the help, and the nearest option or the arguments to give."""
         extra = message.removeprefix("unrecognized arguments: ")
         hint = ""
         if extra != message and extra.startswith("-"):
             hint = format_nearest_name(extra.partition(" ")[0].partition("=")[0], self._option_string_actions)
         elif extra != message and self.words:
-            hint = f" Put the {self.words} in quotation marks."
+            hint = f" Name one source, and put the {self.words} in quotation marks."
         raise UsageError(f"{message.rstrip('.')}.{hint} See `{self.prog} --help`.")
 
     def format_help(self) -> str:  # type: ignore[explicit-override]  # `typing` is slow to load
