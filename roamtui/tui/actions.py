@@ -173,7 +173,13 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _on_section("open", "a", "open", "Open the section: the model gets its text.", is_hinted=True),
         _on_section("close", "x", "close", "Close the section for the model.", is_hinted=True),
         _on_section("pin", "p", "pin", "Pin the section: the model cannot close it.", is_hinted=True),
-        _hinted("note", "b", "note", "Add a note on the selection, quote or section.", "screen.add_note"),
+        _hinted(
+            "note",
+            "b",
+            "note",
+            "In the outline or reader: add a note on the selection, quote or section.",
+            "screen.add_note",
+        ),
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),
     ),
     Scope.CHAT: (
