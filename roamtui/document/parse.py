@@ -80,32 +80,30 @@ def parse_source_text(
 ) -> Document:
     """Parse the text of a source: an ordinary document, a list of links, or many pages in one file.
 
-    Relative links are resolved against `url`. If `has_links` is false, the links of a list do not become
-    nodes. The lines of a log are indented, which makes them code: each stays a line, without markup.
+    `url` is the URL of a web page, against which its relative links are resolved. If `has_links` is false,
+    the links of a list do not become nodes. The lines of a log are indented, which makes them code: each
+    stays a line, without markup.
     """
     text = raw.text if raw.is_markdown else _FILLED_LINE.sub(_LOG_INDENT, raw.text)
     name = raw.name.rpartition("/")[2].lower()
     is_site_file = "llms" in name and not raw.is_converted
     if name.endswith((".txt", ".text")) and not (raw.is_converted or is_site_file):
         text = _keep_short_lines(text)
+    named = raw.source if url else key or raw.name
+    notes = tuple(f"{named}: {note}" for note in filter(None, (raw.conversion_note, *raw.notes)))
     document = parse_document(
-        text,
-        key=key,
-        name=raw.title or raw.name,
-        url=url,
-        notes=(*filter(None, [raw.conversion_note]), *raw.notes),
-        is_markdown=raw.is_markdown,
+        text, key=key, name=raw.title or raw.name, url=url, notes=notes, is_markdown=raw.is_markdown
     )
-    document = replace(document, left_out=raw.left_out)
-    if raw.page_starts:
-        # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
-        document = replace(
-            document,
-            page_starts=raw.page_starts,
-            page_labels=raw.page_labels,
-            has_page_titles=raw.has_page_titles,
-            title=raw.title or document.title,
-        )
+    # The converter chose the title of a PDF by its cover too, so it is better than the only H1.
+    title = (raw.title if raw.page_starts else "") or document.title
+    document = replace(
+        document,
+        title=title,
+        left_out=raw.left_out,
+        page_starts=raw.page_starts,
+        page_labels=raw.page_labels,
+        has_page_titles=raw.has_page_titles,
+    )
     if not (raw.is_markdown and has_links and is_site_file):
         return document
     from roamtui.document.llms_txt import parse_site_file  # noqa: PLC0415 - rarely needed

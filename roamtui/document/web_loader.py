@@ -19,7 +19,7 @@ from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
-from roamtui.sources.read import RawText, has_headings, name_in_notes
+from roamtui.sources.read import RawText, has_headings
 from roamtui.web.head import find_markdown_link
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
 from roamtui.web.urls import covers_origin, origin_of
@@ -70,7 +70,7 @@ def parse_page(
         name=make_title_from_url(page.final_url),
         is_markdown=page_format is not None or has_headings(urlsplit(page.final_url).path),
         is_converted=page_format is not None,
-        **asdict(name_in_notes(converted, page.url)),
+        **asdict(converted),
     )
     document = parse_source_text(raw, key=key, url=page.final_url, has_links=has_links)
     return replace(document, notes=(*page.notes, *document.notes))

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from roamtui.convert.conversion import detect_format
 from roamtui.convert.converted import ConvertedText, PageReport
@@ -28,7 +28,7 @@ _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class RawText(ConvertedText, frozen=True, kw_only=True):
-    """The decoded or converted text of a source, with its line ends. Notes begin with its name."""
+    """The decoded or converted text of a source, with its line ends."""
 
     source: str
     """Absolute path, URL, or `-` for standard input."""
@@ -92,15 +92,8 @@ def to_raw_text(
         name=name,
         is_markdown=source_format is not None or has_headings(name),
         is_converted=source_format is not None,
-        **asdict(name_in_notes(converted, name)),
+        **asdict(converted),
     )
-
-
-def name_in_notes(converted: ConvertedText, name: str) -> ConvertedText:
-    """Let the notes on a text begin with the name of its source."""
-    about = converted.conversion_note
-    notes = tuple(f"{name}: {note}" for note in converted.notes)
-    return replace(converted, conversion_note=about and f"{name}: {about}", notes=notes)
 
 
 def check_file(path: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_text_of_some_lines_in_an_older_encoding_shows_its_words_and_says_what
 def test_every_format_that_is_text_is_read_in_its_encoding() -> None:
     rows = to_raw_text(read_rows("sources/encodings", "japanese")[1].encode("shift_jis"), source="-", name="a.csv")
     assert "| 1 | 横浜 | 大 |" in rows.text
-    assert rows.notes[0].startswith("a.csv: read as Japanese text (Shift-JIS), because it is not UTF-8.")
+    assert rows.notes[0].startswith("read as Japanese text (Shift-JIS), because it is not UTF-8.")
     captions = "1\n00:00:01,000 --> 00:00:04,000\nGrüße aus Köln\n"
     assert "Grüße aus Köln" in to_raw_text(captions.encode("cp1252"), source="-", name="a.srt").text
     fees = "Gebühren\n========\n\nZwölf Euro.\n".encode("cp1252")
