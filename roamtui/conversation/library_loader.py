@@ -8,13 +8,13 @@ from roamtui.conversation.events import NodesLoaded
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, make_refusal
+from roamtui.document.loader import Loader
 from roamtui.document.parallel import call_in_thread
 from roamtui.plain import shorten
 
 _URL_LENGTH_MAX = 70
 _ROUNDS_MAX = 3
-"""Maximum number of rounds of loading: a page may redirect to an origin that must be approved first."""
+"""How often pages may be loaded again: each may redirect to one more origin that must be approved."""
 
 
 class ApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -51,33 +51,29 @@ async def load_nodes(
     node_ids: tuple[str, ...],
     approve: Callable[[str, tuple[str, ...]], Awaitable[bool]],
 ) -> tuple[dict[str, Document], frozenset[str]]:
-    """Load files and links in a thread. Ask `approve` about the URLs of new origins.
+    """Load files and links in a thread. Ask `approve` about new origins, and load their pages again.
 
     Return the documents by node id, and all approved origins. A document that could not be loaded says why.
     """
     library = state.library
     approved = state.approved_origins
-    documents: dict[str, Document] = {}
-    pending = node_ids
-    unapproved = {**loader.list_unapproved_origins(library, node_ids, approved)}
+    batch = await call_in_thread(loader.load_batch, library, node_ids, approved)
+    documents = batch
     for _ in range(_ROUNDS_MAX):
-        for web_origin, ids in unapproved.items():
-            urls = tuple(library.node(node_id).link_url for node_id in ids)
-            if await approve(web_origin, urls):
+        refused: dict[str, tuple[str, ...]] = {}
+        for node_id, document in batch.items():
+            if web_origin := document.refused_origin:
+                refused[web_origin] = (*refused.get(web_origin, ()), node_id)
+        pending: tuple[str, ...] = ()
+        for web_origin, ids in refused.items():
+            if await approve(web_origin, tuple(library.node(node_id).link_url for node_id in ids)):
                 approved |= {web_origin}
-                continue
-            documents |= zip(ids, (make_refusal(url, web_origin) for url in urls), strict=True)
-            pending = tuple(node_id for node_id in pending if node_id not in ids)
+                pending += ids
         if not pending:
             break
         batch = await call_in_thread(loader.load_batch, library, pending, approved)
-        documents |= batch
-        unapproved = {}
-        pending = tuple(node_id for node_id, document in batch.items() if document.refused_origin)
-        for node_id in pending:
-            web_origin = batch[node_id].refused_origin
-            unapproved[web_origin] = (*unapproved.get(web_origin, ()), node_id)
-    return {node_id: documents[node_id] for node_id in node_ids}, approved
+        documents = {**documents, **batch}
+    return documents, approved
 
 
 def graft_documents(

@@ -58,13 +58,6 @@ def make_error_document(key: str, problem: str, *, is_page: bool) -> Document:
     return Document(key=key, title="", text="", columns=columns, url=url, problem=problem)
 
 
-def make_refusal(url: str, origin: str) -> Document:
-    """Make the document that says that a page's origin is not approved, and how to approve it."""
-    remedy = f"Allow it when roamtui asks, or add --allow-origin {origin}."
-    problem = f"{url} was not fetched, because {origin} is not allowed. {remedy}"
-    return replace(make_error_document(url, problem, is_page=True), refused_origin=origin)
-
-
 _DEFAULTS = LoadingOptions()
 
 
@@ -95,11 +88,8 @@ class Loader:
 
     def make_page_fetcher(self, approved: frozenset[str] = frozenset()) -> PageFetcher:
         """Return what fetches pages of allowed origins. An invalid URL of the proxy raises a `UsageError`."""
-        return partial(self._fetcher.fetch, allowed=self.make_allowed_origins(approved))
-
-    def make_allowed_origins(self, approved: frozenset[str] = frozenset()) -> AllowedOrigins:
-        """Return the origins that may be fetched if a person approved some; see `parse_allowed`."""
-        return AllowedOrigins(typed=self.typed_origins | self.options.parse_allowed(), approved=approved)
+        typed = self.typed_origins | self.options.parse_allowed()
+        return partial(self._fetcher.fetch, allowed=AllowedOrigins(typed=typed, approved=approved))
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
@@ -135,7 +125,10 @@ class Loader:
                     page, key=url, has_links=not has_site, conversion=self.options.conversion
                 )
             except OriginNotApprovedError as error:
-                document = make_refusal(url, error.origin)
+                remedy = f"Allow it when roamtui asks, or add --allow-origin {error.origin}."
+                problem = f"{url} was not fetched, because {error.origin} is not allowed. {remedy}"
+                document = make_error_document(url, problem, is_page=True)
+                document = replace(document, refused_origin=error.origin)
             except SourceError as error:
                 document = make_error_document(url, str(error), is_page=True)
             document.precompute()
@@ -160,20 +153,6 @@ class Loader:
         document = parse_source_text(raw, key=key)
         document.precompute()
         return document
-
-    def list_unapproved_origins(
-        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
-    ) -> Mapping[str, tuple[str, ...]]:
-        """Return the nodes of each origin that the person must approve before the nodes can be loaded."""
-        urls = {node_id: url for node_id in node_ids if (url := library.node(node_id).link_url)}
-        if not urls:
-            return {}
-        allowed = self.make_allowed_origins(approved)
-        ids_by_origin: dict[str, tuple[str, ...]] = {}
-        for node_id, url in urls.items():
-            if not allowed.allows(url):
-                ids_by_origin[origin_of(url)] = (*ids_by_origin.get(origin_of(url), ()), node_id)
-        return ids_by_origin
 
     def close(self) -> None:
         """Close all connections. A page that is being fetched fails."""
@@ -209,16 +188,7 @@ def load_pages(
         return library
     pending = tuple(dict.fromkeys(links))
     while ready := tuple(link for link in pending if link in library and not library.node(link).is_loaded):
-        unapproved = loader.list_unapproved_origins(library, ready, approved)
-        refusals = {
-            link: make_refusal(library.node(link).link_url, origin)
-            for origin, refused in unapproved.items()
-            for link in refused
-        }
-        documents = loader.load_batch(
-            library, tuple(link for link in ready if link not in refusals), approved
-        )
-        library = library.graft_all({**documents, **refusals})
+        library = library.graft_all(loader.load_batch(library, ready, approved))
         pending = tuple(link for link in pending if link not in ready)
     return library
 

@@ -119,10 +119,6 @@ def test_another_origin_is_not_fetched() -> None:
         library = make_library(site, other.url("/p.md"), "/go.md")
         direct, redirect = find_all(library, other.url("/p.md"), "/go.md")
         with open_loader(site) as loader:
-            assert dict(loader.list_unapproved_origins(library, (direct, redirect), frozenset())) == {
-                other.origin: (direct,)
-            }
-            assert loader.list_unapproved_origins(library, (direct,), frozenset({other.origin})) == {}
             batch = loader.load_batch(library, (direct, redirect), frozenset())
         assert {document.refused_origin for document in batch.values()} == {other.origin}
         assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.values())
