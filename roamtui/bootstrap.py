@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from roamtui.agent.options import AgentOptions
     from roamtui.models.base import Model
     from roamtui.table.runner import TablePlan
-    from roamtui.table.store import Table
+    from roamtui.table.store import ResultTable
 
 EMBEDDING_FORM = "embedded {:,} of {:,} sections"
 _LOADED_AT_START_BYTES = 1_000_000
@@ -360,7 +360,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         *,
         folder: Path | None = None,
         jobs: int,
-    ) -> tuple[Table, TablePlan]:
+    ) -> tuple[ResultTable, TablePlan]:
         """Return a table, and the plan for filling its cells, of at most `jobs` documents at a time.
 
         A table that exists is continued. With neither `questions` nor a `file` of questions, it asks all

@@ -10,7 +10,7 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 
 from roamtui import __version__
 from roamtui.commands.app import DEMO, SERVE, add_app_options, run_app
-from roamtui.commands.arguments import CommandParser, add_sources
+from roamtui.commands.arguments import CommandParser, add_sources_argument
 from roamtui.commands.ask import ASK, TABLE
 from roamtui.commands.saved import CONVERSATIONS, NOTES, RECHECK
 from roamtui.commands.sections import EVAL, INDEX, OUTLINE, SEARCH, SHOW
@@ -84,7 +84,7 @@ def make_parser(name: str) -> CommandParser:
     if name:
         return COMMANDS[name].make_parser()
     parser = _make_app_parser()
-    add_sources(parser, "*")
+    add_sources_argument(parser, "*")
     return parser
 
 

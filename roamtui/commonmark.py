@@ -32,7 +32,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
     return tokens
 
 
-def make_parser(*rules: str) -> MarkdownIt:
+def make_markdown_parser(*rules: str) -> MarkdownIt:
     """Make a CommonMark parser with more `rules`. Quotes and lists that nest too deeply become text."""
     from markdown_it import MarkdownIt, rules_block  # noqa: PLC0415 - often not needed
 
@@ -58,4 +58,4 @@ def limit_depth(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int
 @lru_cache(maxsize=1)
 def get_block_parser() -> MarkdownIt:
     """Return the shared parser: CommonMark with tables and limited nesting."""
-    return make_parser("table")
+    return make_markdown_parser("table")

@@ -40,7 +40,7 @@ from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
 
 if TYPE_CHECKING:
     from roamtui.table.runner import TablePlan
-    from roamtui.table.store import Table
+    from roamtui.table.store import ResultTable
     from roamtui.tui.app import RoamApp
 
 _NOTES_MAX = 5
@@ -103,7 +103,7 @@ class AppServices(Services):
         return self.open(split_sources(source), conversation_id, model, on_progress)
 
     @override
-    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         return self._bootstrap.make_table(sources, jobs=_TABLE_JOBS)
 
     def open(

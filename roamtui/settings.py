@@ -166,12 +166,12 @@ def _find_wrong_key(table: Mapping[str, Any], kind: type) -> str:
     return ""
 
 
-def list_keys(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
+def list_key_types(table: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
     """Return the types of all keys of `config.toml` by their full names, without those for single models."""
     keys: dict[str, Any] = {}
     for field in msgspec.structs.fields(table):
         if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
-            keys |= list_keys(field.type, f"{prefix}{field.name}.")
+            keys |= list_key_types(field.type, f"{prefix}{field.name}.")
         else:
             keys[prefix + field.name] = field.type
     return keys
@@ -193,7 +193,7 @@ def _explain(error: msgspec.ValidationError) -> str:
     """Return a sentence that says what is wrong with a key, with the nearest name."""
     problem, _, place = str(error).partition(" - at `$.")
     place = place.removesuffix("`")
-    keys = list_keys()
+    keys = list_key_types()
     hint = ""
     if unknown := re.search("unknown field `(.*)`", problem, re.DOTALL):
         if place.startswith("models["):

@@ -10,7 +10,7 @@ from roamtui.commands.arguments import (
     NumberRange,
     add_answering_arguments,
     add_conversation_arguments,
-    add_source,
+    add_source_argument,
     make_bootstrap,
 )
 from roamtui.errors import RoamtuiError, UsageError
@@ -56,7 +56,7 @@ def _run_serve(args: Namespace) -> None:
     from roamtui.paths import is_standard_input
 
     try:
-        from roamtui.tui.web_server import run_server
+        from roamtui.tui.web_server import run_web_server
     except ModuleNotFoundError:
         raise RoamtuiError(MISSING_EXTRA.format("serve")) from None
     if is_standard_input(args.source):
@@ -66,8 +66,8 @@ def _run_serve(args: Namespace) -> None:
     bootstrap.open([args.source])
     bootstrap.make_model()
     title = os.path.basename(args.source)  # noqa: PTH119 - a URL, too
-    run_server(["--", args.source], port=args.port, title=title)
+    run_web_server(["--", args.source], port=args.port, title=title)
 
 
 DEMO = Command("demo", _run_demo, "")
-SERVE = Command("serve", _run_serve, "handbook.md --port 8080", add_source, _add_port)
+SERVE = Command("serve", _run_serve, "handbook.md --port 8080", add_source_argument, _add_port)

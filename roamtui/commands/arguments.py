@@ -146,12 +146,12 @@ class Command:
             add(parser)
 
 
-def add_source(parser: CommandParser) -> None:
+def add_source_argument(parser: CommandParser) -> None:
     """Add the one source of a command."""
     parser.add_file_argument("source", metavar="SOURCE", help=SOURCE_KINDS)
 
 
-def add_sources(parser: CommandParser, count: str = "+") -> None:
+def add_sources_argument(parser: CommandParser, count: str = "+") -> None:
     """Add the sources of a command, which it opens as one outline."""
     help_text = f"{SOURCE_KINDS}; several sources become one outline"
     parser.add_file_argument("sources", metavar="SOURCE", nargs=count, help=help_text)
@@ -242,7 +242,7 @@ def make_bootstrap(args: Namespace) -> Bootstrap:
     )
 
 
-def open_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
+def open_command_sources(args: Namespace) -> tuple[Bootstrap, Library, Loader | None]:
     """Open the sources of a command with all their files, and write what went wrong to stderr."""
     from roamtui.output import write_notice
 

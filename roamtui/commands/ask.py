@@ -10,11 +10,11 @@ from roamtui.commands.arguments import (
     add_answering_arguments,
     add_conversation_arguments,
     add_max_cost,
-    add_source,
-    add_sources,
+    add_source_argument,
+    add_sources_argument,
     decode,
     make_bootstrap,
-    open_sources,
+    open_command_sources,
 )
 from roamtui.errors import UsageError
 
@@ -37,7 +37,7 @@ def _run_ask(args: Namespace) -> int:
 
     if not args.question.strip():
         raise UsageError("the question is empty. Write one in quotation marks.")
-    bootstrap, library, loader = open_sources(args)
+    bootstrap, library, loader = open_command_sources(args)
     agent = bootstrap.make_agent(library, loader, args.conversation)
     within = args.within.strip("[]") if args.within else None
     output_format = OutputFormat.TEXT
@@ -85,7 +85,7 @@ ASK = Command(
     "ask",
     _run_ask,
     'handbook.md "What does a late book cost?"',
-    add_source,
+    add_source_argument,
     _add_ask_arguments,
     add_conversation_arguments,
     add_answering_arguments,
@@ -94,7 +94,7 @@ TABLE = Command(
     "table",
     _run_table,
     'contracts/ -q "When does it end? [date]" -o ends.csv',
-    add_sources,
+    add_sources_argument,
     _add_table_arguments,
     add_max_cost,
     add_answering_arguments,

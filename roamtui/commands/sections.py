@@ -11,10 +11,10 @@ from roamtui.commands.arguments import (
     add_model_arguments,
     add_reading_arguments,
     add_search_arguments,
-    add_source,
-    add_sources,
+    add_source_argument,
+    add_sources_argument,
     make_bootstrap,
-    open_sources,
+    open_command_sources,
 )
 from roamtui.errors import UsageError
 
@@ -23,7 +23,7 @@ def _run_outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
     from roamtui.headless.sections import print_outline
 
-    _, library, _ = open_sources(args)
+    _, library, _ = open_command_sources(args)
     print_outline(library, as_json=args.json)
 
 
@@ -37,7 +37,7 @@ def _run_show(args: Namespace) -> None:
     """Print the source text of sections and their subsections."""
     from roamtui.headless.sections import print_sections
 
-    _, library, loader = open_sources(args)
+    _, library, loader = open_command_sources(args)
     print_sections(library, loader, args.ids)
 
 
@@ -51,7 +51,7 @@ def _run_search(args: Namespace) -> int:
 
     if not args.query.strip():
         raise UsageError("the query is empty. Write the words to search for.")
-    bootstrap, library, loader = open_sources(args)
+    bootstrap, library, loader = open_command_sources(args)
     searcher = bootstrap.make_searcher_factory()(library)
     if searcher is None:
         raise UsageError("search is off. Set --mode to keyword, vector or hybrid.")
@@ -75,7 +75,7 @@ def _run_index(args: Namespace) -> None:
     from roamtui.headless.index import delete_source_index, run_index, tell_embedding
     from roamtui.models.usage import UsageMeter
 
-    bootstrap, library, _ = open_sources(args)
+    bootstrap, library, _ = open_command_sources(args)
     options = bootstrap.settings.retrieval
     if args.delete:
         delete_source_index(library, options)
@@ -118,12 +118,14 @@ def _run_eval(args: Namespace) -> int:
     return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
 
 
-OUTLINE = Command("outline", _run_outline, "handbook.md", add_sources, add_json, add_reading_arguments)
+OUTLINE = Command(
+    "outline", _run_outline, "handbook.md", add_sources_argument, add_json, add_reading_arguments
+)
 SHOW = Command(
     "show",
     _run_show,
     'handbook.md "Fees and deposits > Late fees"',
-    add_source,
+    add_source_argument,
     _add_ids,
     add_reading_arguments,
 )
@@ -131,7 +133,7 @@ SEARCH = Command(
     "search",
     _run_search,
     'handbook.md "late fee"',
-    add_source,
+    add_source_argument,
     _add_query,
     add_json,
     add_answering_arguments,
@@ -140,7 +142,7 @@ INDEX = Command(
     "index",
     _run_index,
     "docs/ --mode hybrid --embedder ollama/nomic-embed-text",
-    add_sources,
+    add_sources_argument,
     _add_index_arguments,
     add_max_cost,
     add_answering_arguments,

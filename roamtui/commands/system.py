@@ -11,7 +11,7 @@ from roamtui.commands.arguments import (
     add_model_arguments,
     add_reading_arguments,
     add_search_arguments,
-    add_sources,
+    add_sources_argument,
     make_bootstrap,
 )
 from roamtui.errors import UsageError
@@ -28,13 +28,13 @@ def _run_mcp(args: Namespace) -> None:
     if any(map(is_standard_input, args.sources)):
         raise UsageError("`roamtui mcp` cannot read a document from standard input. Name a file.")
     from roamtui.agent.specs import list_served_specs
-    from roamtui.headless.mcp_server import run_server
+    from roamtui.headless.mcp_server import run_mcp_server
     from roamtui.search.base import SearchMode
     from roamtui.settings import list_overrides, load_settings
 
     settings = load_settings(list_overrides(vars(args)))
     specs = list_served_specs(has_search=settings.retrieval.mode is not SearchMode.OFF)
-    run_server(specs, partial(_make_mcp_session, args))
+    run_mcp_server(specs, partial(_make_mcp_session, args))
 
 
 def _make_mcp_session(args: Namespace) -> McpSession:
@@ -84,7 +84,9 @@ def _run_doctor(args: Namespace) -> int:
     )
 
 
-MCP = Command("mcp", _run_mcp, "handbook.md", add_sources, add_reading_arguments, add_search_arguments)
+MCP = Command(
+    "mcp", _run_mcp, "handbook.md", add_sources_argument, add_reading_arguments, add_search_arguments
+)
 DOCTOR = Command(
     "doctor", _run_doctor, "--model ollama_chat/llama3.2", _add_doctor_arguments, add_model_arguments
 )

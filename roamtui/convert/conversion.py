@@ -64,13 +64,13 @@ def convert_page(data: bytes, charset: str | None, base_url: str) -> ConvertedTe
 
 def parse_start(data: bytes, charset: str | None, length_max: int) -> Any:  # noqa: ANN401 - lxml has no types
     """Return the tree of the first `length_max` characters of a web page, empty if it nests too deeply."""
-    from roamtui.convert.html_tree import parse_page  # noqa: PLC0415 - many pages need no conversion
+    from roamtui.convert.html_tree import parse_html_tree  # noqa: PLC0415 - many pages need no conversion
 
     text, _ = decode_html(data, charset)
     try:
-        return parse_page(text[:length_max])
+        return parse_html_tree(text[:length_max])
     except SourceError:
-        return parse_page("")
+        return parse_html_tree("")
 
 
 def _run_conversion(

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.numbering import ListCounter, ListLevel, is_known
+from roamtui.convert.numbering import ListCounter, ListLevel, is_known_kind
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
 
 BODY_LEVEL = 9
@@ -136,7 +136,7 @@ class Numbering:
             owner = next((each for each in owners if get_attribute(each, "val") == style_id), None)
             level = 0 if owner is None else read_number(get_attribute(owner.getparent(), "ilvl"), 0)
         text = counter.count_item(level, levels)
-        if level in levels and not is_known(levels[level].kind):
+        if level in levels and not is_known_kind(levels[level].kind):
             self.decimal_kinds[levels[level].kind] = None
         has_bullet = level in levels and levels[level].kind == "bullet"
         return "" if has_bullet else text, level, has_bullet

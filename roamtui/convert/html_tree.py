@@ -88,7 +88,7 @@ def read_page(
     Raises:
         SourceError: The page is nested more deeply than libxml2 allows.
     """
-    root = parse_page(source)
+    root = parse_html_tree(source)
     for element in root.xpath(f"//*[count(ancestor::*) = {_DEPTH_MAX}]"):
         strip_tags(element, "*")
     controlled_ids: frozenset[str] = frozenset()
@@ -107,7 +107,7 @@ def read_page(
     return root, next(filter(None, titles), "")[:_TITLE_LENGTH_MAX]
 
 
-def parse_page(source: str) -> Any:
+def parse_html_tree(source: str) -> Any:
     """Return the whole tree of a page.
 
     Raises:

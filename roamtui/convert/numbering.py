@@ -45,7 +45,7 @@ def format_number(number: int, kind: str) -> str:
     return _FORMATTERS.get(kind, str)(number)
 
 
-def is_known(kind: str) -> bool:
+def is_known_kind(kind: str) -> bool:
     """Return whether this module writes numbers of a kind as Word does."""
     return kind.isdecimal() or kind in _FORMATTERS
 

@@ -7,7 +7,7 @@ from html import escape
 from lxml.etree import tostring
 
 from roamtui.convert.decode import decode_html
-from roamtui.convert.html_tree import parse_page
+from roamtui.convert.html_tree import parse_html_tree
 from roamtui.markdown.escaping import WITHOUT_NOTE_SIGNS
 
 _ARCHIVE_HEAD = re.compile(
@@ -40,7 +40,7 @@ def convert_chunk(data: bytes) -> str | None:
     text = decode_html(data)[0].translate(WITHOUT_NOTE_SIGNS)
     if not _TAG.search(text):
         return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
-    body = parse_page(text).find("body")
+    body = parse_html_tree(text).find("body")
     if body is None:
         return ""
     body.tag = "div"

@@ -121,7 +121,9 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
     """Yield the numbered headings and the paragraphs that may be clauses, in order."""
     sections = [NodeRow(NodeKind.PREAMBLE, 0, "", start), *headings]
     starts = [*(section.start for section in sections), len(text)]
-    numbers = {row: key for row, section in enumerate(sections) if (key := parse_number(section.title))}
+    numbers = {
+        row: key for row, section in enumerate(sections) if (key := parse_clause_number(section.title))
+    }
     rows = {row for row, (begin, end) in enumerate(pairwise(starts)) if end - begin >= _DIVIDED_MIN}
     rows.update(row for number in numbers for row in (number - 1, number))
     fences = [fence.start() for fence in _FENCE.finditer(text)] if rows and headings else []
@@ -147,7 +149,7 @@ def _iter_clauses(text: str, start: int, headings: Sequence[NodeRow]) -> Iterato
             yield _Clause(text.rfind("\n", begin, offset) + 1, key, shown, 0, section.level, is_sure)
 
 
-def parse_number(title: str) -> tuple[int, ...]:
+def parse_clause_number(title: str) -> tuple[int, ...]:
     """Return the number at the start of a title: (2,) for "Article II", (2, 1) for "2.1", else ()."""
     match = _HEADING.match(title) if title[:1] in _STARTS else None
     return _parse_key(match["number"]) if match else ()

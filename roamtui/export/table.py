@@ -15,7 +15,7 @@ from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.plain import format_count, format_json, sanitise_line, sanitise_text, shorten
 from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence, join_quote_lines
 from roamtui.table.cells import Cell
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 
 _JSON_FIELDS = ("value", "state", "note", "conversation")
 QUOTE_COLUMN = ": quote"
@@ -28,7 +28,7 @@ _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(
 """The start of a text that a spreadsheet may run as a formula, unlike a number with sign and unit."""
 
 
-def render_json_table(table: Table, _path: Path) -> str:
+def render_json_table(table: ResultTable, _path: Path) -> str:
     """Render a table as JSON and a line end."""
     rows = []
     for row in table.rows:
@@ -45,7 +45,7 @@ def render_json_table(table: Table, _path: Path) -> str:
     return format_json(data, indent=2, to_json=to_json) + "\n"
 
 
-def render_csv(table: Table, path: Path) -> str:
+def render_csv(table: ResultTable, path: Path) -> str:
     """Render a table, eight columns a question. An apostrophe keeps a spreadsheet from running a text.
 
     A quote of code keeps its lines, because it would not be found on one line. Documents are named by their
@@ -89,7 +89,7 @@ def strip_apostrophe(field: str) -> str:
     return field[1:] if field.startswith("'") and _may_run(field) else field
 
 
-def render_markdown_table(table: Table, path: Path) -> str:
+def render_markdown_table(table: ResultTable, path: Path) -> str:
     """Render a table as Markdown: several documents as a grid, and the proofs of each document.
 
     Links to the documents are relative to `path`, where the file will be.
@@ -119,7 +119,7 @@ def render_markdown_table(table: Table, path: Path) -> str:
     return "\n\n".join(filter(None, [f"# {documents}, {questions}", "\n".join(rows), *details])) + "\n"
 
 
-def _locate(row: Row, path: Path) -> str:
+def _locate(row: ResultRow, path: Path) -> str:
     """Return the URL of a document, or its path from the folder of an exported file."""
     with suppress(ValueError):  # it is on another drive
         if "://" not in row.source:

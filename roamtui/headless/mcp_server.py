@@ -43,7 +43,7 @@ _WRONG_PARAMS = -32602
 """Codes of JSON-RPC for errors."""
 
 
-def run_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSession]) -> None:
+def run_mcp_server(specs: Iterable[ToolSpec], make_session: Callable[[], McpSession]) -> None:
     """Serve the tools of a library to the client on stdin and stdout until it disconnects.
 
     Nothing else writes there. `make_session` runs in a thread while the client shakes hands and lists the

@@ -37,7 +37,7 @@ from roamtui.quotes.current_text import ClaimStatus, recheck
 from roamtui.quotes.nearest import compare_sentences, compare_words, format_diff_parts
 from roamtui.quotes.wording import format_sentence
 from roamtui.sources.read import is_path
-from roamtui.table.store import Table, is_table, read_table
+from roamtui.table.store import ResultTable, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
 _QUOTES_HINT = (
@@ -249,7 +249,7 @@ def _make_claims(
             )
 
 
-def _read_table(table: Table, name: str) -> list[Claim]:
+def _read_table(table: ResultTable, name: str) -> list[Claim]:
     claims: list[Claim] = []
     for row in table.rows:
         for column, cell in zip(table.columns, table.list_cells(row), strict=True):

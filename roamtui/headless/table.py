@@ -10,10 +10,10 @@ from roamtui.export.table import RENDERERS
 from roamtui.output import ProgressLine, check_output_path, warn, write_export, write_notice, write_text
 from roamtui.table.cells import CellState
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
-from roamtui.table.store import Table
+from roamtui.table.store import ResultTable
 
 
-def run_table(table: Table, plan: TablePlan, output_path: Path | None) -> int:
+def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> int:
     """Fill a table, write it, and return the exit status: 1 if a cell failed or the run ended early.
 
     The suffix of `output_path` decides the format. If it is None, JSON is written to stdout, or Markdown

@@ -15,7 +15,7 @@ from markdown_it.rules_inline import StateInline, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from roamtui.commonmark import make_parser
+from roamtui.commonmark import make_markdown_parser
 from roamtui.markdown.extensions import enable_extensions, is_lossless, may_have_extensions, read_footnote
 from roamtui.markdown.formulas import FORMULA, convert_formula, get_formula
 from roamtui.markdown.inline_source import InlineSource, join_fragments
@@ -64,7 +64,7 @@ def get_parser(*, has_marks: bool = False, is_answer: bool = False) -> MarkdownI
 
 
 def _make_parser() -> MarkdownIt:
-    parser = make_parser("table", "strikethrough")
+    parser = make_markdown_parser("table", "strikethrough")
     parser.block.ruler.at("reference", _read_reference)
     return parser
 

@@ -14,7 +14,7 @@ from itertools import count, takewhile
 
 from msgspec import Struct, field
 
-from roamtui.document.clauses import parse_number
+from roamtui.document.clauses import parse_clause_number
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library, Node
 from roamtui.outline.labels import (
@@ -327,12 +327,14 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
     children = list_outline_children(library, parent.id)
     read = map(library.node, children[:_PREVIEW_READ_MAX])
     # "2. Fees" and titles without a number come before "2.1 Fees"
-    headings = sorted(read, key=lambda node: max(1, len(parse_number(node.title))))[:_PREVIEW_TITLES_MAX]
+    headings = sorted(read, key=lambda node: max(1, len(parse_clause_number(node.title))))[
+        :_PREVIEW_TITLES_MAX
+    ]
     titled = [
         node
         for node in headings
         if node.title
-        and (node.has_children or has_own_text(library, node.id) or len(parse_number(node.title)) == 1)
+        and (node.has_children or has_own_text(library, node.id) or len(parse_clause_number(node.title)) == 1)
     ]
     files = (NodeKind.FILE, NodeKind.FOLDER)
     titled.sort(key=lambda node: node.kind not in files and _is_generic(node.title))

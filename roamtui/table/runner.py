@@ -27,7 +27,7 @@ from roamtui.plain import format_count
 from roamtui.search.searcher import Searcher
 from roamtui.table.cells import CELL_INSTRUCTIONS, Cell, CellState, complete_cell
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table, hold_table
+from roamtui.table.store import ResultRow, ResultTable, hold_table
 from roamtui.text import format_token_count
 
 _FAILURES_MAX = 5
@@ -107,7 +107,7 @@ Confirm = Callable[[TableRun], Awaitable[bool]]
 
 
 async def fill_table(
-    table: Table,
+    table: ResultTable,
     plan: TablePlan,
     on_progress: OnProgress,
     confirm: Confirm,
@@ -152,7 +152,7 @@ async def fill_table(
 
 
 class _Filler(Struct, kw_only=True):
-    table: Table
+    table: ResultTable
     columns: tuple[Column, ...]
     """The columns to fill."""
     plan: TablePlan
@@ -168,7 +168,7 @@ class _Filler(Struct, kw_only=True):
             return True
         return cell.model != self.plan.model.name or text_hash not in (None, cell.text_hash)
 
-    async def fill_rows(self, rows: Iterator[Row]) -> None:
+    async def fill_rows(self, rows: Iterator[ResultRow]) -> None:
         """Fill row after row. `rows` is shared by all jobs."""
         for row in rows:
             if self.run.stop_reason:
@@ -185,7 +185,7 @@ class _Filler(Struct, kw_only=True):
             else:
                 await self._fill_row(row, library, loader)
 
-    async def _open(self, row: Row) -> tuple[Library, Loader | None]:
+    async def _open(self, row: ResultRow) -> tuple[Library, Loader | None]:
         library, loader = await asyncio.to_thread(self.plan.open_source, row.source)
         if not library.has_text:
             raise SourceError("The document has no text.")
@@ -196,7 +196,7 @@ class _Filler(Struct, kw_only=True):
         model = self.plan.model.name
         return Cell(row=source, column=column.key, text_hash=text_hash, model=model, state=CellState.FAILED)
 
-    async def _fill_row(self, row: Row, library: Library, loader: Loader | None) -> None:
+    async def _fill_row(self, row: ResultRow, library: Library, loader: Loader | None) -> None:
         """Ask about one document, one question after the other, so that the provider caches the text."""
         cells = [(column, self.table.get_cell(row, column)) for column in self.columns]
         missing = [column for column, cell in cells if self.must_ask(cell, library.content_hash)]

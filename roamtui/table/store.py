@@ -21,7 +21,7 @@ _START = b'{"definition": {'
 """The start of a log. Other programs write files of this name too."""
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class ResultRow(Struct, frozen=True, kw_only=True):
     """A document."""
 
     title: str
@@ -29,11 +29,11 @@ class Row(Struct, frozen=True, kw_only=True):
     """Path or URL with which the document is opened."""
 
 
-class Table(Struct, kw_only=True):
+class ResultTable(Struct, kw_only=True):
     """Questions about documents, with the answers so far."""
 
     folder: Path
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ResultRow, ...] = ()
     columns: tuple[Column, ...] = ()
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
@@ -43,11 +43,11 @@ class Table(Struct, kw_only=True):
         """The folder of the cells' conversations."""
         return self.folder / "conversations"
 
-    def get_cell(self, row: Row, column: Column) -> Cell | None:
+    def get_cell(self, row: ResultRow, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""
         return self.cells.get((row.source, column.key))
 
-    def list_cells(self, row: Row) -> tuple[Cell | None, ...]:
+    def list_cells(self, row: ResultRow) -> tuple[Cell | None, ...]:
         """Return the cells of a row in the order of the columns."""
         return tuple(self.get_cell(row, column) for column in self.columns)
 
@@ -55,7 +55,7 @@ class Table(Struct, kw_only=True):
 class _Definition(Struct):
     """The rows and columns of the table, which replace the earlier ones."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     columns: tuple[Column, ...]
 
 
@@ -65,7 +65,7 @@ class _LogEntry(Struct, omit_defaults=True):
 
 
 @contextmanager
-def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
+def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
     First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns with those
@@ -90,7 +90,7 @@ def hold_table(table: Table) -> Iterator[Callable[[Cell], None]]:
         yield record
 
 
-def delete_column(table: Table, column: Column) -> None:
+def delete_column(table: ResultTable, column: Column) -> None:
     """Delete a column, unless a run fills the table. Its answers return if its question is asked again.
 
     Raises:
@@ -115,13 +115,13 @@ def is_table(folder: Path) -> bool:
     return False
 
 
-def read_table(folder: Path) -> Table:
+def read_table(folder: Path) -> ResultTable:
     """Read a table. A missing one is empty. The cells of unreadable lines will be asked again.
 
     Raises:
         StoreError: The log cannot be read.
     """
-    table = Table(folder=folder)
+    table = ResultTable(folder=folder)
     path = folder / _LOG
     with map_store_errors("read the table", folder):
         data = path.read_bytes() if path.exists() else b""
@@ -136,21 +136,21 @@ def read_table(folder: Path) -> Table:
     return table
 
 
-def list_rows(sources: Sequence[str]) -> tuple[Row, ...]:
+def list_rows(sources: Sequence[str]) -> tuple[ResultRow, ...]:
     """List the documents of some sources, in order. Raise `SourceError` if one cannot be read."""
-    rows: dict[str, Row] = {}  # a file and its folder may both be named
+    rows: dict[str, ResultRow] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
         rows.setdefault(row.source, row)
     return tuple(rows.values())
 
 
-def _list_documents(source: str) -> Iterator[Row]:
+def _list_documents(source: str) -> Iterator[ResultRow]:
     if not is_path(source):
-        yield Row(title=source, source=source)
+        yield ResultRow(title=source, source=source)
     elif not Path(source).is_dir():
         path = Path(source).absolute()
         check_file(path)
-        yield Row(title=sanitise_line(path.name), source=str(path))
+        yield ResultRow(title=sanitise_line(path.name), source=str(path))
     else:
         for key, file in list_sources([Path(source)]).files.items():
-            yield Row(title=sanitise_line(key), source=str(file.path))
+            yield ResultRow(title=sanitise_line(key), source=str(file.path))

@@ -39,7 +39,7 @@ from roamtui.tui.themes import load_themes
 if TYPE_CHECKING:
     from roamtui.conversation.library_loader import ApprovalRequest
     from roamtui.table.runner import TablePlan
-    from roamtui.table.store import Table
+    from roamtui.table.store import ResultTable
     from roamtui.tui.screens.main import MainScreen
 
 _FOLDER = Path(__file__).parent
@@ -56,7 +56,7 @@ class _Page(Struct):
     """An open document or table, which has a mode of its own."""
 
     document: MainScreen | None = None
-    table: Table | None = None
+    table: ResultTable | None = None
     origin: str = ""
     """The mode from which a link, a cell or a key led here. That page may be closed already."""
 
@@ -73,7 +73,7 @@ class RoamApp(App[None], inherit_bindings=False):
     available_themes: dict[str, Theme] = {}  # noqa: RUF012 - each app has its own, in place of Textual's property
 
     def __init__(
-        self, options: TuiOptions, first: AppContext | tuple[Table, TablePlan] | None = None
+        self, options: TuiOptions, first: AppContext | tuple[ResultTable, TablePlan] | None = None
     ) -> None:
         """Show `first`, or let the person choose a document."""
         self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
@@ -273,7 +273,7 @@ class RoamApp(App[None], inherit_bindings=False):
         opened = await asyncio.to_thread(self._options.services.open_table, names)
         self._show_table(*opened)
 
-    def _show_table(self, table: Table, plan: TablePlan) -> None:
+    def _show_table(self, table: ResultTable, plan: TablePlan) -> None:
         from roamtui.tui.screens.table import TableScreen  # noqa: PLC0415 - few open a table
 
         tables = {page.table.folder: mode for mode, page in self._pages.items() if page.table is not None}

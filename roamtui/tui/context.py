@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.models.discovery import ModelOffer
     from roamtui.table.runner import TablePlan
-    from roamtui.table.store import Table
+    from roamtui.table.store import ResultTable
 
 
 class OfferGroup(StrEnum):
@@ -82,7 +82,7 @@ class Services(Protocol):
         `model` replaces the model of the settings. Called in a thread. Raises what `on_progress` raises.
         """
 
-    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         """Prepare the table about some sources, or the table in a folder. Called in a thread."""
 
 

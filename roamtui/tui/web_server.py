@@ -58,7 +58,7 @@ _POLICY = (
 _TRAILING_BACKSLASHES = re.compile(r"\\+\Z")
 
 
-def run_server(arguments: Sequence[str], *, port: int, title: str) -> None:
+def run_web_server(arguments: Sequence[str], *, port: int, title: str) -> None:
     """Serve the app on a loopback port until ctrl+c. Each opened page runs a process with `arguments`.
 
     The URL that is printed contains a token, because every user and program of this machine can reach the

@@ -143,7 +143,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 def test_the_tools_of_a_server_are_listed_before_it_loads_the_program() -> None:
     loaded = _list_loaded(
         "from roamtui.cli import main; from roamtui.headless import mcp_server\n"
-        "mcp_server.run_server = lambda specs, _make_session: print(*(spec.name for spec in specs))\n"
+        "mcp_server.run_mcp_server = lambda specs, _make_session: print(*(spec.name for spec in specs))\n"
         "assert main(['mcp', 'examples/handbook.md']) == 0"
     )
     own = {name for name in loaded if name.startswith(("roamtui.agent.", "roamtui.document", "roamtui.conversation."))}

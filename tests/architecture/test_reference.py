@@ -15,7 +15,7 @@ from roamtui.cli import COMMANDS
 from roamtui.conversation.events import EVENT_NAMES
 from roamtui.document.parse import parse_document
 from roamtui.models.options import ModelOptions
-from roamtui.settings import Settings, list_keys, load_settings
+from roamtui.settings import Settings, list_key_types, load_settings
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.cli.conftest import list_flags
@@ -157,7 +157,7 @@ def _list_flags(command: str) -> frozenset[str]:
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
 def test_every_setting_on_a_page_is_one(page: Path, tmp_path: Path) -> None:
-    keys = {place.rpartition(".")[2] for place in list_keys()}
+    keys = {place.rpartition(".")[2] for place in list_key_types()}
     found = [_SETTING.fullmatch(span) for span in _list_spans(page)]
     assert [one[0] for one in found if one and one[2] not in keys] == []
     for kind, block in _FENCE.findall(page.read_text("utf-8")):
@@ -177,7 +177,7 @@ def test_every_setting_is_in_the_reference() -> None:
     table = tomllib.loads(next(block for kind, block in _FENCE.findall(page) if kind == "toml"))
     keys = {f"{name}.{key}" for name in table if isinstance(table[name], dict) for key in table[name]}
     top = {name for name in table if not isinstance(table[name], dict)}
-    assert (keys | top) - {"keys.section.open"} == set(list_keys()) - {"keys", "models"}
+    assert (keys | top) - {"keys.section.open"} == set(list_key_types()) - {"keys", "models"}
 
 
 def test_a_setting_has_the_default_that_the_reference_shows(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.cli import COMMANDS, make_parser, parse_arguments
-from roamtui.settings import FLAGS, list_keys, list_overrides, load_settings
+from roamtui.settings import FLAGS, list_key_types, list_overrides, load_settings
 from tests.anomalies.terminal_output import run_in_terminal
 from tests.cli.conftest import RunCommand, list_flags
 
@@ -115,7 +115,7 @@ def test_a_flag_overrides_its_setting_and_an_empty_one_does_not() -> None:
 
 def test_there_are_few_options() -> None:
     flags = frozenset().union(*FLAGS_OF.values())
-    keys = list_keys()
+    keys = list_key_types()
     assert set(FLAGS.values()) <= set(keys)
     assert len(flags - {"-h", "--help"} | keys.keys() - set(FLAGS.values())) <= _OPTIONS_MAX
 

@@ -22,7 +22,7 @@ from roamtui.headless.answer_lines import write_answer
 from roamtui.sources.read import RawText
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel
@@ -297,8 +297,8 @@ def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path)
 def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path: Path) -> None:
     column = Column(question="Why?")
     cell = Cell(row=text, column=column.key, text_hash="c", model="m", state=CellState.FOUND, value=text)
-    row = Row(title="a", source=str(tmp_path / f"{text}.md"))
-    table = Table(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
+    row = ResultRow(title="a", source=str(tmp_path / f"{text}.md"))
+    table = ResultTable(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
     fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
     assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
     assert not fields[1].startswith(("=", "-"))

@@ -21,7 +21,7 @@ from roamtui.outline.coverage import measure_coverage
 from roamtui.search.base import Hit
 from roamtui.table.cells import Cell, CellState, complete_cell
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 from tests.agent.asking import FakeSearcher, ask, expanding, ids, make_agent, model_of
 from tests.fakes.scripted_model import ScriptedReply
 
@@ -49,13 +49,13 @@ def _ask(store: ConversationStore | None = None) -> tuple[ConversationState, Exc
     return agent.conversation.state, agent.conversation.state.exchanges[0]
 
 
-def _make_table(state: ConversationState, exchange: Exchange, folder: Path) -> Table:
-    row = Row(title="pumps.md", source=str(folder / "pumps.md"))
+def _make_table(state: ConversationState, exchange: Exchange, folder: Path) -> ResultTable:
+    row = ResultRow(title="pumps.md", source=str(folder / "pumps.md"))
     cell = Cell(row=row.source, column=COLUMN.key, text_hash="", model=exchange.model, state=CellState.FAILED)
     cell = replace(cell, usage=exchange.usage)
     coverage = measure_coverage(state.library)
     cell = complete_cell(cell, exchange, COLUMN, coverage)
-    return Table(folder=folder, rows=(row,), columns=(COLUMN,), cells={(row.source, COLUMN.key): cell})
+    return ResultTable(folder=folder, rows=(row,), columns=(COLUMN,), cells={(row.source, COLUMN.key): cell})
 
 
 @pytest.mark.parametrize("form", ["md", "html", "table.md", "table.csv"])

@@ -12,13 +12,13 @@ from roamtui.quotes.claims import read_claims
 from roamtui.quotes.find import find_quote
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 
 COLUMNS = (Column(question="How long is the notice period?", name="Notice"), Column(question="Why?"))
 
 
-def make_table(folder: Path, *values: str, quote: str = "") -> Table:
-    rows = tuple(Row(title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
+def make_table(folder: Path, *values: str, quote: str = "") -> ResultTable:
+    rows = tuple(ResultRow(title=f"{n}.md", source=str(folder / f"{n}.md")) for n in range(len(values)))
     cells = {}
     for row, value in zip(rows, values, strict=True):
         citation = Citation(
@@ -40,7 +40,7 @@ def make_table(folder: Path, *values: str, quote: str = "") -> Table:
             conversation="0123456789abcdef01",
         )
         cells[row.source, COLUMNS[0].key] = cell
-    return Table(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
+    return ResultTable(folder=folder, rows=rows, columns=COLUMNS, cells=cells)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_quote_of_code_in_a_csv_file_is_found_again(tmp_path: Path) -> None:
 
 def test_a_csv_file_names_each_document_by_its_way_from_the_file(tmp_path: Path) -> None:
     table = make_table(tmp_path / "a b", "60 days")
-    table.rows += (Row(title="b.md", source="https://example.org/b.md"),)
+    table.rows += (ResultRow(title="b.md", source="https://example.org/b.md"),)
     names = [row[0] for row in csv.reader(io.StringIO(render_csv(table, tmp_path / "out" / "t.csv")))]
     assert names == ["source", "../a b/0.md", "https://example.org/b.md"]
 

@@ -11,7 +11,7 @@ from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer
 from roamtui.table.runner import TablePlan
-from roamtui.table.store import Table
+from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
 
@@ -49,7 +49,7 @@ class FakeServices(Services):
         raise UsageError("Nothing else can be opened here.")
 
     @override
-    def open_table(self, sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+    def open_table(self, sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         raise UsageError("There is no table here.")
 
 

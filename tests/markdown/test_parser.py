@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.commonmark import make_parser
+from roamtui.commonmark import make_markdown_parser
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -77,7 +77,7 @@ _CONTAINER_LINES = (
 def _list_headings(text: str) -> list[int]:
     """Return the offsets of the headings that CommonMark finds outside containers."""
     starts = compute_line_starts(text)
-    tokens = make_parser("table", "strikethrough").parse(text)
+    tokens = make_markdown_parser("table", "strikethrough").parse(text)
     opened = [token for token in tokens if token.type == "heading_open" and token.level == 0 and token.map]
     return [starts[token.map[0]] for token in opened if token.map]
 

@@ -26,7 +26,7 @@ from roamtui.models.registry import NoModel
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_question
 from roamtui.table.runner import TablePlan, fill_table
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.services import app_over, context_of
@@ -139,8 +139,8 @@ def _chat_in_lines(source: Source, capture: Capture) -> str:
 
 
 def _fill_table(source: Source, model: Model, folder: Path) -> str:
-    row = Row(title="birds", source=source.name)
-    table = Table(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
+    row = ResultRow(title="birds", source=source.name)
+    table = ResultTable(folder=folder, rows=(row,), columns=(parse_question(_QUESTION),))
     plan = TablePlan(model=model, open_source=lambda _: source.opened, make_searcher=Searcher)
     asyncio.run(fill_table(table, plan, lambda _run, _cell: None, agree))
     return render_csv(table, folder / "table.csv")

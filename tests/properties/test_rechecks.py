@@ -24,7 +24,7 @@ from roamtui.quotes.read import replace_signs
 from roamtui.quotes.verdicts import QuoteChecker, make_citation
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table
+from roamtui.table.store import ResultRow, ResultTable
 from roamtui.text import Span
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
@@ -114,8 +114,8 @@ def test_an_exported_table_is_the_same(folder: Path, suffix: str, state: CellSta
         value=quote if is_passage else "60 days",
         citations=(citation,),
     )
-    rows = tuple(Row(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
-    table = Table(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
+    rows = tuple(ResultRow(title=name, source=f"/x/{name}") for name in ("a.md", "b.md")[:count])
+    table = ResultTable(folder=Path("/x/t"), rows=rows, columns=(column,), cells={("/x/a.md", column.key): cell})
     exported = RENDERERS[suffix](table, Path("/x/t.md"))
     _check(folder / f"t{suffix}", exported, citation, is_judged=not is_passage)
 

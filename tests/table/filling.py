@@ -12,7 +12,7 @@ from roamtui.models.base import Model, ModelRequest
 from roamtui.search.searcher import Searcher
 from roamtui.table.columns import parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table
-from roamtui.table.store import Table, list_rows, read_table
+from roamtui.table.store import ResultTable, list_rows, read_table
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 LEASES = {
@@ -57,7 +57,7 @@ def answering_model(count: int = 100, name: str = "scripted") -> ScriptedModel:
     return ScriptedModel([answer] * count, name=name)
 
 
-def define(folder: Path, documents: Path, *questions: str) -> Table:
+def define(folder: Path, documents: Path, *questions: str) -> ResultTable:
     """Return the table in `folder` about the documents of another folder, as `roamtui table` would."""
     table = read_table(folder)
     table.rows = list_rows((str(documents),))
@@ -80,17 +80,19 @@ async def agree(_run: TableRun) -> bool:
     return True
 
 
-async def fill(table: Table, model: Model, *, jobs: int = 1, limit_usd: float | None = None) -> tuple[TableRun, Table]:
+async def fill(
+    table: ResultTable, model: Model, *, jobs: int = 1, limit_usd: float | None = None
+) -> tuple[TableRun, ResultTable]:
     """Fill a table and return the run and the table as it is on disk."""
     run = await fill_table(table, make_plan(model, jobs=jobs, limit_usd=limit_usd), lambda _run, _cell: None, agree)
     return run, read_table(table.folder)
 
 
-def list_values(content: Table) -> list[list[str]]:
+def list_values(content: ResultTable) -> list[list[str]]:
     return [[cell.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 
-def list_states(content: Table) -> list[list[str]]:
+def list_states(content: ResultTable) -> list[list[str]]:
     return [[cell.state.value if cell is not None else "" for cell in content.list_cells(row)] for row in content.rows]
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column
-from roamtui.table.store import Row, Table, hold_table, is_table, read_table
+from roamtui.table.store import ResultRow, ResultTable, hold_table, is_table, read_table
 
 COLUMN = Column(question="Why?")
-ROW = Row(title="0.md", source="/docs/0.md")
+ROW = ResultRow(title="0.md", source="/docs/0.md")
 
 
-def make_table(folder: Path) -> Table:
-    return Table(folder=folder, rows=(ROW,), columns=(COLUMN,))
+def make_table(folder: Path) -> ResultTable:
+    return ResultTable(folder=folder, rows=(ROW,), columns=(COLUMN,))
 
 
 def make_cell(value: str) -> Cell:

@@ -9,7 +9,7 @@ from roamtui.convert.converted import PageReport
 from roamtui.document.loader import open_sources
 from roamtui.models.base import Model
 from roamtui.table.runner import TablePlan
-from roamtui.table.store import Table
+from roamtui.table.store import ResultTable
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.table import TableGrid, TableScreen
@@ -31,7 +31,7 @@ class Tables:
         self.questions = [PERIOD, PETS, HEATING]
         self.model: Model = answering_model()
 
-    def open_table(self, _sources: tuple[str, ...]) -> tuple[Table, TablePlan]:
+    def open_table(self, _sources: tuple[str, ...]) -> tuple[ResultTable, TablePlan]:
         return define(self.folder, self.leases, *self.questions), make_plan(self.model, jobs=2)
 
     def open_source(self, source: str, log: str | None, model: Model | None, _report: PageReport) -> AppContext:

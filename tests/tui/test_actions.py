@@ -8,7 +8,7 @@ from textual.actions import parse
 from textual.widget import Widget
 
 from roamtui.conversation.log import ConversationStore
-from roamtui.table.store import Table
+from roamtui.table.store import ResultTable
 from roamtui.tui.actions import ACTIONS, Scope, build_keymap, do_meet
 from roamtui.tui.messages import DocumentRequested
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -30,7 +30,7 @@ def find_owner(ui: RunningApp, scope: Scope) -> Widget:
             return ui.app.screen
         case Scope.TABLE:
             return TableScreen(
-                Table(folder=Path()), make_plan(ScriptedModel()), build_keymap(), ui.app._ask_for_approval
+                ResultTable(folder=Path()), make_plan(ScriptedModel()), build_keymap(), ui.app._ask_for_approval
             )
         case Scope.START:
             return OpenDialog(Opener().opening.services, build_keymap(), DocumentRequested())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from roamtui.convert.pdf.rows import Cell, PageRow
+from roamtui.convert.pdf.rows import PageCell, PageRow
 
 _NUMBERS_MIN = 5
 """Minimum number of numbered lines of a page that show where the numbers of the file are."""
@@ -81,7 +81,7 @@ def _iter_rising(rows: Sequence[PageRow], side: int) -> Iterator[list[PageRow]]:
     yield run
 
 
-def _are_prose(lines: Sequence[Sequence[Cell]]) -> bool:
+def _are_prose(lines: Sequence[Sequence[PageCell]]) -> bool:
     """Return whether lines without their numbers are prose: long, in one cell, and continued in the next."""
     texts = [" ".join(cell.text for cell in line) for line in lines]
     continued = sum(after[0].islower() and before[-1] not in ".:;" for before, after in pairwise(texts))

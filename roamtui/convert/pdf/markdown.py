@@ -8,7 +8,7 @@ from statistics import median
 
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
-from roamtui.convert.pdf.table_writer import write_table
+from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_figure
 from roamtui.convert.pdf.words import HYPHENS, write_words
 from roamtui.markdown.escaping import LINE_START, write_heading
@@ -114,7 +114,7 @@ class MarkdownWriter:
                 header_count = max(0, table.start + table.header_count - low)
                 rows = page.rows[low:high]
                 plain = "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
-                yield write_table(rows, header_count) or _write_lines(plain)
+                yield write_page_table(rows, header_count) or _write_lines(plain)
                 start = high
         yield from self._write_paragraphs(page.rows[start:end], gap_max)
 

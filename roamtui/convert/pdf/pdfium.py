@@ -26,7 +26,7 @@ from roamtui.convert.pdf.right_to_left import (
     PlacedLetter,
     has_right_to_left,
     is_right_to_left,
-    split_words,
+    split_into_words,
 )
 from roamtui.convert.pdf.words import (
     HYPHEN,
@@ -34,7 +34,7 @@ from roamtui.convert.pdf.words import (
     RAISED_END,
     RAISED_START,
     SMALL_RATIO,
-    Word,
+    PageWord,
     is_lowered,
     is_raised,
 )
@@ -242,7 +242,7 @@ class PdfPage:
         pdfium.FPDFBitmap_Destroy(bitmap)
         return pixels
 
-    def read_words(self) -> list[Word]:
+    def read_words(self) -> list[PageWord]:
         """Return the words in drawing order."""
         count = max(0, pdfium.FPDFText_CountChars(self._text))
         buffer = (ctypes.c_ushort * (count * 2 + 2))()
@@ -259,8 +259,8 @@ class PdfPage:
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
         if box.right > box.left and box.top > box.bottom:
             left, right, top, bottom = _rotate_box(box.left, box.right, box.bottom, box.top, rotation)
-        words: list[Word] = []
-        uneven: list[Word] = []
+        words: list[PageWord] = []
+        uneven: list[PageWord] = []
         # Tesseract stretches each word and the space after it, together, over the width of the word in the
         # picture.
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
@@ -282,7 +282,7 @@ class PdfPage:
                 compared: _Box | None = bounds
                 if letters[-1] in _PUNCTUATION and letters[-2:-1].isdigit():
                     compared = self._read_box(first, first + len(letters.rstrip(_PUNCTUATION)) - 1, rotation)
-                word = Word(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
+                word = PageWord(letters, bounds.x0, bounds.x1, bounds.top, bounds.bottom, first, end - 1)
                 word.is_turned = self._read_turn(first) != rotation
                 words.append(word)
                 if compared and compared.is_uneven:
@@ -328,13 +328,13 @@ class PdfPage:
                     break
         return "".join(joined)
 
-    def _join_letters(self, words: list[Word]) -> list[Word]:
+    def _join_letters(self, words: list[PageWord]) -> list[PageWord]:
         """Join letters that are set apart, as in titles, unless the file has a space between them.
 
         The gaps between the letters of a word are equal, and the gap after it is wider.
         """
-        joined: list[Word] = []
-        run: list[Word] = []
+        joined: list[PageWord] = []
+        run: list[PageWord] = []
         for word in [*words, None]:
             if word is not None and run and self._is_set_apart(run[-1], word):
                 run.append(word)
@@ -343,7 +343,7 @@ class PdfPage:
             run = [word] if word is not None else []
         return joined
 
-    def _is_set_apart(self, before: Word, word: Word) -> bool:
+    def _is_set_apart(self, before: PageWord, word: PageWord) -> bool:
         """Return whether pdfium added a space between two words because of a gap, and one is a letter."""
         return (
             (len(before.text) == 1 or len(word.text) == 1)
@@ -354,11 +354,11 @@ class PdfPage:
             and pdfium.FPDFText_IsGenerated(self._text, before.last + 1) == 1
         )
 
-    def _mark_scripts(self, word: Word, rotation: int) -> None:
+    def _mark_scripts(self, word: PageWord, rotation: int) -> None:
         """Mark the letters of a word that are raised or lowered, such as the 3 of a note after "50"."""
         if len(word.text) != word.last - word.first + 1:  # a ligature is one glyph for several letters
             return
-        parts: list[Word] = []
+        parts: list[PageWord] = []
         for index, letter in enumerate(word.text, start=word.first):
             box = self._read_box(index, index, rotation)
             if box is None:
@@ -368,7 +368,7 @@ class PdfPage:
             if SMALL_RATIO * usual < height < usual / SMALL_RATIO:
                 parts[-1].text += letter
             else:
-                parts.append(Word(letter, box.x0, box.x1, box.top, box.bottom, index, index))
+                parts.append(PageWord(letter, box.x0, box.x1, box.top, box.bottom, index, index))
         for base, part in pairwise(parts):
             if is_raised(part, base):
                 part.text = f"{RAISED_START}{part.text}{RAISED_END}"
@@ -382,16 +382,16 @@ class PdfPage:
         if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
-    def _read_turned_line(self, line: MixedLine, text: str, start: int, rotation: int) -> Iterator[Word]:
+    def _read_turned_line(self, line: MixedLine, text: str, start: int, rotation: int) -> Iterator[PageWord]:
         """Yield the words of a line that is read from right to left, in their places from left to right."""
-        for letters in split_words(self._place_letters(text, start, rotation)):
+        for letters in split_into_words(self._place_letters(text, start, rotation)):
             word = line.read_word(letters).translate(_LIGATURES)
             indices = [letter.number for letter in letters]
             boxes = [box for index in indices if (box := self._read_box(index, index, rotation))]
             top = min(box.top for box in boxes)
             bottom = max(box.bottom for box in boxes)
             x1 = max(box.x1 for box in boxes)
-            yield Word(word, boxes[0].x0, x1, top, bottom, min(indices), max(indices))
+            yield PageWord(word, boxes[0].x0, x1, top, bottom, min(indices), max(indices))
 
     def _place_letters(self, text: str, start: int, rotation: int) -> list[PlacedLetter]:
         """Return the letters of a text, which begins at an index, with their places. Spaces are left out."""
@@ -441,7 +441,7 @@ class PdfPage:
         return font
 
 
-def _join_run(run: list[Word]) -> list[Word]:
+def _join_run(run: list[PageWord]) -> list[PageWord]:
     """Join the letters of a run of words, unless it is too short or has few lone letters."""
     letters = [word for word in run if len(word.text) == 1 and word.text.isalpha()]
     if len(letters) < _SPACED_LETTERS_MIN or len(letters) < _SPACED_LETTERS_SHARE * len(run):
@@ -462,7 +462,7 @@ def _join_run(run: list[Word]) -> list[Word]:
     return joined
 
 
-def _overlap(first: Word | _Box, second: Word | _Box) -> bool:
+def _overlap(first: PageWord | _Box, second: PageWord | _Box) -> bool:
     return (
         first.x1 > second.x0
         and first.x0 < second.x1

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, groupby, pairwise, takewhile
 from operator import attrgetter
 
-from roamtui.convert.pdf.words import Word, measure_size
+from roamtui.convert.pdf.words import PageWord, measure_size
 
 _OVERLAP_MIN = 0.5
 """Minimum vertical overlap of two words in one row, as a share of the height of the smaller one."""
@@ -36,14 +36,14 @@ _GUTTER_MAX = 4.0
 _FIGURES_SHARE_MAX = 0.15
 
 
-def _sum_edges(word: Word) -> float:
+def _sum_edges(word: PageWord) -> float:
     return word.top + word.bottom
 
 
-def _group_words(words: Iterable[Word]) -> list[list[Word]]:
+def _group_words(words: Iterable[PageWord]) -> list[list[PageWord]]:
     """Group words into rows from top to bottom, each from left to right."""
-    rows: list[list[Word]] = []
-    row: list[Word] = []
+    rows: list[list[PageWord]] = []
+    row: list[PageWord] = []
     top = bottom = 0.0
     for word in sorted(words, key=_sum_edges):
         height = word.bottom - word.top
@@ -67,7 +67,7 @@ def _group_words(words: Iterable[Word]) -> list[list[Word]]:
     return rows
 
 
-def _is_below(word: Word, row: Sequence[Word]) -> bool:
+def _is_below(word: PageWord, row: Sequence[PageWord]) -> bool:
     """Return whether a word is below another word of a row, so that it belongs to the next line."""
     above = _sum_edges(word) - _NEXT_LINE_OFFSET_MIN * (word.bottom - word.top)
     return any(
@@ -77,7 +77,7 @@ def _is_below(word: Word, row: Sequence[Word]) -> bool:
     )
 
 
-def sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
+def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[PageWord]]:
     """Group words, in drawing order, into rows in reading order: by columns if the page draws them so.
 
     `depth` is how deep the words are nested in columns.
@@ -96,7 +96,7 @@ def sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     if x is None:
         return _divide_prose(groups)
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
-    ordered: list[list[Word]] = []
+    ordered: list[list[PageWord]] = []
     rows = switches = 0
     # Consecutive rows are either in two columns or, such as a heading, across both.
     for is_divided, group in groupby(
@@ -118,7 +118,7 @@ def sort_into_reading_order(words: list[Word], depth: int) -> list[list[Word]]:
     return _divide_prose(groups) if rows < _COLUMN_ROWS_MIN or switches > _SWITCHES_MAX * rows else ordered
 
 
-def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
+def _divide_prose(groups: list[list[PageWord]]) -> list[list[PageWord]]:
     """Put rows of prose in two columns, which the page draws row by row, into the order of the columns.
 
     Prose fills the lines of both columns, and its lines start at the same place.
@@ -141,14 +141,14 @@ def _divide_prose(groups: list[list[Word]]) -> list[list[Word]]:
     return [*groups[:first], *left, *right, *groups[end:]]
 
 
-def _find_gutter(group: Sequence[Word]) -> tuple[float, float] | None:
+def _find_gutter(group: Sequence[PageWord]) -> tuple[float, float] | None:
     """Return the edges of the only wide gap in a row, or None if there is none or more than one."""
     gap_min = CELL_GAP * (group[0].bottom - group[0].top)
     gaps = [(before.x1, word.x0) for before, word in pairwise(group) if word.x0 - before.x1 > gap_min]
     return gaps[0] if len(gaps) == 1 else None
 
 
-def _is_prose_column(lines: Sequence[Sequence[Word]]) -> bool:
+def _is_prose_column(lines: Sequence[Sequence[PageWord]]) -> bool:
     """Return whether a column's lines are prose: many words, few figures, and mostly long lines."""
     words = [word.text for line in lines for word in line]
     figures = sum(any(map(str.isdigit, word)) for word in words)
@@ -161,7 +161,7 @@ def _is_prose_column(lines: Sequence[Sequence[Word]]) -> bool:
     )
 
 
-def _detect_right_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
+def _detect_right_column(lines: Sequence[list[PageWord]], words: Sequence[PageWord]) -> float | None:
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
     low = left + _COLUMN_WIDTH_MIN * (right - left)

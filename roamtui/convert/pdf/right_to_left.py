@@ -54,7 +54,7 @@ def is_right_to_left(text: str) -> bool:
     return (turned * 2, letters * 2) > (len(words), sum(map(str.isalpha, text)))
 
 
-def split_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLetter]]:
+def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLetter]]:
     """Yield the words of a line, from left to right."""
     ordered = _sort(letters)
     word = ordered[:1]

@@ -13,7 +13,7 @@ from roamtui.convert.pdf.words import (
     LOWERED_FIGURES,
     RAISED_END,
     RAISED_START,
-    Word,
+    PageWord,
     is_lowered,
     is_raised,
     measure_size,
@@ -48,7 +48,7 @@ _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 
 
 @dataclass(slots=True)
-class Cell:
+class PageCell:
     """Words of a row that no wide gap separates."""
 
     text: str
@@ -60,7 +60,7 @@ class Cell:
 class PageRow:
     """A line of a page."""
 
-    cells: list[Cell]
+    cells: list[PageCell]
     top: float
     bottom: float
     size: float
@@ -90,13 +90,13 @@ class PageRow:
         self.x1 = max(cells[0].x1, cells[-1].x1)
 
 
-def make_row(words: Sequence[Word]) -> PageRow:
+def make_row(words: Sequence[PageWord]) -> PageRow:
     """Make a row from words that are sorted from left to right."""
     size = measure_size(words)
     gap_max = CELL_GAP * size
     touching = _SPACE_GAP * size
-    cells: list[Cell] = []
-    cell: Cell | None = None
+    cells: list[PageCell] = []
+    cell: PageCell | None = None
     before = base = words[0]
     for word in words:
         gap = word.x0 - before.x1
@@ -110,7 +110,7 @@ def make_row(words: Sequence[Word]) -> PageRow:
             or gap > gap_max
             or (gap > touching and _starts_column(cell.text, base.text, word.text))
         ):
-            cell = Cell(word.text, word.x0, word.x1)
+            cell = PageCell(word.text, word.x0, word.x1)
             cells.append(cell)
         else:
             touches = gap < touching and word.first != before.last + 2 and cell.x0 != word.x0
@@ -139,14 +139,14 @@ def _starts_column(cell: str, last: str, after: str) -> bool:
     return after[0] in _CURRENCIES or bool(are_whole and _FIGURE_SIGNS.search(last + after))
 
 
-def _build_row(cells: list[Cell], words: Sequence[Word], size: float) -> PageRow:
+def _build_row(cells: list[PageCell], words: Sequence[PageWord], size: float) -> PageRow:
     top = min([word.top for word in words])
     bottom = max([word.bottom for word in words])
     first = min([word.first for word in words])
     return PageRow(cells, top, bottom, size, first, max([word.last for word in words]))
 
 
-def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
+def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
     """Join signs such as "$", ")" and "%", and the number of a title, with the cells that they belong to.
 
     `size` is the letter height.
@@ -175,20 +175,20 @@ def _join_marks(cells: list[Cell], size: float) -> list[Cell]:
     return joined
 
 
-def _make_whole_row(words: Sequence[Word]) -> PageRow:
+def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
     """Make a row of one cell from words in the order in which they are read."""
-    cell = Cell(
+    cell = PageCell(
         " ".join(word.text for word in words), min(word.x0 for word in words), max(word.x1 for word in words)
     )
     return _build_row([cell], words, measure_size(words))
 
 
-def _order_right_to_left(words: Sequence[Word]) -> list[Word]:
+def _order_right_to_left(words: Sequence[PageWord]) -> list[PageWord]:
     """Order the words of a row, sorted from left to right, that is read from right to left.
 
     Neighbouring words in Latin letters keep their order, with the numbers and signs between them.
     """
-    runs: list[list[Word]] = []
+    runs: list[list[PageWord]] = []
     is_latin = False
     for word in words:
         is_open = is_latin
@@ -214,7 +214,7 @@ def _join_stretched(rows: Sequence[PageRow]) -> None:
             gaps = [after.x0 - before.x1 for before, after in pairwise(row.cells)]
             differences = (row.x0 - previous.x0, row.x1 - previous.x1, max(gaps) - min(gaps))
             if max(map(abs, differences)) < _ALIKE_MAX * row.size:
-                row.cells = [Cell(row.text, row.x0, row.x1)]
+                row.cells = [PageCell(row.text, row.x0, row.x1)]
                 row.size = previous.size  # a line of few tall letters is no title
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from roamtui.convert.pdf.rows import Cell, PageRow
+from roamtui.convert.pdf.rows import PageCell, PageRow
 from roamtui.convert.pdf.tables import (
     LABEL_INDENT_MAX,
     UNITS,
@@ -58,11 +58,11 @@ class _Span(NamedTuple):
 
 
 class _Head(NamedTuple):
-    cell: Cell
+    cell: PageCell
     span: _Span
 
 
-def write_table(rows: Sequence[PageRow], header_count: int) -> str:
+def write_page_table(rows: Sequence[PageRow], header_count: int) -> str:
     """Write rows as a Markdown table; return an empty text if they do not fit into columns."""
     if not any(map(is_data_row, rows[header_count:])):
         return ""
@@ -168,12 +168,12 @@ class _TableLayout(NamedTuple):
                 line[position] = f"{line[position]} {cell.text}".strip()
         return line, misfits
 
-    def _is_label(self, cell: Cell, row: PageRow) -> bool:
+    def _is_label(self, cell: PageCell, row: PageRow) -> bool:
         x0, x1 = self.columns[0]
         is_first = cell is row.cells[0] and cell.x0 < x0 and cell.x1 < x1 + _COLUMN_DISTANCE_MAX
         return is_first or cell.x1 <= x0
 
-    def _find_span(self, cell: Cell) -> _Span:
+    def _find_span(self, cell: PageCell) -> _Span:
         overlaps = [min(cell.x1, x1) - max(cell.x0, x0) for x0, x1 in self.columns]
         over = [
             number
@@ -200,7 +200,7 @@ class _TableLayout(NamedTuple):
                     texts[number + 1].append(head.cell.text)
         return [_HYPHEN_SPACE.sub(r"\1", " ".join(reversed(parts))) for parts in texts]
 
-    def _is_label_head(self, cells: Sequence[Cell]) -> bool:
+    def _is_label_head(self, cells: Sequence[PageCell]) -> bool:
         cell = cells[0]
         first = self.columns[0]
         is_before = len(cells) > len(self.columns) and cell.x1 <= first.x0 and not _DATE.fullmatch(cell.text)
@@ -218,7 +218,7 @@ class _OuterHeads:
         self._row: list[_Head] = []
         """The heads of the last row."""
 
-    def place(self, cells: Sequence[Cell], own: Sequence[_Span]) -> list[_Head]:
+    def place(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
         """Add the row above, and return its heads. `own` are the columns that each cell overlaps."""
         heads = self._divide_by_years(cells, own) or [
             _Head(cell, self._find_stacked(cell, cells) or self._compute_span(cell, number, own))
@@ -233,7 +233,7 @@ class _OuterHeads:
             self._by_column[first : last + 1] = [head] * (last + 1 - first)
         return heads
 
-    def _divide_by_years(self, cells: Sequence[Cell], own: Sequence[_Span]) -> list[_Head]:
+    def _divide_by_years(self, cells: Sequence[PageCell], own: Sequence[_Span]) -> list[_Head]:
         """Give years equal shares of the columns if each is above the first of its share, or the last."""
         width, rest = divmod(len(self._bounds), max(1, len(cells)))
         if rest or len(cells) < 2 or _count_dates(cells) < len(cells):
@@ -245,7 +245,7 @@ class _OuterHeads:
         spans = [_Span(first, first + width - 1) for first in equal]
         return [*map(_Head, cells, spans)]
 
-    def _find_stacked(self, cell: Cell, row: Sequence[Cell]) -> _Span | None:
+    def _find_stacked(self, cell: PageCell, row: Sequence[PageCell]) -> _Span | None:
         """Return the columns of the head below a cell if both are aligned lines of one head."""
         below = [head for head in self._row if _touch(cell, head.cell)]
         is_whole_date = _DATE.fullmatch(cell.text) and _YEAR_IN.search(cell.text)
@@ -256,7 +256,7 @@ class _OuterHeads:
         shifts = (cell.x0 - line.x0, cell.x1 - line.x1, (cell.x0 + cell.x1 - line.x0 - line.x1) / 2)
         return below[0].span if is_alone and min(map(abs, shifts)) < _STACKED_SHIFT_MAX else None
 
-    def _compute_span(self, cell: Cell, number: int, own: Sequence[_Span]) -> _Span:
+    def _compute_span(self, cell: PageCell, number: int, own: Sequence[_Span]) -> _Span:
         """Return the columns that a cell is centred above, without dividing a head below."""
         leftmost = own[number - 1].last + 1 if number else 0
         rightmost = own[number + 1].first - 1 if number + 1 < len(own) else len(self._bounds) - 1
@@ -280,7 +280,7 @@ class _OuterHeads:
         sign = -1 if is_wide else 1
         return min(spans, key=lambda item: (sign * (item[1].last - item[1].first), item[0]))[1]
 
-    def _measure_shift(self, cell: Cell, span: _Span) -> float | None:
+    def _measure_shift(self, cell: PageCell, span: _Span) -> float | None:
         """Return how far a cell's centre is from the columns' centre, or None if it is not their head."""
         first, last = (self._by_column[column] for column in span)
         if (first and first.span.first < span.first) or (last and last.span.last > span.last):
@@ -293,10 +293,10 @@ class _OuterHeads:
         return shift if is_centred and x1 - x0 >= _WIDTH_SHARE_MIN * (cell.x1 - cell.x0) else None
 
 
-def _touch(one: _Column | Cell, other: Cell) -> bool:
+def _touch(one: _Column | PageCell, other: PageCell) -> bool:
     """Return whether a cell overlaps a column, or another cell if it is moved above that."""
     return one.x0 < other.x1 and one.x1 > other.x0
 
 
-def _count_dates(cells: Sequence[Cell]) -> int:
+def _count_dates(cells: Sequence[PageCell]) -> int:
     return sum(_DATE.fullmatch(cell.text) is not None for cell in cells)

@@ -36,7 +36,7 @@ _RAISED_TEXT = re.compile(
 marks in brackets. Ligatures and right-to-left letters are excluded: their boxes may be just as small."""
 
 
-class Word(Struct):
+class PageWord(Struct):
     """Consecutive characters without a space between them, with their box."""
 
     text: str
@@ -57,13 +57,13 @@ def write_words(text: str) -> str:
     return escaped.translate(_RAISED_TAGS)
 
 
-def measure_size(words: Iterable[Word]) -> float:
+def measure_size(words: Iterable[PageWord]) -> float:
     """Return the median height of some words."""
     heights = sorted([word.bottom - word.top for word in words])
     return heights[len(heights) // 2]
 
 
-def is_raised(word: Word, base: Word) -> bool:
+def is_raised(word: PageWord, base: PageWord) -> bool:
     """Return whether a word next to another is raised: small letters above its baseline."""
     usual = base.bottom - base.top
     return (
@@ -74,7 +74,7 @@ def is_raised(word: Word, base: Word) -> bool:
     )
 
 
-def is_lowered(word: Word, base: Word) -> bool:
+def is_lowered(word: PageWord, base: PageWord) -> bool:
     """Return whether a word next to another has small figures below its baseline."""
     usual = base.bottom - base.top
     return (

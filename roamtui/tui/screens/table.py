@@ -27,7 +27,7 @@ from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.table.cells import Cell, CellState
 from roamtui.table.columns import Column, drop_repeated_columns, parse_question
 from roamtui.table.runner import TablePlan, TableRun, fill_table, format_estimate, format_progress
-from roamtui.table.store import Row, Table, delete_column
+from roamtui.table.store import ResultRow, ResultTable, delete_column
 from roamtui.tui.actions import SHARED_IDS, Keymap, Scope, make_bindings
 from roamtui.tui.chat.content_view import draw_parts
 from roamtui.tui.clipboard import copy_or_stop
@@ -50,12 +50,12 @@ class TableGrid(DataTable[Text], inherit_bindings=False):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"table-grid--{state.value}" for state in CellState}
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: ResultTable) -> None:
         super().__init__(fixed_columns=1, cursor_background_priority="css")
         self.table = table
 
     @property
-    def current_row(self) -> Row | None:
+    def current_row(self) -> ResultRow | None:
         """The row under the cursor, or None in an empty table."""
         rows = self.table.rows
         return rows[self.cursor_row] if self.cursor_row < len(rows) else None
@@ -132,7 +132,7 @@ class TableScreen(Screen[None]):
 
     def __init__(
         self,
-        table: Table,
+        table: ResultTable,
         plan: TablePlan,
         keys: Keymap,
         approve: Callable[[ApprovalRequest, Screen[None]], Awaitable[bool]],

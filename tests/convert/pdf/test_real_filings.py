@@ -14,7 +14,7 @@ import pytest
 
 from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.convert.pdf.rows import read_rows
-from roamtui.convert.pdf.table_writer import write_table
+from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import detect_tables
 from tests.benchmarks.pdf import score_filing
 from tests.real_documents import PROJECT_DIR, find_data_dir
@@ -37,7 +37,7 @@ def iter_table_rows(path: Path, page: int) -> Iterator[tuple[list[str], list[str
         assert opened is not None
         rows = read_rows(opened)
     for table in detect_tables(rows):
-        lines = write_table(rows[table.start : table.end], table.header_count).splitlines()
+        lines = write_page_table(rows[table.start : table.end], table.header_count).splitlines()
         if lines[0].startswith("| "):
             cells = [line.strip("|").split(" | ") for line in lines]
             yield from ((cells[0], row) for row in cells[2:])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamtui.convert.pdf.right_to_left import MixedLine, PlacedLetter, split_words
+from roamtui.convert.pdf.right_to_left import MixedLine, PlacedLetter, split_into_words
 
 _ARABIC, _HEBREW = "كتب الشاعر", "כתב המשורר"
 
@@ -37,9 +37,9 @@ def test_a_word_is_read_in_order(line: str, visible: str, read: str) -> None:
 
 
 def test_gaps_divide_words_and_spaces_of_pdfium_do_not() -> None:
-    words = split_words(_place("ةباتك :(5) ةداملا")[::-1])
+    words = split_into_words(_place("ةباتك :(5) ةداملا")[::-1])
     assert [MixedLine(_ARABIC).read_word(word) for word in words] == ["كتابة", "(5):", "المادة"]
-    assert [*split_words([])] == []
+    assert [*split_into_words([])] == []
 
 
 @pytest.mark.parametrize(

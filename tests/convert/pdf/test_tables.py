@@ -2,8 +2,8 @@
 
 import pytest
 
-from roamtui.convert.pdf.rows import Cell, PageRow
-from roamtui.convert.pdf.table_writer import write_table
+from roamtui.convert.pdf.rows import PageCell, PageRow
+from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import detect_tables
 
 _LABEL, _FIRST, _SECOND = 50.0, 300.0, 400.0
@@ -14,7 +14,7 @@ def _rows(*lines: tuple[tuple[str, float], ...] | str) -> list[PageRow]:
     rows = []
     for number, line in enumerate(lines):
         cells = [(line, _LABEL)] if isinstance(line, str) else line
-        made = [Cell(text, x0, x0 + 5 * len(text)) for text, x0 in cells]
+        made = [PageCell(text, x0, x0 + 5 * len(text)) for text, x0 in cells]
         rows.append(PageRow(made, 12.0 * number, 12.0 * number + 10, 10, 0, 0))
     return rows
 
@@ -58,13 +58,13 @@ def test_one_row_of_figures_below_heads_is_a_table() -> None:
 
 def test_a_head_left_of_all_columns_is_that_of_the_labels() -> None:
     rows = _rows((("Item", 200.0), ("2023", _FIRST)), _line("Sales", "10"), _line("Costs", "7"))
-    assert write_table(rows, 1).startswith("| Item | 2023 |")
+    assert write_page_table(rows, 1).startswith("| Item | 2023 |")
 
 
 @pytest.mark.parametrize(("count", "is_table"), [(4, False), (9, True)])
 def test_a_table_whose_cells_fit_no_column_too_often_is_plain_lines(count: int, *, is_table: bool) -> None:
     rows = _rows(*[_line("Sales", "10", "9")] * count, (("A label over columns" * 4, _LABEL), ("7", 500.0)))
-    assert write_table(rows, 0).startswith("|") is is_table
+    assert write_page_table(rows, 0).startswith("|") is is_table
 
 
 _COLUMNS = (300.0, 380.0, 460.0, 540.0)
@@ -80,7 +80,7 @@ def _write_headed(*header: tuple[tuple[str, float], ...], count: int = 3) -> lis
     body = [(("Sales", _LABEL), *((f"{row}0,000", x - 15) for x in _COLUMNS[:count])) for row in (1, 2, 3)]
     rows = _rows(*header, *body)
     (table,) = detect_tables(rows)
-    head, _, first, *_ = write_table(rows[table.start : table.end], table.header_count).splitlines()
+    head, _, first, *_ = write_page_table(rows[table.start : table.end], table.header_count).splitlines()
     assert first == f"| Sales{' | 10,000' * count} |"
     return [text.strip() for text in head.strip("|").split(" | ")]
 

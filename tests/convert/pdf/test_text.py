@@ -8,7 +8,7 @@ from roamtui.convert.pdf.convert import convert_pdf
 from roamtui.convert.pdf.markdown import LineJoiner
 from roamtui.convert.pdf.pdfium import PdfFile
 from roamtui.convert.pdf.rows import PageRow, make_row
-from roamtui.convert.pdf.words import Word
+from roamtui.convert.pdf.words import PageWord
 from tests.case_files import read_rows
 from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
 
@@ -17,11 +17,11 @@ def _text(*pages: list[PdfLine]) -> str:
     return convert_pdf(make_pdf(pages), "a.pdf").text
 
 
-def _place(text: str, *, x: float) -> Word:
-    return Word(text, x, x + 5 * len(text), 0, 10, 0, len(text) - 1)
+def _place(text: str, *, x: float) -> PageWord:
+    return PageWord(text, x, x + 5 * len(text), 0, 10, 0, len(text) - 1)
 
 
-def _row(*words: Word) -> list[str]:
+def _row(*words: PageWord) -> list[str]:
     return [cell.text for cell in make_row(words).cells]
 
 
