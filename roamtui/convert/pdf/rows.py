@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+
+from msgspec import Struct
 
 from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
@@ -47,8 +48,7 @@ _CURRENCIES = "$€£¥"
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 
 
-@dataclass(slots=True)
-class PageCell:
+class PageCell(Struct):
     """Words of a row that no wide gap separates."""
 
     text: str
@@ -56,8 +56,7 @@ class PageCell:
     x1: float
 
 
-@dataclass(slots=True)
-class PageRow:
+class PageRow(Struct):
     """A line of a page."""
 
     cells: list[PageCell]
@@ -75,9 +74,9 @@ class PageRow:
     is_in_table: bool = False
     is_listed: bool = False
     """Whether it belongs to a contents page."""
-    text: str = field(init=False)
-    x0: float = field(init=False)
-    x1: float = field(init=False)
+    text: str = ""
+    x0: float = 0.0
+    x1: float = 0.0
 
     def __post_init__(self) -> None:
         self.refresh()
