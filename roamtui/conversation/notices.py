@@ -169,7 +169,7 @@ def format_steps(exchange: Exchange) -> str:
     }
     times = "once" if searches == 1 else f"{searches} times"
     searched = f"searched {times}, " if searches else ""
-    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'nothing new'}"
+    return f"{searched}opened {format_count(len(opened), 'section') if opened else 'no section'}"
 
 
 def format_usage(usage: Usage) -> str:
