@@ -86,12 +86,13 @@ async def read_offline(
     state = conversation.state
     cited = _cite_passages(passages, state.library)
     cards = list_cards(questions[-1], cited, state.library)
-    has_all_words = any(not card.lacked for card in cards)
+    absent = await asyncio.to_thread(list_missing, questions[-1], state.library)
+    has_all_words = not absent and any(not card.lacked for card in cards)
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif not has_all_words:
-        lead = await asyncio.to_thread(_write_lead, state, hits, has_passages=bool(cited))
+        lead = await asyncio.to_thread(_write_lead, state, hits, absent, has_passages=bool(cited))
     answer, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(cited) and not has_all_words
@@ -139,15 +140,17 @@ async def _open_sections(
     await conversation.apply((StepRecorded(step=step),))
 
 
-def _write_lead(state: ConversationState, hits: Iterable[Hit], *, has_passages: bool) -> str:
-    """Say that no passage has all words, or that nothing was found, and which names the document lacks.
+def _write_lead(
+    state: ConversationState, hits: Iterable[Hit], absent: Sequence[str], *, has_passages: bool
+) -> str:
+    """Say that no passage has all words, or that nothing was found, and which names are `absent`.
 
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
     """
     library = state.library
     exchange = state.exchanges[-1]
-    missing = state_missing(list_missing(exchange.question, library))
+    missing = state_missing(absent)
     if has_passages:
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
         return f"{_NEAREST} {absence}".rstrip()

@@ -24,8 +24,9 @@ _CODE = re.compile(r"[\d_.]|[a-z][A-Z]")
 """A character that no ordinary word has."""
 _VARIED = re.compile(r"[A-Z]+|\d{1,3}(?:-?[a-z]+)?|(?:[QH]\d|\d[QH])\w*")
 """A word with many spellings: an abbreviation, a number below 1,000, perhaps with a unit, or a quarter."""
-_PARTS = re.compile(r"\d{2,}|(?<=-)[a-z]{3,}\b")
-"""A part of a name that is enough to find it: 2022 of FY2022, or a lower-case word after a hyphen."""
+_PARTS = re.compile(r"(?<![-\d])\d{2,}|(?<=-)[a-z]{3,}\b")
+"""A part of a name that is enough to find it: 2022 of FY2022 (but not 409 of T-409), or a lower-case word
+after a hyphen."""
 _ENDING = re.compile(r"(?:e?s|est|ed|er|ing|ly)\Z")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _NOT_LETTER = re.compile(r"[\W_]+")

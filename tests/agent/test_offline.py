@@ -314,3 +314,9 @@ def test_a_question_whose_search_takes_long_does_not_delay_the_end_of_the_progra
     asyncio.run(ask_and_stop())
     assert not has_ended.is_set()
     may_end.set()
+
+
+async def test_a_code_that_the_document_lacks_has_no_answer_even_if_its_parts_stand_there() -> None:
+    exchange, _ = await _ask("Does T-409 mean a loan?", text="# Codes\n\n## Loans\n\nT-1201 and 409 mean a loan.\n")
+    assert exchange.stopped is StopReason.NEAREST
+    assert "“T-409” does not occur in the document." in exchange.answer
