@@ -17,14 +17,15 @@ _THREADS_MAX = 8
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
     """Run `work`, which may wait for a network, on all items in a few threads. Keep their order."""
-    waiting = iter([*enumerate(items)])  # threads can share the iterator of a list
+    numbered = [*enumerate(items)]
+    waiting = iter(numbered)  # threads can share the iterator of a list
     results: dict[int, _Result] = {}
 
     def run_waiting() -> None:
         for index, item in waiting:
             results[index] = work(item)
 
-    for thread in [run_in_thread(run_waiting) for _ in range(_THREADS_MAX)]:
+    for thread in [run_in_thread(run_waiting) for _ in numbered[:_THREADS_MAX]]:
         thread.result()
     return [results[index] for index in sorted(results)]
 
