@@ -343,10 +343,10 @@ class _Sources:
         The sources `added` to it are part of the library, unless there is a replacement.
         """
         path = self.resolve(name)
-        others = {"added": tuple(map(self.resolve, added))} if added and self._replacement is None else {}
+        others = () if self._replacement is not None else tuple(map(self.resolve, added))
         if path not in self._opened:
             try:
-                self._opened[path] = self._open(path, **others)
+                self._opened[path] = self._open(path, added=others)
             except (SourceError, UsageError) as error:
                 is_gone = is_source_missing(path)
                 self._opened[path] = explain_missing(path) if is_gone else str(error)
@@ -407,11 +407,9 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
     """Format a quote with where it is now. The sentence of a passage would repeat it."""
     place = f"{quote.place}:{quote.line}" if quote.line else quote.place
     status = _name_status(quote, replaces_source=replaces_source)
-    if quote.original_state is not None:
-        reason = (
-            f": {quote.original_state.label}" if quote.is_found_now else ""
-        )  # the document may not have changed
-        status = f"{status} (then {quote.original_state.sign}{reason})"
+    if (state := quote.original_state) is not None:
+        reason = f": {state.label}" if quote.is_found_now else ""  # the document may not have changed
+        status = f"{status} (then {state.sign}{reason})"
     yield sanitise_line(f'{place}: {status}: "{shorten(quote.quote, _QUOTE_MAX)}"')
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))

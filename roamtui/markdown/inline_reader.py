@@ -92,6 +92,10 @@ _NESTING_MAX = 50
 """Maximum number of nested elements, such as emphasis and links. Deeper ones are ignored."""
 
 
+def _read_span(value: str) -> int:
+    return int(value) if value in _SPANS else 1
+
+
 class HtmlRow(Struct, kw_only=True):
     """A row of a table that is written in HTML."""
 
@@ -210,8 +214,8 @@ class InlineReader(Struct, kw_only=True):
                 table.rows.append(HtmlRow())
                 table.begins_row = False
             table.rows[-1].is_head &= tag.name == "th"
-            spans = (tag.attributes.get(name, "") for name in ("colspan", "rowspan"))
-            table.column_count, table.row_count = (int(span) if span in _SPANS else 1 for span in spans)
+            table.column_count = _read_span(tag.attributes.get("colspan", ""))
+            table.row_count = _read_span(tag.attributes.get("rowspan", ""))
         if tag.name == "table":
             yield table.take_rows()
 

@@ -327,9 +327,8 @@ def _preview_titles_below(library: Library, parent: Node, *, length_max: int) ->
     children = list_outline_children(library, parent.id)
     read = map(library.node, children[:_PREVIEW_READ_MAX])
     # "2. Fees" and titles without a number come before "2.1 Fees"
-    headings = sorted(read, key=lambda node: max(1, len(parse_clause_number(node.title))))[
-        :_PREVIEW_TITLES_MAX
-    ]
+    by_depth = sorted(read, key=lambda node: max(1, len(parse_clause_number(node.title))))
+    headings = by_depth[:_PREVIEW_TITLES_MAX]
     titled = [
         node
         for node in headings

@@ -250,9 +250,8 @@ class RoamApp(App[None], inherit_bindings=False):
         if mode in self.documents and self.main_screen.warn_if_busy():
             return
         closed = self._pages.pop(mode)
-        self._switch_to(
-            closed.origin if closed.origin in self._pages else next(reversed(self._pages), _START_MODE)
-        )
+        last = next(reversed(self._pages), _START_MODE)
+        self._switch_to(closed.origin if closed.origin in self._pages else last)
         self.remove_mode(mode)
         if not self._pages:
             self.action_open_document()

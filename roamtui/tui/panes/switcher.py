@@ -221,9 +221,8 @@ class PaneSwitcher(Horizontal):
 
     def show_reader(self) -> None:
         """Show the reader. Focus it only if it hides the widget with the focus."""
-        if {self.scope, Scope.READER} <= choose_panes(
-            self.app.size.width, active=self.active, main=Scope.READER
-        ):
+        shown = choose_panes(self.app.size.width, active=self.active, main=Scope.READER)
+        if {self.scope, Scope.READER} <= shown:
             self.main = Scope.READER
             self.show()
         elif Scope.READER not in self.shown:

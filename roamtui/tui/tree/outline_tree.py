@@ -125,13 +125,14 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         style = "" if title else "italic $muted"
         if is_open:
             style = "bold $text-accent"
-        end = Content.styled(own, style)
         if not own or not any(map(str.isalpha, title)):
-            shared = title
+            start = Content.styled(title or format_node_title(node), style)
             end = Content.styled(self._find_words_below(node.id) if title else "", "$muted")
         elif not shared or cell_len(title) <= room:
             return Content.styled(title, style).truncate(room, ellipsis=True)
-        start = Content.styled(shared or format_node_title(node), style)
+        else:
+            start = Content.styled(shared, style)
+            end = Content.styled(own, style)
         start = start.truncate(max(room // 3, room - end.cell_length - 1), ellipsis=True)
         return (start + " " + end).truncate(room, ellipsis=True)
 
