@@ -1,4 +1,4 @@
-"""The options of an agent. They import little, because the first screen makes an agent."""
+"""The options of an agent, in a module that loads quickly: the first screen needs them."""
 
 from msgspec import Struct
 

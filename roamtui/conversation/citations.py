@@ -74,9 +74,9 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The text around it when the model answered, or None if the document still says the same."""
     start: int = 0
     end: int = 0
-    """Offsets of the quote, with its quotation marks, in the answer. Without a quote, those of the id."""
+    """Offsets in the answer of the quote and its quotation marks or, without a quote, of the id."""
     marks: tuple[int, ...] = ()
-    """Offsets in the answer of the ids that show this citation, that of the quote first."""
+    """Offsets in the answer of all ids that show this citation. The id of its quote comes first."""
     nearest: Nearest | None = None
     """What the documents say instead of a quote that was not found, or None if nothing is similar."""
     is_changed: bool = False

@@ -87,7 +87,7 @@ def open_all(
 def restore_sources(
     library: Library, loader: Loader | None, wanted: tuple[LibrarySource, ...], opener: SourceOpener
 ) -> tuple[Library, Loader | None]:
-    """Return a library that has only the `wanted` sources, and its loader. If none are, the first one stays.
+    """Return a library with only the `wanted` sources, and its loader. If none are wanted, the first stays.
 
     Sources are read again only if one was taken out. If one cannot be opened, an empty document says why.
     """

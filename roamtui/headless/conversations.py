@@ -158,7 +158,9 @@ def handle_notes(source: str, open_source: Callable[[str], Library], *, deletes:
         commands = [f"`roamtui notes {shlex.quote(other)}`" for other in find_other_sources(folder, key)]
         told = "You have no notes on this document. In the app, press b to add one."
         if commands:
-            told = f"Your notes on this text were made where you opened it otherwise: {', '.join(commands)}."
+            told = (
+                f"Your notes on this text belong to another source. To see them, run {', '.join(commands)}."
+            )
         raise RoamtuiError(told) if commands or problem is None else problem
     if deletes:
         store.delete([note.id for note in notes])

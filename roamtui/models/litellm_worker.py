@@ -165,7 +165,7 @@ def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends o
     litellm: Any = importlib.import_module("litellm")
     restrict_clients()
     for repair in (_keep_marks_of_thoughts, _read_streams_leniently):
-        with suppress(ImportError, AttributeError):  # what they change is not public
+        with suppress(ImportError, AttributeError):  # they change private parts, which may be gone
             repair()
     litellm.suppress_debug_info = True
     litellm.telemetry = False

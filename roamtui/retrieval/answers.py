@@ -99,9 +99,9 @@ def choose_passages(
 
     With `compare`, the first passage has the answer to 98 instead of 86 of 147 questions.
 
-    There are none if nothing is near the question: no passage by its words, no section by its meaning, and no
-    title with all words of the question. A question without a content word, such as "who is it for?", gives
-    no reason to say that nothing is near.
+    Passages are returned only if something is near the question: a passage by its words, a section by its
+    meaning, or a title that has all words of the question. A question without a content word, such as "who
+    is it for?", always gets passages.
     """
     found_by, texts = _read_sections(library, hits)
     titled_texts = [f"{library.node(node_id).title}\n{text}" for node_id, text in texts.items()]

@@ -1,4 +1,4 @@
-"""Each sign of Markdown that stands in a text comes out of each converter as it went in."""
+"""Signs of Markdown in a text are the same after conversion, whatever the format."""
 
 import html
 import json

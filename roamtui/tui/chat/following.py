@@ -91,7 +91,7 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
     def show_newest(self) -> None:
         """Scroll to the newest message's end, or a long answer's start, and keep it in view.
 
-        The question is in view too if the first words of the answer or of its first passage then are.
+        The question stays in view if there is room for it above the first words of the answer or passage.
         """
         newest = self.current
         line = self.max_scroll_y

@@ -255,8 +255,8 @@ class QuestionArea(Container):
     def _find_drafts(self, *, is_first: bool = False, is_demo: bool = False) -> list[str]:
         """Open the file of the conversation's drafts, and return them.
 
-        At the start, a new conversation takes over those of an earlier run. One whose document has moved
-        takes its own along.
+        At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
+        document has moved keeps its drafts.
         """
         from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
 

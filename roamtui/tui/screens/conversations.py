@@ -70,9 +70,10 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
 
     @override
     def list_rows(self, typed: str) -> Iterator[Row[ConversationSummary]]:
-        """Yield the conversations that have each typed word, first in their title, then anywhere in them.
+        """Yield the conversations that have each typed word. Those with all words in the title come first.
 
-        Otherwise, those about the open document come first, and the newest of them.
+        Without typed words, the conversations about the open document come first. Each group starts with the
+        newest.
         """
         words = typed.casefold().split()
 

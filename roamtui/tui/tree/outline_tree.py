@@ -116,9 +116,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return head + Content.styled(page, "$muted")
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
-        """Draw a title in `room` cells. Words with which a sibling begins too are cut before others.
+        """Draw a title in `room` cells. If it is too long, the words that it shares with a sibling are cut.
 
-        A title that says nothing, such as a number or the title of a sibling, is followed by the words below.
+        After a title that says nothing, such as a number or the title of a sibling, come the words below it.
         """
         words = (node.title[:TITLE_LENGTH_MAX], *self.lines.split_title(node.id))
         title, shared, own = map(strip_anchor, map(sanitise_line, words))
