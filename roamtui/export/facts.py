@@ -7,6 +7,7 @@ from roamtui.agent.consent import format_model
 from roamtui.agent.presentation import format_reading
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.quotes.claims import DIGEST_LABEL
 from roamtui.table.cells import Cell
 
 
@@ -33,7 +34,7 @@ def format_origin(answer: Exchange | Cell) -> str:
     day = ""
     with suppress(ValueError, OverflowError):  # a log may come from elsewhere
         day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    document = f"document digest {answer.content_hash}" if answer.content_hash else ""
+    document = f"{DIGEST_LABEL} {answer.content_hash}" if answer.content_hash else ""
     return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
 
 

@@ -21,6 +21,7 @@ _JSON_FIELDS = ("value", "state", "note", "conversation")
 QUOTE_COLUMN = ": quote"
 QUOTE_STATE_COLUMN = ": quote state"
 SENTENCE_COLUMN = ": sentence"
+ORIGIN_COLUMN = ": answered by"
 """Ends of the titles of columns in CSV."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
@@ -52,7 +53,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
     paths relative to `path`, where the file will be.
     """
     quote_parts = (QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN)
-    parts = ("", ": state", *quote_parts, ": place", ": note", ": answered by")
+    parts = ("", ": state", *quote_parts, ": place", ": note", ORIGIN_COLUMN)
     lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
     for row in table.rows:
         fields = [sanitise_text(_locate(row, path))]  # a path keeps all its spaces

@@ -19,7 +19,13 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.state import OFFLINE, ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.export.table import QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN, strip_apostrophe
+from roamtui.export.table import (
+    ORIGIN_COLUMN,
+    QUOTE_COLUMN,
+    QUOTE_STATE_COLUMN,
+    SENTENCE_COLUMN,
+    strip_apostrophe,
+)
 from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
@@ -27,7 +33,9 @@ from roamtui.output import warn, write_json, write_notice, write_text
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.claims import (
     Claim,
+    add_digests,
     get_kept_sentence,
+    parse_digest,
     parse_label,
     parse_source_lines,
     read_claims,
@@ -48,13 +56,6 @@ _NO_PAGE = "{} is a web page. Name the conversation, or export it as Markdown or
 _CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
-_NEW_FAULTS = (
-    ClaimStatus.CHANGED,
-    ClaimStatus.SENTENCE_CHANGED,
-    ClaimStatus.GONE,
-    ClaimStatus.UNREACHABLE,
-)
-"""What can have happened to a quote since it was found."""
 
 
 class _Passage(Struct, frozen=True, kw_only=True):
@@ -84,7 +85,7 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     sentence_compared: bool | None = None
     """Whether its sentence was compared too, or null if it has none to compare."""
     message: str | None = None
-    """Why it cannot be checked."""
+    """Why it cannot be checked, or that it was changed and not the document."""
 
     @property
     def is_found_now(self) -> bool:
@@ -96,8 +97,14 @@ class _CheckedQuote(Struct, frozen=True, kw_only=True):
     @property
     def is_unchanged(self) -> bool:
         """Whether nothing has changed since the model answered."""
-        is_same = self.status in (ClaimStatus.SAME, ClaimStatus.ELSEWHERE, ClaimStatus.NOT_FOUND)
-        return is_same and not self.is_found_now
+        if self.status is ClaimStatus.NOT_FOUND:
+            return self.original_state is QuoteState.NOT_FOUND
+        return self.status in (ClaimStatus.SAME, ClaimStatus.ELSEWHERE) and not self.is_found_now
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the document lacks the quote, or the sentence that was kept with it."""
+        return self.status is ClaimStatus.SENTENCE_CHANGED or not self.status.is_there
 
 
 def run_recheck(
@@ -164,8 +171,7 @@ def run_recheck(
         write_notice(f"Only the words of {count} were compared: no sentence is kept with them.")
     gaps = {name: measure_coverage(library).gaps for name, library in lacking.items()}
     write_notice(*(f"{name}: {words}" for name, words in gaps.items() if words))
-    faults = _NEW_FAULTS if only_changes else (*_NEW_FAULTS, ClaimStatus.NOT_FOUND)
-    return int(any(quote.status in faults for quote in quotes))
+    return int(any(quote.is_fault and not (only_changes and quote.is_unchanged) for quote in quotes))
 
 
 def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, only_changes: bool) -> None:
@@ -179,12 +185,13 @@ def _print_quotes(quotes: Sequence[_CheckedQuote], *, replaces_source: bool, onl
     words = Counter(_name_status(quote, replaces_source=replaces_source) for quote in in_order)
     summary = ", ".join(f"{count} {status}" for status, count in words.items())
     lines: list[str] = []
-    messages: set[str] = set()  # each is said below the first quote that it is about
+    messages: set[str] = set()  # a source that cannot be opened is named once
     for quote in listed:
         lines += _format_quote(quote, replaces_source=replaces_source)
         if quote.message and quote.message not in messages:
             lines.append(f"    {sanitise_line(quote.message)}")
-            messages.add(quote.message)
+            if quote.status is ClaimStatus.UNREACHABLE:
+                messages.add(quote.message)
     write_text("\n".join([*lines, f"{format_count(len(quotes), 'quote')} checked: {summary}."]) + "\n")
 
 
@@ -219,7 +226,10 @@ def read_claims_of_file(
     claims = () if replaces_source and not main else read_claims(text, name, library)
     if replaces_source and not claims:
         claims = read_quotations(text, name, library)
-    return [claim if claim.source else replace(claim, source=main, added_sources=added) for claim in claims]
+    return [
+        claim if claim.source else replace(claim, source=main, added_sources=added)
+        for claim in add_digests(claims, text)
+    ]
 
 
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
@@ -271,7 +281,8 @@ def _read_export(text: str, name: str) -> list[Claim]:
                 is_judged = answer.get("model") != OFFLINE
                 citations = map(_parse_citation, answer["citations"])
                 found = _make_claims(citations, place, source, is_judged=is_judged)
-                claims += [replace(claim, added_sources=added) for claim in found]
+                digest = answer.get("digest", "")
+                claims += [replace(claim, added_sources=added, digest=digest) for claim in found]
         return convert(to_builtins(claims), list[Claim])  # which checks the types
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise SourceError(_CHANGED_EXPORT.format(name)) from None
@@ -301,7 +312,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
             if column >= len(row) or not row[column]:
                 continue
             question = titles[column].removesuffix(QUOTE_COLUMN)
-            next_cells = dict(zip(titles[column + 1 : column + 3], row[column + 1 :], strict=False))
+            next_cells = dict(zip(titles[column + 1 : column + 6], row[column + 1 :], strict=False))
             quote = strip_apostrophe(row[column])
             label = next_cells.get(f"{question}{QUOTE_STATE_COLUMN}", "")
             sentence = next_cells.get(f"{question}{SENTENCE_COLUMN}")
@@ -314,6 +325,7 @@ def _read_csv(text: str, name: str) -> list[Claim]:
                     line=number,
                     source=strip_apostrophe(row[0]),
                     original_state=state,
+                    digest=parse_digest(next_cells.get(f"{question}{ORIGIN_COLUMN}", "")),
                     sentence=get_kept_sentence(quote, state, kept, is_changed=label == CHANGED_LABEL),
                 )
             )
@@ -414,7 +426,7 @@ def _format_quote(quote: _CheckedQuote, *, replaces_source: bool) -> Iterator[st
     if now := quote.now:
         path = PLAIN_PATH_STEP.join(filter(None, [now.doc, *now.path]))
         changes = f": {now.changes}" if now.changes else ""
-        where = "in" if replaces_source or quote.is_unchanged else "now in"
+        where = "in" if replaces_source or quote.is_unchanged or quote.message else "now in"
         yield "    " + sanitise_line(f"{where} [{now.section_id}] {path}, line {now.start_line}{changes}")
         if now.sentence is not None and len(quote.quote) <= _QUOTE_MAX:
             yield f"    {format_sentence(now.sentence)}"

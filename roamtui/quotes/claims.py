@@ -14,11 +14,13 @@ A person writes a quote in the same sentence as a link to its file, and to its s
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from urllib.parse import unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
@@ -30,6 +32,9 @@ from roamtui.quotes.read import WORDS_MIN, read_answer
 from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
 from roamtui.quotes.words import read_words
 
+DIGEST_LABEL = "document digest"
+"""Introduces the digest of what was quoted, below an exported answer."""
+_DIGEST = re.compile(rf"{DIGEST_LABEL} (\w+)")
 _SOURCE_LINES = re.compile(
     r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
 )
@@ -82,6 +87,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """Words that tell which of several places is meant; see `Quotation.context`."""
     original_state: QuoteState | None = None
     """What was found when the model answered, or None if no model has answered."""
+    digest: str = ""
+    """Digest of the quoted documents when the model answered; empty if unknown."""
     sentence: str | None = None
     """What the document said around the quote when the model answered, or the quote if it was the whole
     sentence. Empty if no quote was judged, and None if nothing was kept."""
@@ -91,6 +98,22 @@ def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
     """Return the source that a Markdown text names, or empty if it names none, and the added sources."""
     match = _SOURCE_LINES.search(markdown)
     return ("", ()) if match is None else (match["source"], tuple(_ADDED_LINE.findall(match["added"])))
+
+
+def parse_digest(text: str) -> str:
+    """Return the digest of documents that an export names in a line or field, or empty if it names none."""
+    match = _DIGEST.search(text)
+    return "" if match is None else match[1]
+
+
+def add_digests(claims: Iterable[Claim], markdown: str) -> Iterator[Claim]:
+    """Yield the claims of an export with the next digest below each, which is the one of its answer."""
+    below = [
+        (line, digest) for line, text in enumerate(markdown.split("\n"), 1) if (digest := parse_digest(text))
+    ]
+    for claim in claims:
+        position = bisect(below, (claim.line, ""))
+        yield replace(claim, digest=below[position][1]) if position < len(below) else claim
 
 
 def parse_label(label: str) -> QuoteState | None:

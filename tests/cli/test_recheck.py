@@ -103,7 +103,7 @@ def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
     added = [quote for quote in after["quotes"] if quote["then"] is None]
     assert len(after["quotes"]) == len(before["quotes"]) + 2 == 14
     assert [(quote["quote"], quote["state"]) for quote in added] == [
-        ("25 euros a year", "changed"),
+        ("25 euros a year", "changed" if is_piped else "not_found"),
         ("A late spade costs 50 cents", "moved"),
     ]
 
@@ -289,6 +289,46 @@ def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path)
     result = run("recheck", page)
     assert (result.code, result.out) == (0, "2 quotes checked: 2 same.\n")
     assert "Only the words of 2 quotes were compared: no sentence is kept with them." in result.err
+
+
+def test_words_that_were_changed_in_the_file_and_not_in_the_document_are_false(run: RunCommand, garden: Path) -> None:
+    asked = run("ask", garden, "What does a late spade cost?")
+    answer = garden.with_name("answer.txt")
+    answer.write_text(asked.out, "utf-8")
+    table = garden.with_name("table.csv")
+    run("table", garden, "-q", "What does a late spade cost?", "-o", table)
+    conversation = _ask(garden, '"Each plot is ten metres long" [{Plots}], "costs 50 cents a day" [{Tools}].')
+    exports = [garden.with_name("out.md"), garden.with_name("out.json")]
+    for path in exports:
+        run("conversations", "export", conversation, "-o", path)
+    for path in (answer, table, *exports):
+        text = path.read_text("utf-8")
+        path.write_text(text.replace("50 cents", "75 cents"), "utf-8")
+        told = run("recheck", path)
+        assert told.code == 1
+        assert "not found, but similar" in told.out
+        assert "[-75-]{+50+} cents" in told.out
+        assert "These words were changed in this file: the document has not changed since the answer." in told.out
+        assert "now in" not in told.out
+        since = run("recheck", path, "--since", "--json")
+        assert since.code == 1
+        assert since.json["counts"]["not_found"] >= 1
+        path.write_text(text, "utf-8")
+        assert run("recheck", path).code == 0
+    text = exports[0].read_text("utf-8")
+    assert "In full: A late spade costs" in text
+    exports[0].write_text(text.replace("In full: A late", "In full: An early"), "utf-8")
+    told = run("recheck", exports[0])
+    assert told.code == 1
+    assert "sentence changed (then ✓)" in told.out
+    assert "    These words were changed in this file" in told.out
+    exports[0].write_text(text, "utf-8")
+    garden.write_text(garden.read_text("utf-8").replace("50 cents", "75 cents"), "utf-8")
+    for path in (answer, table, *exports):
+        told = run("recheck", path)
+        assert told.code == 1
+        assert ": changed" in told.out
+        assert "in this file" not in told.out
 
 
 @pytest.mark.parametrize(
