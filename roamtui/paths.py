@@ -41,11 +41,6 @@ def table_path(sources: Iterable[str]) -> Path:
     return conversations_path().with_name("tables") / make_index_stem("\x1f".join(sources))
 
 
-def models_path() -> Path:
-    """Return the folder of models that run on this machine, a folder for each."""
-    return conversations_path().with_name("models")
-
-
 def cache_path(content: Literal["", "converted", "pages", "indexes"] = "") -> Path:
     """Return the folder for data that can be regenerated, or the folder in it for some of these data."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False)) / content

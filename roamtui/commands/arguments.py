@@ -198,7 +198,7 @@ def add_model_arguments(parser: CommandParser) -> None:
 def add_search_arguments(parser: CommandParser) -> None:
     """Add how to search."""
     parser.add_argument("--mode", choices=("off", "keyword", "vector", "hybrid"), help="how to search")
-    embedders = "model for search by meaning: a folder, ollama/MODEL or openai/MODEL"
+    embedders = "model for search by meaning: ollama/MODEL or openai/MODEL"
     parser.add_argument("--embedder", metavar="S", help=embedders)
     databases = "a LanceDB database for vectors: a folder, s3://… or db://…"
     parser.add_argument("--index", metavar="URI", help=databases)

@@ -47,7 +47,6 @@ def _make_mcp_session(args: Namespace) -> McpSession:
 
 def _add_doctor_arguments(parser: CommandParser) -> None:
     parser.add_flag("--clear-cache", "first delete cached pages and converted files")
-    parser.add_flag("--fetch-model", "first download the model for searches by meaning (23 MB)")
 
 
 def _run_doctor(args: Namespace) -> int:
@@ -68,11 +67,6 @@ def _run_doctor(args: Namespace) -> int:
         fault = str(error)
     keymap = build_keymap(settings.keys)
     *_, theme_problems = load_themes((themes_path(),), settings.theme)
-    if args.fetch_model:
-        from roamtui.models.embedder_download import install_default_embedder
-        from roamtui.output import confirm, write_notice
-
-        write_notice(install_default_embedder(confirm, settings.web.proxy))
     options = settings.model_options(args.model or "")
     return run_doctor(
         model=args.model or None,

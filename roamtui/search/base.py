@@ -104,18 +104,14 @@ class Embedder(Protocol):
         """Name under which vectors are stored. Embedders with the same name must compute the same vectors."""
 
     @property
-    def is_multilingual(self) -> bool:
-        """Whether it knows other languages than English."""
-
-    @property
     def is_local(self) -> bool:
-        """Whether it runs on this machine, in this program. Only then may it embed without being asked to."""
+        """Whether it runs in this program. Only then may it embed unasked, and it knows only English."""
 
     def estimate_cost(self, tokens: int) -> float | None:
         """Return the cost of embedding a number of tokens, in dollars, or None if it is unknown."""
 
-    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> VectorRows:
-        """Return a row for each text, all of one length. Some models want another prompt before a query.
+    def embed(self, texts: Sequence[str]) -> VectorRows:
+        """Return a row for each text, all of one length.
 
         If the embedder fails, it raises a `RoamtuiError` whose message is for the person.
         """

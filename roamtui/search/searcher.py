@@ -283,7 +283,7 @@ class Searcher:
     def _knows_language(self, text: str) -> bool:
         """Return whether the embedder can compare a text, or has to because only vectors are searched."""
         embedder = self._services.embedder
-        if self._options.mode is SearchMode.VECTOR or (embedder is not None and embedder.is_multilingual):
+        if self._options.mode is SearchMode.VECTOR or (embedder is not None and not embedder.is_local):
             return True
         return detect_language(text) is Language.ENGLISH
 

@@ -220,7 +220,7 @@ class VectorIndex:
 
     def embed_query(self, query: str) -> VectorArray:
         """Return the vector of a query. The first call may load a model."""
-        vector: VectorArray = normalise_rows(self._embedder.embed([query], is_query=True))[0]
+        vector: VectorArray = normalise_rows(self._embedder.embed([query]))[0]
         if self.has_any and len(vector) != self._matrix.shape[1]:
             raise RoamtuiError(_CHANGED.format(self._embedder.name))
         if not vector.any():

@@ -153,13 +153,10 @@ class AllowedOrigins(Struct, frozen=True, kw_only=True):
     """Origins that a person typed. Only these may be private or loopback."""
     approved: frozenset[str] = frozenset()
     """Further origins that a person approved."""
-    are_all_https: bool = False
-    """Whether any public https URL is allowed, for files whose digest is checked."""
 
     def allows(self, url: str) -> bool:
         """Return whether a URL may be fetched."""
-        is_https = origin_of(url).startswith("https:")
-        return (self.are_all_https and is_https) or _is_among(origin_of(url), self.typed | self.approved)
+        return _is_among(origin_of(url), self.typed | self.approved)
 
     def may_be_local(self, url: str) -> bool:
         """Return whether a URL may lead to this machine or its network."""

@@ -15,8 +15,6 @@ _RUN_LENGTH = 4
 class HashedEmbedder:
     """Counts hashed runs of four letters; records its inputs, and fails on demand."""
 
-    is_multilingual = False
-
     def __init__(
         self,
         name: str = "hashed",
@@ -35,7 +33,7 @@ class HashedEmbedder:
     def estimate_cost(self, tokens: int) -> float | None:
         return tokens / 1_000_000
 
-    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:  # noqa: ARG002
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._fails_after is not None and len(self.asked) >= self._fails_after:
             raise ModelError("The embedder is away; ask again.")
         self.asked += texts

@@ -82,8 +82,8 @@ class _BrokenEmbedder(HashedEmbedder):
     """Gives infinite and undefined numbers for some texts, as a damaged model does."""
 
     @override
-    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
-        rows = super().embed(texts, is_query=is_query)
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = super().embed(texts)
         rows[[row for row, text in enumerate(texts) if "bad" in text]] = np.nan
         rows[[row for row, text in enumerate(texts) if "worse" in text]] = np.inf
         return rows
