@@ -95,7 +95,7 @@ def sort_into_reading_order(words: list[PageWord], depth: int) -> list[list[Page
     x = _detect_right_column(lines, words)
     if x is None:
         return _divide_prose(groups)
-    crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
+    crossing = {word.first for line in _list_crossing(lines, x) for word in line}
     ordered: list[list[PageWord]] = []
     rows = switches = 0
     # Consecutive rows are either in two columns or, such as a heading, across both.
@@ -162,17 +162,29 @@ def _is_prose_column(lines: Sequence[Sequence[PageWord]]) -> bool:
 
 
 def _detect_right_column(lines: Sequence[list[PageWord]], words: Sequence[PageWord]) -> float | None:
+    """Return the left edge of the right column, if there is one.
+
+    It is where most lines start; or further left, where those start that cross this edge, as in a list of
+    items with hanging numbers.
+    """
     left = min([word.x0 for word in words])
     right = max([word.x1 for word in words])
     low = left + _COLUMN_WIDTH_MIN * (right - left)
     high = right - _COLUMN_WIDTH_MIN * (right - left)
-    starts: dict[int, list[float]] = {}
-    for line in lines:
-        x0 = line[0].x0
-        if low <= x0 <= high and len(line) > 1:
-            starts.setdefault(int(x0 // _COLUMN_EDGE_WIDTH), []).append(x0)
-    if not starts:
-        return None
-    best = max(starts, key=lambda key: len(starts[key]))
-    near = [*starts[best], *starts.get(best - 1, ())]
-    return min(near) - 1 if len(near) >= _COLUMN_ROWS_MIN else None
+    inner = [line for line in lines if low <= line[0].x0 <= high and len(line) > 1]
+    edge = None
+    while inner:
+        starts: dict[int, list[float]] = {}
+        for line in inner:
+            starts.setdefault(int(line[0].x0 // _COLUMN_EDGE_WIDTH), []).append(line[0].x0)
+        best = max(starts, key=lambda key: len(starts[key]))
+        near = [*starts[best], *starts.get(best - 1, ())]
+        if len(near) < _COLUMN_ROWS_MIN:
+            break
+        edge = min(near) - 1
+        inner = _list_crossing(inner, edge)
+    return edge
+
+
+def _list_crossing(lines: Sequence[list[PageWord]], x: float) -> list[list[PageWord]]:
+    return [line for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2]

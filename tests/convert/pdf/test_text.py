@@ -47,6 +47,22 @@ def test_prose_in_two_columns_that_is_drawn_line_by_line_is_read_column_by_colum
     assert text.index("L19") < text.index("R0 ")
 
 
+def test_a_column_whose_lines_mostly_hang_below_a_number_is_read_alone() -> None:
+    right = [
+        line
+        for item in range(8)
+        for top in (700 - 36 * item,)
+        for line in (
+            PdfLine(text=f"[{item}]", top=top, x=280, size=9),
+            PdfLine(text="author of a few words and more words", top=top, x=294, size=9),
+            PdfLine(text="title of a few words and more words", top=top - 12, x=294, size=9),
+            PdfLine(text="place of a few words and more words", top=top - 24, x=294, size=9),
+        )
+    ]
+    text = _text([*_lines(72, "left"), *right])
+    assert text.index("left line 19") < text.index("[0] author")
+
+
 @pytest.mark.parametrize(
     ("gap", "expected"),
     [(30.58, "and pound a bed"), (36, "and | pound | a | bed"), (43.74, "2Q21 | 4Q21 | 2Q22")],
