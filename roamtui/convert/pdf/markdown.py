@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.convert.pdf.headings import DetectedHeading
-from roamtui.convert.pdf.rows import PageRow
+from roamtui.convert.pdf.rows import ENUMERATOR, PageRow
 from roamtui.convert.pdf.table_writer import write_page_table
 from roamtui.convert.pdf.tables import PageText, is_figure
 from roamtui.convert.pdf.words import HYPHENS, write_words
@@ -73,8 +73,8 @@ class MarkdownWriter:
         """Markdown written so far."""
         self.page_starts: list[int] = []
         self._length = 0
-        self._is_paragraph_open = False
-        """Whether the last paragraph of the page may continue on the next one."""
+        self._last_row = ""
+        """Last row of the last page that is not empty."""
 
     def write_page(self, page: PageText, headings: Sequence[DetectedHeading]) -> None:
         """Write a page. Its headings must be in order."""
@@ -95,7 +95,7 @@ class MarkdownWriter:
             blocks.append(write_heading(heading.level, write_words(heading.title)))
             start = heading.end - page.start
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
-        is_continued = blocks and self._is_paragraph_open and blocks[0][0].islower()
+        is_continued = blocks and _is_continued(self._last_row, blocks[0].partition("\n")[0])
         between = "\n" if is_continued else "\n\n"
         if not self._length:
             between = ""
@@ -103,7 +103,7 @@ class MarkdownWriter:
         self.pieces.append(between + "\n\n".join(blocks))
         self._length += len(self.pieces[-1])
         if blocks:
-            self._is_paragraph_open = blocks[-1][0] not in "#|" and blocks[-1][-1] not in _SENTENCE_ENDS
+            self._last_row = blocks[-1].rpartition("\n")[2]
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
         """Yield tables and paragraphs from row `start` to `end`. A gap over `gap_max` starts a paragraph."""
@@ -149,6 +149,16 @@ class MarkdownWriter:
                 lines[-1] = self._joiner.join(lines[-1][:-1], line)
             else:
                 lines.append(line)
+
+
+def _is_continued(last: str, first: str) -> bool:
+    """Return whether the last row of a page and the first one of the next page are of one paragraph."""
+    if not last or last[0] in "#|" or last[-1] in _SENTENCE_ENDS:
+        return False
+    are_full = min(len(last), len(first)) >= _FULL_ROW_LENGTH and " | " not in last + first
+    ends_in_sentence = last[-1].isalnum() or last[-1] == ","
+    starts_item = first[0] in "#|-" or ENUMERATOR.fullmatch(first.split(maxsplit=1)[0]) is not None
+    return first[0].islower() or (are_full and ends_in_sentence and not starts_item)
 
 
 def _write_lines(text: str) -> str:

@@ -30,7 +30,7 @@ _FIGURE_PREFIX = re.compile(r"(?:[$€£¥(]|US\$|C\$|A\$|R\$)+")
 """A cell, such as a currency sign, that belongs to the figure after it."""
 _FIGURE_SUFFIX = re.compile(r"[)%\]]+|pts?|bps|x")
 """A cell, such as a percent sign, that belongs to the figure before it."""
-_ENUMERATOR = re.compile(
+ENUMERATOR = re.compile(
     r"(?:item|note|part|chapter|section|article|exhibit|appendix)\s*[\divxlc]+[a-c]?\s?[.:\u2014\u2013-]?|[•▪●◦‣⁃■□➢✓–·]"
     r"|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)|(?:\d{1,2}|[A-Za-z]|[IVX]{1,4})\.|\d{1,2}(?:\.\d{1,2}){1,4}\.?",
     re.IGNORECASE,
@@ -159,7 +159,7 @@ def _join_marks(cells: list[PageCell], size: float) -> list[PageCell]:
             and (before.text[-1].isdigit() or (cell.text[0] == "%" and before.text[-1] in f")%{DASHES}"))
             and not _YEAR.fullmatch(before.text)
         )
-        is_enumerator = len(joined) == 1 and _ENUMERATOR.fullmatch(before.text)
+        is_enumerator = len(joined) == 1 and ENUMERATOR.fullmatch(before.text)
         is_numbered = is_enumerator and not _FIGURE_START.match(cell.text)
         is_mark = (
             before.text[-1] in _FIGURE_ENDS

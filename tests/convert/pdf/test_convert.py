@@ -49,6 +49,24 @@ def test_lines_become_paragraphs_and_hyphenated_words_are_joined() -> None:
     assert text.endswith("A boat floats on water.\n\nWell-Known.\n\n- item")
 
 
+_OPEN_ROW = "For all the boats that are kept here over winter, the office charges"
+
+
+@pytest.mark.parametrize(
+    ("last", "first", "is_continued"),
+    [
+        (_OPEN_ROW, "a fee.", True),
+        (_OPEN_ROW, "$17 million, unless they belong to the harbour and the harbour master", True),
+        (_OPEN_ROW, "Winter Fees", False),
+        (_OPEN_ROW, "(b) a fee of $17 million, unless they belong to the harbour and to us", False),
+        (f"{_OPEN_ROW}.", "Boats that belong to the harbour and to its master are free of charge", False),
+    ],
+)
+def test_a_paragraph_that_goes_on_over_a_page_end_is_one(last: str, first: str, *, is_continued: bool) -> None:
+    text = convert_pdf(make_pdf([lay_out(last), lay_out(first)], bookmarks=[(1, "Fees", 0)]), "a.pdf").text
+    assert (f"{last}\n{first}" in text) is is_continued
+
+
 def test_no_line_becomes_markdown() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row) for row, text in enumerate(["# a", "b", "---", "<!-- c", "```", "d"])
