@@ -1,6 +1,6 @@
-"""Parse the files that sites write for models: llms.txt lists links, llms-full.txt has all pages.
+"""Parse the lists of links that sites write for models, such as llms.txt.
 
-In a list, each link becomes a row below its section. Its own text is the lines of its list item. Two rules
+Each link becomes a row below its section. Its own text is the lines of its list item. Two rules
 keep own texts in order and without gaps. Text after a list belongs to the last link before it. If an item has
 several links, the last one gets the lines, and the others start at the same offset and are empty. No link is
 nested below another link.
@@ -13,11 +13,10 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
-from roamtui.document.site_pages import detect_page_boundaries, split_into_pages
 from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.plain import make_title_from_url, sanitise_line, shorten
-from roamtui.text import find_body_start, normalise_line_ends
+from roamtui.text import find_body_start
 from roamtui.web.urls import resolve_href
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
@@ -31,13 +30,8 @@ _LENGTH_MAX = 1_500_000
 
 
 def parse_site_file(document: Document, name: str) -> Document:
-    """Parse a document again if its `name` says that it is a list of links or a file of pages."""
-    if _NAME.fullmatch(name) is None:
-        return document
-    normalised = normalise_line_ends(document.text)
-    if boundaries := detect_page_boundaries(normalised):
-        return split_into_pages(document, normalised, boundaries)
-    if "full" in name.lower() or len(normalised) > _LENGTH_MAX:
+    """Parse a document again if its `name` says that it is a list of links. llms-full.txt has whole pages."""
+    if _NAME.fullmatch(name) is None or "full" in name.lower() or len(document.text) > _LENGTH_MAX:
         return document
     return replace(document, columns=add_links(document.columns, document.text, document.url))
 

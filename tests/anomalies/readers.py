@@ -107,7 +107,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "arguments of a call": lambda text: parse_section_ids({"id": f"a {text} b"}, _STATE.library),
     "document": parse_document,
     "llms.txt": lambda text: parse_source_text(_name("llms.txt", f"# A\n\n> b\n\n{text}")),
-    "llms-full.txt": lambda text: parse_source_text(_name("llms-full.txt", text)),
     "Markdown": read_markdown,
     "layout": _lay_out,
     "ids": lambda text: (strip_marks(text, ()), disguise_marks(text), [*find_marks(text, (), lambda _: True)]),

@@ -1,6 +1,4 @@
-"""Lists of links, and files with all pages of a site: each link and each page is a node."""
-
-import re
+"""Lists of links: each link is a node."""
 
 import pytest
 
@@ -47,46 +45,3 @@ def test_a_real_file_keeps_every_character_and_every_section(name: str) -> None:
     assert read_sections(document) == read_sections(parse_document(text))
     assert_is_lossless(document)
     assert_is_nested(document)
-
-
-NAME = "llms-full.txt"
-_FULL = list_documents("llms/full/*.txt")
-
-
-def parse_pages(text: str, *, name: str = NAME, url: str | None = f"https://s.example/{NAME}") -> Document:
-    return parse(text, name=name, url=url)
-
-
-def repeat(page: str, count: int = 3) -> str:
-    """Return a file of pages, each with a number in place of `%`."""
-    return "".join(page.replace("%", str(number)) for number in range(1, count + 1))
-
-
-@pytest.mark.parametrize("page", read_rows("document/llms_txt", "pages"))
-def test_each_page_is_a_section_with_its_url(page: str) -> None:
-    text = repeat(page)
-    document = parse_pages(text)
-    nodes = [node for node in list_nodes(document) if node.level]
-    assert [(node.level, node.title) for node in nodes] == [
-        one for number in (1, 2, 3) for one in ((1, f"Page {number}"), (2, "More"))
-    ]
-    assert [node.url for node in nodes] == [f"https://s.example/p{number}" for number in (1, 1, 2, 2, 3, 3)]
-    assert_is_lossless(document)
-    assert_is_nested(document)
-    assert_is_lossless(parse_pages(text.replace("\n", "\r\n")))
-    assert read_sections(parse_pages(text, name="docs.md")) == read_sections(parse_document(text))
-
-
-@pytest.mark.parametrize("name", _FULL)
-def test_a_real_file_keeps_every_character_and_every_page(name: str) -> None:
-    text = read_document(name)
-    document = parse_pages(text)
-    assert_is_lossless(document)
-    assert_is_nested(document)
-    lines = text.split("\n")
-    false = [
-        title
-        for _, title, line in read_sections(document)
-        if re.match(r"(?:source|url|title): ", title, re.IGNORECASE) and not lines[line - 1].startswith("#")
-    ]
-    assert false == []
