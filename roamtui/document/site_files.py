@@ -24,15 +24,15 @@ class SiteFiles:
         self.list_problem = ""
         """Why an llms.txt that the site may have could not be fetched."""
 
-    def fetch(self, url: str, *, follows_public: bool = True) -> FetchedPage:
-        """Fetch a file, with `follows_public` also from other public origins, or raise a `SourceError`."""
+    def fetch(self, url: str) -> FetchedPage:
+        """Fetch a file, also from other public origins, or raise a `SourceError`."""
         if self.cut_if_late():
             raise FetchError(f"{url} was not fetched, because {self._host} answers too slowly.")
         self._count += 1
         self._on_progress(self._count, 0)
         try:
             seconds_max = self._ends_at - time.monotonic()
-            return self._fetch(url, seconds_max=seconds_max, follows_public=follows_public)
+            return self._fetch(url, seconds_max=seconds_max, follows_public=True)
         except SourceError:
             self.cut_if_late()
             raise

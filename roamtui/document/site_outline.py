@@ -6,38 +6,29 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import accumulate, islice, zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
 
 from msgspec.structs import replace
 
-from roamtui.convert.conversion import detect_format
-from roamtui.convert.formats import HTML
 from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
-from roamtui.document.parallel import run_parallel
 from roamtui.document.site_files import SiteFiles
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_signs
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.web.navigation import (
-    DEPTH_MAX,
-    Navigation,
     NavigationEntry,
     count_pages,
     keep_pages,
-    read_navigation,
+    read_navigations,
 )
 from roamtui.web.page import FetchedPage
 from roamtui.web.robots import BYTES_MAX, Robots
 from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
-_FOLLOWED_MAX = 40
-"""Maximum number of pages that are fetched for the lists in their texts."""
-_FRAMES_MAX = 4
 _URLS_MAX = 5_000
 """Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
@@ -61,23 +52,12 @@ _PAGE_SUFFIX = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _TITLE_LENGTH_MAX = 200
 
 
-def read_own_navigation(page: FetchedPage) -> Navigation | None:
-    """Read the navigation of a page, or return None if neither it nor a frame can list this page itself."""
-    navigation = read_navigation(page)
-    may_list = bool(navigation.frames) or any(_lists_page(area, page) for area in navigation.areas)
-    return navigation if may_list else None
-
-
-def outline_site(
-    files: SiteFiles, first: FetchedPage, title: str, navigation: Navigation | None = None, *, is_own: bool
-) -> Document | None:
+def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bool) -> Document | None:
     """List the links to the pages of a site, or return None if no sitemap and no navigation has them.
 
-    Pages that robots.txt disallows are left out. If the `first` page is not the home page, give its
-    `navigation` from `read_own_navigation`. Then only this navigation counts, and only if it lists the page
-    itself. `is_own` says whether it is the site that the person named.
+    Pages that robots.txt disallows are left out. `first` is the home page, with this `title`. `is_own` says
+    whether it is the site that the person named.
     """
-    is_home = navigation is None
     robots_url = urljoin(first.final_url, "/robots.txt")
     robots = Robots(_fetch_body(files, robots_url))
     origin = origin_of(first.final_url)
@@ -87,13 +67,12 @@ def outline_site(
         is_other = url not in (first.url, first.final_url) and covers_origin(origin, origin_of(url))
         return is_text and is_other and robots.allows(url)
 
-    sitemaps = _list_sitemaps(robots, robots_url) if is_home else []
+    sitemaps = _list_sitemaps(robots, robots_url)
     urls = _find_in_sitemaps(files, sitemaps, origin, is_page)
     entries = _group_by_folder(urls)
-    is_followed = True
     if not urls:
-        navigation = navigation or read_navigation(first)
-        entries, is_followed = _find_navigation(files, first, navigation, is_page, is_home=is_home)
+        navigations = (keep_pages(navigation, is_page) for navigation in read_navigations(first))
+        entries = max(navigations, key=count_pages, default=())
     found = count_pages(entries)
     if not found:
         return None
@@ -102,20 +81,16 @@ def outline_site(
     shown_pages = f"{'' if is_whole else 'the first '}{format_count(shown, 'page')}"
     page_numbers = accumulate(entry.url is not None for entry in entries)
     shown_entries = [entry for entry, number in zip(entries, page_numbers, strict=True) if number <= shown]
-    front = NavigationEntry(0, "Home" if is_home else title, first.url)
-    site_title = title if is_home else urlsplit(first.final_url).netloc
+    front = NavigationEntry(0, "Home", first.url)
     url = sitemaps[0] if urls else robots_url
-    document = _make_list(site_title, shown_pages, (front, *shown_entries), url, is_own=is_own)
+    document = _make_list(title, shown_pages, (front, *shown_entries), url, is_own=is_own)
     lister = "sitemap" if urls else "navigation"
-    reason = f"{files.begin_note(first.url)} this" if is_home else "This"
-    place = f"its {lister}" if is_home else f"the navigation of {first.url}"
     reading = "Pages are fetched when they are opened."
     if document.ids_read_at_first:
         reading = "Your first question reads them all."
-    notes = [f"{reason} outline of {shown_pages} comes from {place}. {reading}"]
+    reason = files.begin_note(first.url)
+    notes = [f"{reason} this outline of {shown_pages} comes from its {lister}. {reading}"]
     left_out: list[str] = []
-    if not is_followed:
-        left_out.append(f"pages that are listed only below the first {_FOLLOWED_MAX}")
     if shown < found:
         left_out.append(f"all pages after {shown_pages}")
     if files.is_cut:
@@ -133,10 +108,6 @@ def _list_sitemaps(robots: Robots, robots_url: str) -> list[str]:
     return own or [urljoin(robots_url, "/sitemap.xml")]
 
 
-def _lists_page(area: Iterable[NavigationEntry], page: FetchedPage) -> bool:
-    return any(entry.url in (page.url, page.final_url) for entry in area)
-
-
 def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
     folders: dict[tuple[str, ...], list[NavigationEntry]] = {(): []}
     for url in urls:
@@ -149,62 +120,6 @@ def _group_by_folder(urls: Iterable[str]) -> tuple[NavigationEntry, ...]:
         heading = [NavigationEntry(0, " / ".join(map(_make_title, path)), None)] if path else []
         entries += [*heading, *pages]
     return tuple(entries)
-
-
-def _find_navigation(
-    files: SiteFiles,
-    first: FetchedPage,
-    navigation: Navigation,
-    is_page: Callable[[str], bool],
-    *,
-    is_home: bool,
-) -> tuple[tuple[NavigationEntry, ...], bool]:
-    """Find the navigation of a site, and return whether it is whole."""
-    areas = [*navigation.areas]
-    for url in navigation.frames[:_FRAMES_MAX]:
-        if is_page(url) and (frame := _fetch_page(files, url)) is not None:
-            areas += read_navigation(frame, is_frame=True).areas
-    kept = [(keep_pages(area, is_page), area) for area in areas]
-    site, area = max(kept, key=lambda each: count_pages(each[0]), default=((), ()))
-    if not is_home:
-        return (site if _lists_page(area, first) else ()), True
-    listed = keep_pages(navigation.own, is_page)
-    if count_pages(site) > count_pages(listed):
-        return site, True
-    below: dict[str, tuple[NavigationEntry, ...]] = {}
-    known = {entry.url for entry in listed}
-
-    def is_new(url: str) -> bool:
-        return url not in known and is_page(url)
-
-    pending = [entry.url for entry in listed if entry.url]
-    while pending and len(below) < _FOLLOWED_MAX and not files.cut_if_late():
-        urls = pending[: _FOLLOWED_MAX - len(below)]
-        pending = pending[len(urls) :]
-        pages = run_parallel(partial(_fetch_page, files), urls)
-        for url, page in zip(urls, pages, strict=True):
-            own = keep_pages(read_navigation(page).own, is_new) if page else ()
-            below[url] = own
-            known.update(entry.url for entry in own)
-            pending += [entry.url for entry in own if entry.url]
-    return tuple(_insert_below(listed, below, 0)), not pending
-
-
-def _insert_below(
-    entries: Sequence[NavigationEntry], below: Mapping[str, Sequence[NavigationEntry]], depth: int
-) -> Iterator[NavigationEntry]:
-    """Yield entries, each with the entries that its page lists below it."""
-    for entry in entries:
-        own_depth = min(entry.depth + depth, DEPTH_MAX)
-        yield replace(entry, depth=own_depth)
-        yield from _insert_below(below.get(entry.url or "", ()), below, own_depth + 1)
-
-
-def _fetch_page(files: SiteFiles, url: str) -> FetchedPage | None:
-    with suppress(SourceError):
-        page = files.fetch(url, follows_public=False)
-        return page if detect_format(page.body, "", page.media_type) is HTML else None
-    return None
 
 
 def _make_list(

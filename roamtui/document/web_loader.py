@@ -169,8 +169,8 @@ def open_web_source(
 ) -> Library:
     """Open the URL that a person typed: the llms.txt of a site, or an outline of its pages, or a page.
 
-    A page that is not the home page is opened in the outline of its site if its navigation lists it, and
-    otherwise alone. `seconds_max` is the time for all files in which the site may list its pages.
+    A page that is not the home page is opened alone. `seconds_max` is the time for all files in which a site
+    may list its pages.
 
     Raises:
         SourceError: There is no text at the URL. The message says what is there.
@@ -185,7 +185,7 @@ def open_web_source(
     page = fetch(url, follows_public=True)
     text = TwinFinder().prefer(files.fetch, page)
     is_html = detect_page_format(page) is HTML
-    library = _open_outline(files, url, page, text, is_home=is_home) if is_html else None
+    library = _open_outline(files, url, page, text) if is_html and is_home else None
     if library is not None:
         return library
     document = parse_page(text, conversion=conversion, on_progress=on_progress)
@@ -198,22 +198,16 @@ def open_web_source(
     return Library(source=url, root=document)
 
 
-def _open_outline(
-    files: SiteFiles, url: str, first: FetchedPage, text: FetchedPage, *, is_home: bool
-) -> Library | None:
-    """Open the outline of a site, with the `text` of its first page. Return None if it has no outline."""
-    # Few sites have no list of pages.
-    from roamtui.document.site_outline import outline_site, read_own_navigation  # noqa: PLC0415
+def _open_outline(files: SiteFiles, url: str, first: FetchedPage, text: FetchedPage) -> Library | None:
+    """Open the outline of a site, with the `text` of its home page. Return None if it has no outline."""
+    from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - few sites have no list of pages
 
-    navigation = None if is_home else read_own_navigation(first)
-    if not is_home and navigation is None:
-        return None
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
         page = parse_page(text, key=first.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(first.final_url)
     is_own = covers_origin(origin_of(url), origin_of(first.final_url))
-    outline = outline_site(files, first, title, navigation, is_own=is_own)
+    outline = outline_site(files, first, title, is_own=is_own)
     if outline is None:
         return None
     library = Library(source=url, root=outline)

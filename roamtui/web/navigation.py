@@ -1,7 +1,7 @@
 """Read the navigation of an HTML page: the list of the site's pages, in its order and nesting.
 
-A navigation is the links in a `nav`, in an element with the role `navigation`, in an `aside`, in a frame that
-one of them names, or in a list of links outside of the page's main text. The main text may list pages too.
+A navigation is the links in a `nav`, in an element with the role `navigation`, in an `aside`, or in a list of
+links outside of the page's main text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -39,46 +39,24 @@ class NavigationEntry(Struct, frozen=True):
     """None if the line is the title of the deeper lines below it."""
 
 
-class Navigation(Struct, frozen=True):
-    """The lists of links on one page."""
-
-    areas: tuple[tuple[NavigationEntry, ...], ...]
-    """Each of its navigations."""
-    own: tuple[NavigationEntry, ...]
-    """The lists of links in its own text."""
-    frames: tuple[str, ...]
-    """URLs of frames that hold a navigation."""
-
-
-def read_navigation(page: FetchedPage, *, is_frame: bool = False) -> Navigation:
-    """Read the lists of links on an HTML page. All of a frame is a navigation."""
+def read_navigations(page: FetchedPage) -> Iterator[tuple[NavigationEntry, ...]]:
+    """Yield the navigations of an HTML page."""
     root = parse_start(page.body, page.charset, _LENGTH_MAX)
     written_base = next((each.get("href", "") for each in root.iter("base")), "")
     base = resolve_href(page.final_url, written_base) or page.final_url
-    page_title = root.findtext(".//title", "")
-    areas, lists = ([root], []) if is_frame else _find_areas(root)
-    frames = [*root.iter("frame"), *(frame for area in areas for frame in area.iter("iframe"))]
 
     def read_entry(entry: NavigationEntry) -> NavigationEntry:
-        href = entry.url or ""
-        if href.startswith("#"):  # "#" is the page itself, but menus also give it to titles of deeper lines
-            return replace(entry, url=page.final_url if entry.title and entry.title in page_title else None)
-        return replace(entry, url=resolve_href(base, href))
+        href = entry.url or ""  # menus give "#" to titles of deeper lines
+        return replace(entry, url=None if href.startswith("#") else resolve_href(base, href))
 
-    own = (entry for each in lists for entry in _iter_entries(each))
-    return Navigation(
-        areas=tuple(tuple(map(read_entry, islice(_iter_entries(area), _ENTRIES_MAX))) for area in areas),
-        own=tuple(map(read_entry, islice(own, _ENTRIES_MAX))),
-        frames=tuple(filter(None, (resolve_href(base, frame.get("src", "")) for frame in frames))),
-    )
+    for area in _find_areas(root):
+        yield tuple(map(read_entry, islice(_iter_entries(area), _ENTRIES_MAX)))
 
 
-def _find_areas(root: "_Element") -> tuple[list["_Element"], list["_Element"]]:
-    """Find the navigations of a page, and the lists of links in its main text."""
+def _find_areas(root: "_Element") -> list["_Element"]:
     from lxml.etree import iterwalk  # noqa: PLC0415 - few sites need it
 
     areas: list[_Element] = []
-    lists: list[_Element] = []
     main_depth = 0
     walker = iterwalk(root, events=("start", "end"))
     for event, element in walker:
@@ -88,11 +66,11 @@ def _find_areas(root: "_Element") -> tuple[list["_Element"], list["_Element"]]:
         if event == "end":
             continue
         is_navigation = element.tag in ("nav", "aside") or role == "navigation"
-        if is_navigation or (element.tag in _LISTS and _is_list_of_links(element)):
-            (areas if is_navigation or not main_depth else lists).append(element)
+        if is_navigation or (element.tag in _LISTS and not main_depth and _is_list_of_links(element)):
+            areas.append(element)
         if is_navigation or element.tag in (*_LISTS, "footer"):
             walker.skip_subtree()
-    return areas, lists
+    return areas
 
 
 def _read_words(element: "_Element") -> str:

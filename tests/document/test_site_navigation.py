@@ -7,13 +7,13 @@ import pytest
 from roamtui.conversation.conversation import Conversation
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import load_files, open_sources
+from roamtui.document.loader import open_sources
 from roamtui.document.web_loader import open_web_source
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS
 from roamtui.web.page import FetchedPage, FetchError
 from tests.fakes.site import FakeSite, SitePage
 
-PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p>{2}</main>"
+PAGE = "<title>T</title><body>{0}<main><h1>{1}</h1><p>Words of {1}.</p></main>"
 PATHS = ["/a.html", "/b/", "/b/c.html", "/b/d.html", "/e.html"]
 NESTED = ["Home /", "A /a.html", "B", "  B /b/", "  C /b/c.html", "  D /b/d.html", "E /e.html"]
 TREE = (
@@ -36,12 +36,11 @@ CAPTIONS = (
     '<a href="/b/c.html">C</a></li><li><a href="/b/d.html">D</a></li></ul>'
     '<ul><li><a href="/e.html">E</a></li></ul></nav>'
 )
-FRAME = '<nav><noscript><iframe src="toc.html"></iframe></noscript></nav>'
 
 
-def make_pages(navigation: str, text: str = "") -> dict[str, SitePage | str]:
-    pages = {path: PAGE.format("", path, "") for path in PATHS}
-    return {"/": PAGE.format(navigation, "Start", text), "/toc.html": f"<body>{TREE.format('ol')}", **pages}
+def make_pages(navigation: str) -> dict[str, SitePage | str]:
+    pages = {path: PAGE.format("", path) for path in PATHS}
+    return {"/": PAGE.format(navigation, "Start"), **pages}
 
 
 def open_site(site: FakeSite) -> Library:
@@ -65,7 +64,6 @@ def list_pages(library: Library, site: FakeSite) -> list[str]:
         f"<div>{MENU}</div>",
         SECTIONS,
         CAPTIONS,
-        FRAME,
     ],
 )
 def test_pages_are_listed_as_the_navigation_nests_them_and_not_fetched(navigation: str) -> None:
@@ -76,53 +74,9 @@ def test_pages_are_listed_as_the_navigation_nests_them_and_not_fetched(navigatio
         assert set(PATHS).isdisjoint(site.counts.paths)
 
 
-def test_pages_that_other_pages_list_in_their_texts_are_found_below_these() -> None:
-    links = "<ul><li><a href=/a.html>A</a></li><li><a href=/b/>B</a></li><li><a href=/e.html>E</a></li></ul>"
-    below = '<ul><li><a href="c.html">C</a></li><li><a href="../b/./../b/d.html">D</a></li><li><a href="../">T</a></ul>'
-    back = "<ul><li><a href=/b/>B</a></li><li><a href=/a.html>A</a></li></ul>"
-    with FakeSite(make_pages(f"<nav>{links}</nav>", links)) as site:
-        site.pages |= {"/b/": PAGE.format("", "B", below * 3), "/b/d.html": PAGE.format("", "D", back)}
-        library, loader = open_sources([site.origin])
-        assert list_pages(library, site) == NESTED
-        assert len(site.counts.paths) == len(set(site.counts.paths))
-        assert loader is not None
-        whole = load_files(library, loader)
-        assert len(whole.grafts) == 6
-        assert all(NodeKind.LINK not in page.columns.kinds for page in whole.grafts.values())
-
-
-@pytest.mark.parametrize(
-    "navigation",
-    [
-        f"<nav>{TREE.format('ul')}</nav>",
-        f"<nav>{TREE.format('ul')}</nav>".replace('href="b/c.html"', 'href="#"'),
-        FRAME.replace("toc", "/toc"),
-    ],
-)
-def test_a_page_is_opened_in_front_of_the_pages_that_its_navigation_lists_with_it(navigation: str) -> None:
+def test_a_page_that_is_not_the_home_page_is_opened_alone() -> None:
     with FakeSite(make_pages("")) as site:
-        site.pages["/sitemap.xml"] = f"<urlset><loc>{site.url('/other')}</loc></urlset>"
-        own = "<title>C - Site</title><base href=/>" + PAGE.removeprefix("<title>T</title>").format(navigation, "C", "")
-        site.pages["/b/c.html"] = own
-        library, _ = open_sources([site.url("/b/c.html")])
-        assert list_pages(library, site) == ["C /b/c.html", "A /a.html", "B", "  B /b/", "  D /b/d.html", "E /e.html"]
-        note = f"This outline of 4 pages comes from the navigation of {site.url('/b/c.html')}."
-        assert library.notes == (f"{note} Your first question reads them all.",)
-        assert [page.title for page in library.grafts.values()] == ["C"]
-
-
-@pytest.mark.parametrize(
-    "navigation",
-    [
-        "",
-        "<nav><a href=/>Home</a> <a href=/a.html>A</a></nav>",
-        '<nav><a href="#">Menu</a> <ul><li><a href=/a.html>A</a></li></ul></nav><aside><a href="#x">T</a></aside>',
-        "<nav><iframe src=/missing.html></iframe></nav>",
-    ],
-)
-def test_a_page_that_its_navigation_does_not_list_is_opened_alone(navigation: str) -> None:
-    with FakeSite(make_pages("")) as site:
-        site.pages["/b/c.html"] = PAGE.format(navigation, "C", "")
+        site.pages["/b/c.html"] = PAGE.format(f"<nav>{TREE.format('ul')}</nav>", "C")
         library, _ = open_sources([site.url("/b/c.html")])
         assert (library.root.title, library.notes, library.root.columns.kinds.count(NodeKind.LINK)) == ("C", (), 0)
 
@@ -145,7 +99,7 @@ def test_links_that_lead_nowhere_on_the_site_are_no_pages() -> None:
         site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"
         assert list_pages(open_site(site), site) == ["Home /", "L /a.html"]
         for base in ("https://other.example/", "http://["):
-            site.pages["/"] = PAGE.format(f'<base href="{base}"><nav><a href="a.html">A</a></nav>', "Start", "")
+            site.pages["/"] = PAGE.format(f'<base href="{base}"><nav><a href="a.html">A</a></nav>', "Start")
             assert open_site(site).root.title == "Start"
 
 
@@ -164,8 +118,8 @@ def test_a_huge_navigation_is_cut_and_that_is_said() -> None:
 async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, is_read: bool) -> None:
     paths = [f"/p{number}.html" for number in range(count)]
     navigation = "".join(f"<a href={path}>{path}</a>" for path in paths)
-    pages = {path: PAGE.format("", path, "") for path in paths[1:]}
-    with FakeSite({"/": PAGE.format(f"<nav>{navigation}</nav>", "Start", ""), **pages}) as site:
+    pages = {path: PAGE.format("", path) for path in paths[1:]}
+    with FakeSite({"/": PAGE.format(f"<nav>{navigation}</nav>", "Start"), **pages}) as site:
         library, loader = open_sources([site.origin])
         site.forget()
         conversation = Conversation(library, source_loader=loader)
@@ -177,7 +131,7 @@ async def test_a_small_site_is_read_whole_at_the_first_question(count: int, *, i
 
 
 def test_only_the_site_that_a_person_named_is_said_to_be_read_by_the_first_question() -> None:
-    body = PAGE.format(f"<nav>{TREE.format('ul')}</nav>", "Start", "").encode()
+    body = PAGE.format(f"<nav>{TREE.format('ul')}</nav>", "Start").encode()
 
     def fetch(url: str, **_: object) -> FetchedPage:
         if urlsplit(url).path != "/":
