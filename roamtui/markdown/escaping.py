@@ -4,20 +4,21 @@ import re
 from collections.abc import Iterable, Sequence
 
 LINE_START = re.compile(
-    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:\s|$)"
-    r"|\[[^\]]{0,200}\]:)",
+    r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:::|\s|$)"
+    r"|\[(?:[^\]\\]|\\[\s\S]){0,999}\]:)",
     re.MULTILINE,
 )
 """Line starts that Markdown would read as a heading, quote, list, rule, fence or definition."""
 _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
 _INLINE_SYNTAX = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~])"
+    r"\\(?=[!-/:-@\[-`{-~\n])"
     r"|`|(?<![\s*])\*++|(?<=\s)\*++(?!\s)"
     r"|(?<![\s\w])_++|(?<=\s)_++(?!\s)|(?<=[^\W_])_++(?!\w)"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w{1,32};)"
     r"|\](?=[(\[])"
+    r"|\[(?=[\[^])"
     r"|~(?=~)"
 )
 """Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""

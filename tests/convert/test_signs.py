@@ -52,6 +52,8 @@ _SIGNS = (
     "the \\[ bracket",
     "a | b | c",
     "cost #1 and 2 > 1",
+    "pay [*] and [*] a unit",
+    "[[NAME]] matches [^1]",
 )
 _BACKTICKS = "say `x` or ``y*z``"
 
@@ -139,7 +141,12 @@ def test_a_sign_of_markdown_comes_out_as_it_went_in(name: str, text: str) -> Non
     assert all(text in title for _, title in read_outline(converted)[:1] if name in ("PDF", "HTML", "EPUB", "RST"))
 
 
-@pytest.mark.parametrize("line", ["***", "** *", "* * *", "___", "__ __", "_ _ _", "---", "- - -", "==="])
+@pytest.mark.parametrize("line", ["***", "** *", "* * *", "___", "__ __", "_ _ _", "---", "- - -", "===", ":::"])
 def test_a_line_of_signs_is_no_rule(line: str) -> None:
     blocks = read_units(convert_html(f"<p>One</p><p> {line} </p><p>Two<br> {line} </p>").text).blocks
     assert [type(block) for block in blocks] == [Paragraph] * 3
+
+
+@pytest.mark.parametrize("lines", [("C:\\", "D:\\ x"), ("[a](b)", "[1]: x")])
+def test_signs_at_the_end_of_a_line_stay(lines: tuple[str, str]) -> None:
+    assert read_visible_line(convert_html(f"<p>{lines[0]}<br>{lines[1]}</p>").text) == " ".join(lines)
