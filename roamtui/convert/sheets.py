@@ -23,6 +23,7 @@ from roamtui.convert.markdown_table import (
     write_table,
 )
 from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
+from roamtui.convert.odt_styles import OdtStyles
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
 from roamtui.convert.xml_elements import get_attribute
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
@@ -34,9 +35,9 @@ _MERGED_MAX = 1_000_000
 """Maximum number of cells that merged cells may fill."""
 _LONG_TIME = re.compile(r"PT(\d+)H(\d\d)M(\d\d)(?:[.,]\d+)?S")
 """How an OpenDocument file saves a time of more than a day."""
-_RAISED_STYLE = re.compile(rb"text-position=[\"']super")
-_RAISED_START, _RAISED_END = "\ue002", "\ue003"
-"""Characters around a raised text, while it is in a cell of an OpenDocument file."""
+_RAISED_STYLE = re.compile(rb"text-position=[\"'](?!0)")
+_TAG_START, _TAG_END = "\ue002", "\ue003"
+"""Brackets of the tags around a raised or lowered text, while it is in a cell of an OpenDocument file."""
 
 
 def convert_sheets(data: bytes, name: str) -> ConvertedText:
@@ -105,7 +106,7 @@ def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
 
 
 def _mark_raised(package: ZipPackage, data: bytes) -> bytes | None:
-    """Return an OpenDocument file with marks around raised texts, which would join the text before them.
+    """Return an OpenDocument file with tags around raised texts, which would join the text before them.
 
     Return None if it may have raised texts but is too large to be parsed.
     """
@@ -115,18 +116,11 @@ def _mark_raised(package: ZipPackage, data: bytes) -> bytes | None:
     if len(xml) > PART_BYTES_MAX:
         return None
     content = package.parse("content.xml")
-    raised = {
-        get_attribute(look.getparent(), "name")
-        for look in content.iterfind(".//{*}style/{*}text-properties")
-        if get_attribute(look, "text-position").startswith("super")
-    }
-    spans = [
-        each for each in content.iter("{*}span") if get_attribute(each, "style-name") in raised and each.text
-    ]
-    if not spans:
-        return data
-    for span in spans:
-        span.text = f"{_RAISED_START}{span.text}{_RAISED_END}"
+    styles = OdtStyles(content, package.parse("styles.xml"))
+    for span in content.iter("{*}span"):
+        for look in styles.get_style("text", get_attribute(span, "style-name")).looks & {"super", "sub"}:
+            tag = look[:3]
+            span.text = f"{_TAG_START}{tag}{_TAG_END}{span.text or ''}{_TAG_START}/{tag}{_TAG_END}"
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name in package.list_names(""):
@@ -137,9 +131,8 @@ def _mark_raised(package: ZipPackage, data: bytes) -> bytes | None:
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type
     """Write a value as text: numbers with all their digits, a date as ISO and without midnight."""
     match value:
-        case str() if _RAISED_START in value:
-            marked = escape_inline(value).replace(_RAISED_START, "<sup>").replace(_RAISED_END, "</sup>")
-            return MarkdownCell(marked)
+        case str() if _TAG_START in value:
+            return MarkdownCell(escape_inline(value).replace(_TAG_START, "<").replace(_TAG_END, ">"))
         case str():
             long_time = _LONG_TIME.fullmatch(value)
             return ":".join(long_time.groups()) if long_time else value

@@ -92,14 +92,32 @@ def test_raised_figures_never_join_a_number() -> None:
     assert "50<sup>3</sup> tons" in _convert(f'<row r="1">{inline}</row>')
 
 
-def test_raised_figures_that_a_large_file_loses_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+def _raise_in_ods(position: str) -> bytes:
+    """Return an ODS file with a cell in which 3 has a position after 50."""
     span = '<text:p>50<text:span text:style-name="up">3</text:span></text:p>'
-    style = '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
+    look = f'<style:text-properties style:text-position="{position}"/>'
+    style = f'<style:style style:name="up" style:family="text">{look}</style:style>'
     data = replace_part(read_sample("budget.ods"), "content.xml", "<text:p>Brest</text:p>", span)
-    data = replace_part(data, "content.xml", "</office:automatic-styles>", f"{style}</office:automatic-styles>")
-    converted = convert_sheets(data, "a.ods")
-    assert "50<sup>3</sup>" in converted.text
+    return replace_part(data, "content.xml", "</office:automatic-styles>", f"{style}</office:automatic-styles>")
+
+
+@pytest.mark.parametrize(
+    ("position", "text"),
+    [
+        ("super 58%", "50<sup>3</sup>"),
+        ("33% 58%", "50<sup>3</sup>"),
+        ("-33% 58%", "50<sub>3</sub>"),
+        ("0% 100%", "503"),
+    ],
+)
+def test_raised_and_lowered_figures_of_ods_never_join_a_number(position: str, text: str) -> None:
+    converted = convert_sheets(_raise_in_ods(position), "a.ods")
+    assert f"| {text} |" in converted.text
     assert converted.left_out == ()
+
+
+def test_raised_figures_that_a_large_file_loses_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _raise_in_ods("33% 58%")
     monkeypatch.setattr(sheets, "PART_BYTES_MAX", 1_000)
     converted = convert_sheets(data, "a.ods")
     assert converted.notes == ("raised figures are not marked, so 50³ is read as 503. Split the file.",)
