@@ -13,7 +13,6 @@ from roamtui.convert.decode import decode_text
 from roamtui.convert.html import convert_html
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_code
-from roamtui.markdown.fences import update_fence
 
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _MAY_BE_OPEN = re.compile("```|~~~|<[!?a-z]", re.IGNORECASE)
@@ -102,12 +101,13 @@ def _write_output(output: Mapping[str, Any]) -> str:
 
 def _escape_headings(text: str) -> str:
     """Escape the headings of an output, which is part of a section. Code stays as it is."""
-    fence = ""
-    lines: list[str] = []
-    for line in text.split("\n"):
-        fence = update_fence(fence, line)
-        is_heading = line.startswith("#") and not fence
-        lines.append(f"\\{line}" if is_heading else line)
+    from roamtui.commonmark import parse_blocks  # noqa: PLC0415 - takes 80 ms
+
+    lines = text.split("\n")
+    for token in parse_blocks(text.replace("\0", " "), {}):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            number = token.map[0] if token.markup[0] == "#" else token.map[1] - 1
+            lines[number] = f"\\{lines[number].lstrip()}"
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ def _convert(notebook: object) -> str:
         ({"text/markdown": "# Big\n\n```\nopen", "text/plain": "<Markdown>"}, "\\# Big\n\n```\nopen\n```"),
         ({"text/html": "<pre># total\necho</pre><h2>End</h2>"}, "```\n# total\necho\n```\n\n\\## End"),
         ({"text/markdown": "~~~ py\n# total\n```\n~~~\n# End"}, "~~~ py\n# total\n```\n~~~\n\\# End"),
+        ({"text/markdown": "Total\n---\n\n- a\n\n Sum\n  ="}, "Total\n\\---\n\n- a\n\n Sum\n\\="),
         ({"application/json": {"täg": [1]}, "text/plain": "<JSON>"}, '```json\n{\n  "täg": [\n    1\n  ]\n}\n```'),
         ({"image/png": "AAAA", "text/plain": "<Figure size 640x480>"}, ""),
         ({"application/javascript": "alert(1)", "text/plain": "<Javascript>"}, ""),
