@@ -8,6 +8,7 @@ The order of passages also depends on their sections' scores and, if a model can
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -18,11 +19,12 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage
-from roamtui.markdown.units import Unit, read_units, read_visible_line
+from roamtui.markdown.units import Unit, read_units, read_visible_line, split_unit
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import NEAR_SIMILARITY_MIN, Comparison, Hit
-from roamtui.search.lexicon import Language
+from roamtui.search.lexicon import STOP_WORDS, Language
 from roamtui.search.sentences import (
+    RankedSentence,
     Statement,
     find_question_words,
     find_related_words,
@@ -36,6 +38,7 @@ from roamtui.text import WHOLE_TOKENS_MAX, Bounds, Span, estimate_tokens, merge_
 _SENTENCES_MAX = 100
 _TEXT_LENGTH_MAX = 200_000
 """Maximum length in characters of the text of a section that is looked at."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _OTHER_TEXTS = 10
 """Number of texts that are assumed to lack the words. Without them, the words of a document with one section
 would prove nothing."""
@@ -59,12 +62,22 @@ def find_statement(question: str, passages: Sequence[str]) -> Statement:
     Passages that begin inside a table need its heads before them.
     """
     text = "\n\n".join(passages)
-    ranked = rank_sentences(text, find_question_words(question, [text]), limit=1)
-    if not ranked:
+    ranked = rank_sentences(text, find_question_words(question, [text]), limit=_SENTENCES_MAX)
+    best = next((sentence for sentence in ranked if not _is_title(text, sentence)), None)
+    if best is None:
         return Statement()
-    statement = read_statement(text, ranked[0])
+    statement = read_statement(text, best)
     is_nothing_else = statement.words.endswith(":") or statement.words == read_visible_line(text)
     return Statement() if is_nothing_else else statement
+
+
+def _is_title(text: str, sentence: RankedSentence) -> bool:
+    """Return whether a sentence is a title in capitals at the start of a paragraph that goes on."""
+    unit = next(unit for unit in read_units(text).units if sentence.start < unit.end)
+    first, *more = split_unit(text, unit)
+    words = [word for word in _WORD.findall(text, first.start, first.end) if word not in STOP_WORDS]
+    is_title = bool(more and words) and all(word[0].isupper() for word in words)
+    return is_title and sentence.start == first.start
 
 
 def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
