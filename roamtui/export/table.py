@@ -18,11 +18,8 @@ from roamtui.table.cells import Cell
 from roamtui.table.store import ResultRow, ResultTable
 
 _JSON_FIELDS = ("value", "state", "note", "conversation")
-QUOTE_COLUMN = ": quote"
-QUOTE_STATE_COLUMN = ": quote state"
-SENTENCE_COLUMN = ": sentence"
-ORIGIN_COLUMN = ": answered by"
-"""Ends of the titles of columns in CSV."""
+_COLUMNS = ("", ": state", ": quote", ": quote state", ": sentence", ": place", ": note", ": answered by")
+"""Ends of the titles of the columns of a question in CSV."""
 _GRID_LENGTH = 80
 """Maximum characters of a value in the grid of a Markdown file. The whole value follows below the grid."""
 _FORMULA = re.compile(r"[=@＝＠＋－]|[-+](?![\d.,]+\s?[%€$£°]?[^\W\d_]*(?:\s[^\W\d_]+){0,4}$)")
@@ -52,14 +49,12 @@ def render_csv(table: ResultTable, path: Path) -> str:
     A quote of code keeps its lines, because it would not be found on one line. Documents are named by their
     paths relative to `path`, where the file will be.
     """
-    quote_parts = (QUOTE_COLUMN, QUOTE_STATE_COLUMN, SENTENCE_COLUMN)
-    parts = ("", ": state", *quote_parts, ": place", ": note", ORIGIN_COLUMN)
-    lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in parts)]]
+    lines = [["source", *(f"{column.heading}{part}" for column in table.columns for part in _COLUMNS)]]
     for row in table.rows:
         fields = [sanitise_text(_locate(row, path))]  # a path keeps all its spaces
         for cell in table.list_cells(row):
             if cell is None:
-                fields += [""] * len(parts)
+                fields += [""] * len(_COLUMNS)
                 continue
             quote = ""
             quote_state = ""
@@ -76,18 +71,8 @@ def render_csv(table: ResultTable, path: Path) -> str:
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
-        csv.writer(output).writerow(f"'{text}" if _may_run(text) else text for text in fields)
+        csv.writer(output).writerow(f"'{text}" if _FORMULA.match(text) else text for text in fields)
     return output.getvalue()
-
-
-def _may_run(text: str) -> bool:
-    """Return whether a text needs an apostrophe: it may be a formula, or looks as if it already had one."""
-    return _FORMULA.match(text.lstrip("'")) is not None
-
-
-def strip_apostrophe(field: str) -> str:
-    """Return the text of a field without the apostrophe that `render_csv` may have put before it."""
-    return field[1:] if field.startswith("'") and _may_run(field) else field
 
 
 def render_markdown_table(table: ResultTable, path: Path) -> str:

@@ -1,32 +1,20 @@
 """`roamtui recheck`: whether quotes in conversations, tables and texts are still in their sources."""
 
-import csv
-import io
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from roamtui.agent.presentation import replies_with_passages
-from roamtui.conversation.citations import CHANGED_LABEL, Citation, QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
-from roamtui.conversation.state import OFFLINE, ConversationState
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
-from roamtui.export.table import (
-    ORIGIN_COLUMN,
-    QUOTE_COLUMN,
-    QUOTE_STATE_COLUMN,
-    SENTENCE_COLUMN,
-    strip_apostrophe,
-)
-from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.coverage import measure_coverage
 from roamtui.outline.labels import PLAIN_PATH_STEP
 from roamtui.output import warn, write_json, write_notice, write_text
@@ -35,8 +23,6 @@ from roamtui.quotes.claims import (
     Claim,
     add_digests,
     get_kept_sentence,
-    parse_digest,
-    parse_label,
     parse_source_lines,
     read_claims,
     read_quotations,
@@ -52,8 +38,8 @@ _QUOTES_HINT = (
     "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
-_NO_PAGE = "{} is a web page. Name the conversation, or export it as Markdown or JSON."
-_CHANGED_EXPORT = "{} was not exported by roamtui, or has been changed since. Export it again."
+_NO_TEXT = "{} is no text. Name the conversation or the folder of the table, or export it as Markdown."
+_NO_TEXT_SUFFIXES = (".html", ".htm", ".json", ".csv")
 _QUOTE_MAX = 300
 """Maximum characters of a quote to print. A longer one is a passage of an answer without a model."""
 
@@ -117,8 +103,8 @@ def run_recheck(
 ) -> int:
     """Check conversations, files and tables, or all conversations if none are named.
 
-    Targets are ids of conversations, paths of texts and of exported JSON and CSV, and folders of tables. A
-    `source` replaces all recorded ones. Then every quotation of a file counts, and all are listed.
+    Targets are ids of conversations, paths of texts, and folders of tables. A `source` replaces all recorded
+    ones. Then every quotation of a file counts, and all are listed.
 
     Returns:
         1 for a quote that was lost or changed, or, unless `only_changes`, that never was in the text.
@@ -212,14 +198,9 @@ def read_claims_of_file(
     if path.is_dir() or not path.exists():
         advice = "Check the path, or run `roamtui conversations` for the ids."
         raise SourceError(f"There is no file and no conversation called {name}. {advice}")
-    suffix = path.suffix.lower()
-    if suffix in (".html", ".htm"):
-        raise UsageError(_NO_PAGE.format(name))
+    if path.suffix.lower() in _NO_TEXT_SUFFIXES:
+        raise UsageError(_NO_TEXT.format(name))
     text = path.read_text("utf-8-sig", "replace")
-    if suffix == ".json":
-        return _read_export(text, name)
-    if suffix == ".csv":
-        return _read_csv(text, name)
     main, added = parse_source_lines(text)
     opened = open_source(main, added)
     library = opened if isinstance(opened, Library) else None
@@ -266,69 +247,6 @@ def _read_table(table: ResultTable, name: str) -> list[Claim]:
             if cell is not None:
                 place = f"{name}, {column.question}"
                 claims += _make_claims(cell.citations, place, row.source, is_judged=not cell.is_passage)
-    return claims
-
-
-def _read_export(text: str, name: str) -> list[Claim]:
-    claims: list[Claim] = []
-    try:
-        data = json.loads(text)
-        for part in data.get("rows", [data]):
-            source = part["source"]
-            added = tuple(part.get("added_sources", ()))
-            for answer in part.get("exchanges", part.get("cells")):
-                place = f"{name}, {answer['question']}"
-                is_judged = answer.get("model") != OFFLINE
-                citations = map(_parse_citation, answer["citations"])
-                found = _make_claims(citations, place, source, is_judged=is_judged)
-                digest = answer.get("digest", "")
-                claims += [replace(claim, added_sources=added, digest=digest) for claim in found]
-        return convert(to_builtins(claims), list[Claim])  # which checks the types
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise SourceError(_CHANGED_EXPORT.format(name)) from None
-
-
-def _parse_citation(data: Mapping[str, Any]) -> Citation:
-    sentence = data.get("sentence")
-    return Citation(
-        section_id=data["section_id"],
-        quote=data["quote"],
-        state=QuoteState(data["state"]),
-        surroundings=None if sentence is None else Surroundings(sentence=sentence, quoted=()),
-        is_changed=bool(data.get("changed")),
-    )
-
-
-def _read_csv(text: str, name: str) -> list[Claim]:
-    """Return the quotes of a table in CSV. Its first column has the paths of the documents."""
-    try:
-        titles, *rows = csv.reader(io.StringIO(text))
-    except (ValueError, csv.Error):
-        raise SourceError(_CHANGED_EXPORT.format(name)) from None
-    columns = [number for number, title in enumerate(titles) if title.endswith(QUOTE_COLUMN)]
-    claims: list[Claim] = []
-    for number, row in enumerate(rows, start=2):
-        for column in columns:
-            if column >= len(row) or not row[column]:
-                continue
-            question = titles[column].removesuffix(QUOTE_COLUMN)
-            next_cells = dict(zip(titles[column + 1 : column + 6], row[column + 1 :], strict=False))
-            quote = strip_apostrophe(row[column])
-            label = next_cells.get(f"{question}{QUOTE_STATE_COLUMN}", "")
-            sentence = next_cells.get(f"{question}{SENTENCE_COLUMN}")
-            state = parse_label(label)
-            kept = None if sentence is None else strip_apostrophe(sentence)
-            claims.append(
-                Claim(
-                    quote=quote,
-                    place=f"{name}, {titles[column]}",
-                    line=number,
-                    source=strip_apostrophe(row[0]),
-                    original_state=state,
-                    digest=parse_digest(next_cells.get(f"{question}{ORIGIN_COLUMN}", "")),
-                    sentence=get_kept_sentence(quote, state, kept, is_changed=label == CHANGED_LABEL),
-                )
-            )
     return claims
 
 

@@ -100,25 +100,13 @@ def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
     return ("", ()) if match is None else (match["source"], tuple(_ADDED_LINE.findall(match["added"])))
 
 
-def parse_digest(text: str) -> str:
-    """Return the digest of documents that an export names in a line or field, or empty if it names none."""
-    match = _DIGEST.search(text)
-    return "" if match is None else match[1]
-
-
 def add_digests(claims: Iterable[Claim], markdown: str) -> Iterator[Claim]:
     """Yield the claims of an export with the next digest below each, which is the one of its answer."""
-    below = [
-        (line, digest) for line, text in enumerate(markdown.split("\n"), 1) if (digest := parse_digest(text))
-    ]
+    lines = enumerate(markdown.split("\n"), 1)
+    below = [(line, match[1]) for line, text in lines if (match := _DIGEST.search(text))]
     for claim in claims:
         position = bisect(below, (claim.line, ""))
         yield replace(claim, digest=below[position][1]) if position < len(below) else claim
-
-
-def parse_label(label: str) -> QuoteState | None:
-    """Return the state that a label of an export names, or None for other text, such as a passage's label."""
-    return _STATES.get(label)
 
 
 def get_kept_sentence(
@@ -261,7 +249,7 @@ def _read_key(quote: str) -> bytes:
 def _parse_exported(match: re.Match[str], markdown: str, name: str, missing: str | None) -> Claim:
     """Return the quote in a line of an export, with the sentence in the line below, or else `missing`."""
     fields = match.groupdict()
-    state = parse_label(fields["state"] or QuoteState.EXACT.label)
+    state = _STATES.get(fields["state"] or QuoteState.EXACT.label)  # a passage has none
     quote = _parse_quote(fields["quote"])
     below = _SENTENCE_LINE.match(markdown, match.end())
     sentence = missing if below is None else below[1]

@@ -17,12 +17,8 @@ from roamtui.conversation.log import open_store
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.document import SMALL_SITE_PAGES_MAX
 from roamtui.document.loader import build_library, open_sources
-from roamtui.export.table import render_csv, strip_apostrophe
 from roamtui.headless.answer_lines import write_answer
 from roamtui.sources.read import RawText
-from roamtui.table.cells import Cell, CellState
-from roamtui.table.columns import Column
-from roamtui.table.store import ResultRow, ResultTable
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
 from tests.fakes.scripted_model import ScriptedModel
@@ -111,9 +107,8 @@ def test_a_quote_that_was_edited_in_an_answer_is_checked_beside_the_sources(
 def _list_targets(run: RunCommand, garden: Path) -> list[tuple[str | Path, ...]]:
     """Return the arguments that name a conversation and its exports."""
     conversation = _ask(garden)
-    exports = [garden.with_name(name) for name in ("out.md", "out.json", "piped.txt")]
-    for path in exports[:2]:
-        assert run("conversations", "export", conversation, "-o", path).code == 0
+    exports = [garden.with_name(name) for name in ("out.md", "piped.txt")]
+    assert run("conversations", "export", conversation, "-o", exports[0]).code == 0
     exports[-1].write_text(_write_piped(garden, conversation), "utf-8")
     return [(conversation,), *((path,) for path in exports), *((path, "--in", garden) for path in exports)]
 
@@ -203,9 +198,9 @@ def test_quotes_of_an_added_folder_are_checked_in_every_export(run: RunCommand, 
     conversation.close()
     name = conversation.state.id
     assert f"{garden}, {folder})" in run("conversations").out
-    for export in (garden.with_name("out.md"), garden.with_name("out.json")):
-        assert run("conversations", "export", name, "-o", export).code == 0
-        assert run("recheck", export).out == "2 quotes checked: 2 same.\n"
+    export = garden.with_name("out.md")
+    assert run("conversations", "export", name, "-o", export).code == 0
+    assert run("recheck", export).out == "2 quotes checked: 2 same.\n"
 
 
 def test_a_conversation_about_a_site_is_checked_and_exported_with_its_pages(run: RunCommand, tmp_path: Path) -> None:
@@ -295,13 +290,12 @@ def test_words_that_were_changed_in_the_file_and_not_in_the_document_are_false(r
     asked = run("ask", garden, "What does a late spade cost?")
     answer = garden.with_name("answer.txt")
     answer.write_text(asked.out, "utf-8")
-    table = garden.with_name("table.csv")
+    table = garden.with_name("table.md")
     run("table", garden, "-q", "What does a late spade cost?", "-o", table)
     conversation = _ask(garden, '"Each plot is ten metres long" [{Plots}], "costs 50 cents a day" [{Tools}].')
-    exports = [garden.with_name("out.md"), garden.with_name("out.json")]
-    for path in exports:
-        run("conversations", "export", conversation, "-o", path)
-    for path in (answer, table, *exports):
+    export = garden.with_name("out.md")
+    run("conversations", "export", conversation, "-o", export)
+    for path in (answer, table, export):
         text = path.read_text("utf-8")
         path.write_text(text.replace("50 cents", "75 cents"), "utf-8")
         told = run("recheck", path)
@@ -315,33 +309,20 @@ def test_words_that_were_changed_in_the_file_and_not_in_the_document_are_false(r
         assert since.json["counts"]["not_found"] >= 1
         path.write_text(text, "utf-8")
         assert run("recheck", path).code == 0
-    text = exports[0].read_text("utf-8")
+    text = export.read_text("utf-8")
     assert "In full: A late spade costs" in text
-    exports[0].write_text(text.replace("In full: A late", "In full: An early"), "utf-8")
-    told = run("recheck", exports[0])
+    export.write_text(text.replace("In full: A late", "In full: An early"), "utf-8")
+    told = run("recheck", export)
     assert told.code == 1
     assert "sentence changed (then ✓)" in told.out
     assert "    These words were changed in this file" in told.out
-    exports[0].write_text(text, "utf-8")
+    export.write_text(text, "utf-8")
     garden.write_text(garden.read_text("utf-8").replace("50 cents", "75 cents"), "utf-8")
-    for path in (answer, table, *exports):
+    for path in (answer, table, export):
         told = run("recheck", path)
         assert told.code == 1
         assert ": changed" in told.out
         assert "in this file" not in told.out
-
-
-@pytest.mark.parametrize(
-    "text", ["'notes", "'=1+1", "''=1", "=1+1", "'", "-5 a b c d e f", "'-5 a b c d e f", "", "it's"]
-)
-def test_only_the_apostrophe_that_a_table_added_is_taken_off(text: str, tmp_path: Path) -> None:
-    column = Column(question="Why?")
-    cell = Cell(row=text, column=column.key, text_hash="c", model="m", state=CellState.FOUND, value=text)
-    row = ResultRow(title="a", source=str(tmp_path / f"{text}.md"))
-    table = ResultTable(folder=tmp_path, rows=(row,), columns=(column,), cells={(row.source, column.key): cell})
-    fields = render_csv(table, tmp_path / "t.csv").splitlines()[1].split(",")
-    assert (strip_apostrophe(fields[0]), strip_apostrophe(fields[1])) == (f"{text}.md", text)
-    assert not fields[1].startswith(("=", "-"))
 
 
 def test_a_printed_passage_keeps_its_signs_and_says_what_is_struck_out(run: RunCommand, tmp_path: Path) -> None:
