@@ -6,11 +6,11 @@ Without a document, the start screen comes first.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from roamtui.models.base import Model
 from roamtui.models.discovery import ModelOffer, discover_models, list_usable_models
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
-from roamtui.output import ProgressLine, draw_similar_characters, warn, write_notice
+from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input, themes_path
 from roamtui.program import format_program
 from roamtui.settings import save_settings
@@ -198,7 +198,8 @@ class Launch(Struct, frozen=True, kw_only=True):
             first = services.open(self.sources, self.conversation_id, self.model, is_first=True)
             first = replace(first, notices=[*self.notices, *first.notices])
             self._reattach_terminal()
-        draw_similar_characters(sys.__stderr__)
+        if isinstance(sys.__stderr__, TextIOWrapper):  # its encoding may lack characters that are drawn
+            sys.__stderr__.reconfigure(errors="replace")
         from roamtui.tui.app import RoamApp  # after the document, so that errors come at once
 
         return run_until_exit(RoamApp(services.options, first or table))
@@ -253,12 +254,8 @@ def run_until_exit(app: RoamApp) -> int:
     with suppress(KeyError):  # a table
         conversation = app.main_screen.conversation
         state = conversation.state
-        is_saved = (
-            bool(state.exchanges) and not conversation.save_failure and open_store().mark_used(state.id)
-        )
-        if _is_in_browser():
-            _tell_server(state.id if is_saved else "")
-        elif is_saved and not is_standard_input(state.library.source):
+        is_saved = state.exchanges and not conversation.save_failure and open_store().mark_used(state.id)
+        if is_saved and not (_is_in_browser() or is_standard_input(state.library.source)):
             write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0
 
@@ -266,13 +263,6 @@ def run_until_exit(app: RoamApp) -> int:
 def make_demo(bootstrap: Bootstrap) -> Launch:
     """Return how to watch the recorded answer."""
     return Launch(bootstrap=bootstrap, sources=(str(EXAMPLE),), model=RecordedModel())
-
-
-def _tell_server(conversation_id: str) -> None:
-    """Tell `roamtui serve` what to resume if the page is loaded again, in the form of Textual's messages."""
-    message = json.dumps({"type": "conversation", "id": conversation_id}).encode()
-    sys.stdout.buffer.write(b"M%s%s" % (len(message).to_bytes(4, "big"), message))
-    sys.stdout.flush()
 
 
 def _is_in_browser() -> bool:

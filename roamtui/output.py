@@ -3,31 +3,19 @@
 All functions that write to stdout raise `OSError` if that fails, or `BrokenPipeError` if the reader is gone.
 """
 
-import codecs
 import errno
 import os
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 from roamtui.convert.converted import PageReport, format_page_count
 from roamtui.errors import RoamtuiError, UsageError, format_reason
 from roamtui.paths import replace_file
 from roamtui.plain import format_json, sanitise_line, sanitise_text
 from roamtui.program import locate_programs
-
-_SIGNS_OF_NAMES = (
-    (" AND ", "+"), ("HORIZONTAL", "-"), ("VERTICAL", "|"), ("BLOCK", "|"),
-    ("RIGHT-POINTING", ">"), ("LEFT-POINTING", "<"), ("DOWN-POINTING", "v"), ("UP-POINTING", "^"),
-    ("RIGHTWARDS", ">"), ("LEFTWARDS", "<"), ("DOWNWARDS", "v"), ("UPWARDS", "^"),
-)  # fmt: skip
-"""Words in the names of characters that are drawn, such as BOX DRAWINGS LIGHT HORIZONTAL."""
-_SIGNS_OF_CATEGORIES = {"Pd": "-", "Pi": '"', "Pf": '"', "Po": ".", "So": "*", "Sm": "*"}
 
 
 def write_text(text: str) -> None:
@@ -154,28 +142,3 @@ def report_opening(source: str, *, is_url: bool) -> Iterator[PageReport]:
         yield lambda done, count: progress.show(f"{title}{format_page_count(done, count)}")
     finally:
         progress.show("")
-
-
-def draw_similar_characters(screen: TextIO | None) -> None:
-    """Show a similar character of ASCII, in as many cells, for one that the encoding of a screen lacks."""
-    if isinstance(screen, TextIOWrapper):
-        codecs.register_error("similar", _find_similar)
-        screen.reconfigure(errors="similar")
-
-
-def _find_similar(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return "".join(map(_draw_similar, error.object[error.start : error.end])), error.end
-
-
-def _draw_similar(character: str) -> str:
-    """Choose a replacement by the letter in a character, else by its name, else by its category."""
-    decomposed = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
-    name = unicodedata.name(character, "")
-    named = [sign for word, sign in _SIGNS_OF_NAMES if word in name]
-    category = unicodedata.category(character)
-    if category in ("Mn", "Me", "Cf"):
-        return ""
-    cells: int = 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    signs: list[str] = [*decomposed, *named, _SIGNS_OF_CATEGORIES.get(category, "?")]
-    return signs[0] * cells

@@ -1,8 +1,6 @@
 """`roamtui serve`: the app in a browser, only for the person who started it, on this machine."""
 
-import asyncio
 import hmac
-import json
 import os
 import re
 import secrets
@@ -12,7 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 
 from aiohttp import web
-from textual_serve.app_service import AppService
 from textual_serve.server import Server
 from typing_extensions import override
 
@@ -21,11 +18,7 @@ from roamtui.plain import sanitise_line
 
 HOST = "127.0.0.1"
 _SCRIPT = """
-addEventListener("DOMContentLoaded", () => {
-  const terminal = document.querySelector("#terminal");
-  terminal.dataset.sessionWebsocketUrl += "/" + (sessionStorage.page ??= crypto.randomUUID());
-  terminal.role = "main";
-});
+addEventListener("DOMContentLoaded", () => { document.querySelector("#terminal").role = "main"; });
 new MutationObserver((_changes, observer) => {
   const keyboard = document.querySelector("#terminal textarea");
   if (keyboard && document.body.classList.contains("-first-byte")) {
@@ -34,10 +27,7 @@ new MutationObserver((_changes, observer) => {
   }
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
-"""Names the page, by a name that stays when it is loaded again, and focuses the terminal.
-
-Otherwise, a person would have to click on the page before typing.
-"""
+"""Focuses the terminal. Otherwise, a person would have to click on the page before typing."""
 _STYLE = "#terminal .xterm-viewport { overflow-y: hidden; }"
 """Hides a useless scroll bar, which would show as a white line next to the last column."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
@@ -83,41 +73,6 @@ def make_web_server(arguments: Sequence[str], *, port: int, title: str) -> Serve
     return LoopbackServer(_make_command(*arguments), host=HOST, port=port, title=sanitise_line(title))
 
 
-class _Page(Server):
-    """Runs the app for one page in a browser, also after the page is loaded again."""
-
-    def __init__(self, command: str) -> None:
-        super().__init__(command)
-        self._first_command = command
-        self._websocket: web.WebSocketResponse | None = None
-        self._running = asyncio.Lock()
-        """Held until the app has saved its conversation."""
-
-    @override
-    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        if self._websocket is not None:
-            await self._websocket.close()  # a copy of a window has the name of its page
-        async with self._running:
-            return await super().handle_websocket(request)
-
-    @override
-    async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
-        handle_meta = app_service.on_meta
-
-        async def on_meta(data: bytes) -> None:
-            meta = json.loads(data)
-            if meta["type"] != "conversation":
-                await handle_meta(data)
-            elif meta["id"]:
-                self.command = _make_command("--conversation", meta["id"])
-            else:
-                self.command = self._first_command
-
-        self._websocket = websocket
-        app_service.on_meta = on_meta  # type: ignore[method-assign]  # what the app says goes nowhere else
-        await super()._process_messages(websocket, app_service)
-
-
 class LoopbackServer(Server):
     """A server that accepts only requests from its own pages, which only the person can open."""
 
@@ -126,20 +81,14 @@ class LoopbackServer(Server):
         self._token = secrets.token_urlsafe(_TOKEN_BYTES)
         self._host = f"{host}:{port}"
         self._origin = f"http://{self._host}"
-        self._pages: dict[str, _Page] = {}
-        """By the names that they give themselves."""
 
     @override
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
         app.middlewares.append(self._filter_request)
-        # The page's script adds the window's size as a query, so token and page are in the path.
-        app.router.add_get(f"{_SOCKET_PATH}/{{token}}{{page:.*}}", self._serve_page)
+        # The page's script adds the window's size as a query, so the token is in the path.
+        app.router.add_get(f"{_SOCKET_PATH}/{{token}}", self.handle_websocket)
         return app
-
-    async def _serve_page(self, request: web.Request) -> web.WebSocketResponse:
-        page = self._pages.setdefault(request.match_info["page"], _Page(self.command))
-        return await page.handle_websocket(request)
 
     @override
     async def on_startup(self, app: web.Application) -> None:

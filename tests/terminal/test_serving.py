@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
@@ -184,13 +183,6 @@ def wait_for_words(browser: Chromium, *words: bytes) -> None:
         shown += base64.b64decode(response["payloadData"]) if response["opcode"] == 2 else b""
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 300
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 HAS_SCREEN = """new Promise(done => { const look = () => {
     const is_shown = document.body.classList.contains("-first-byte");
     is_shown && document.querySelector("#terminal canvas, #terminal .xterm-rows") ? done(true)
@@ -218,24 +210,6 @@ def test_the_first_screen_is_drawn_in_a_browser_and_has_the_keyboard(serve: Serv
         pictures = (read_picture(browser) for _ in range(PICTURES_MAX))
         picture = next(one for one in pictures if len(list_colours(one)) > TEXT_COLOURS_MIN)
         assert not [colour for colour in list_colours(picture) if min(colour) > 240], "a part has no style"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
-def test_a_page_that_is_loaded_again_comes_back_to_its_conversation(
-    serve: Serve, tmp_path: Path, home_dir: Path
-) -> None:
-    served = serve(HANDBOOK)
-    with browsing(served.url, tmp_path) as browser:
-        assert evaluate(browser, HAS_KEYBOARD)
-        for key in "Who may lend to a neighbour?\r":
-            browser.call(
-                "Input.dispatchKeyEvent", type="keyDown", key=key, text=key, windowsVirtualKeyCode=13 * (key == "\r")
-            )
-        wait_until(lambda: any(b"question_answered" in path.read_bytes() for path in home_dir.rglob("*.jsonl")))
-        browser.call("Page.reload")
-        wait_for_words(browser, b"neighbour?")
-    assert len(list(home_dir.rglob("*.jsonl"))) == 1, "it is no copy"
 
 
 def list_colours(picture: Image.Image) -> set[Any]:

@@ -93,14 +93,6 @@ def test_a_document_through_a_pipe_leaves_the_keyboard(open_terminal: OpenTermin
     terminal.wait_for(lambda screen: "no model has read" in screen)
 
 
-def test_a_terminal_of_ascii_gets_no_other_character(open_terminal: OpenTerminal) -> None:
-    terminal = open_terminal(f"env LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 {PROGRAM} {HANDBOOK}")
-    screen = terminal.wait_for(lambda screen: "> Ask this document" in screen)
-    assert "| > About the library" in screen or "+ > About the library" in screen
-    assert "\\u" not in screen
-    assert screen.isascii()
-
-
 def test_a_key_gives_the_terminal_to_the_shell_outside_text_fields_also_below_make(open_terminal: OpenTerminal) -> None:
     terminal = open_terminal("sh -i")
     terminal.type(f"sh -c '{PROGRAM} {HANDBOOK} --model offline; :'", "Enter")  # make starts it like this
