@@ -9,7 +9,6 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.reading import SearchHit
 from roamtui.conversation.state import ConversationState, Exchange
@@ -201,10 +200,7 @@ def list_history_texts(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
 
     Passages are left out: they name many topics, and the person may have meant none of these.
     """
-    texts = (
-        (exchange.question, "" if replies_with_passages(exchange) else exchange.answer)
-        for exchange in exchanges
-    )
+    texts = ((exchange.question, "" if exchange.has_passages else exchange.answer) for exchange in exchanges)
     return tuple(filter(None, chain.from_iterable(texts)))
 
 

@@ -13,8 +13,8 @@ from itertools import islice
 
 from msgspec.structs import replace
 
+from roamtui.agent.cards import PassageCard, list_cards
 from roamtui.agent.first_request import list_history_texts, make_search_event
-from roamtui.agent.presentation import PassageCard, list_cards
 from roamtui.agent.tools import ToolContext, expand
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.conversation import Conversation

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from msgspec import Struct, field
 
 from roamtui.agent.brief import BriefContext
-from roamtui.agent.presentation import replies_with_passages
 from roamtui.agent.prompt import CALL_REMINDER, CITE_REMINDER, OWN_WORDS
 from roamtui.agent.reading import measure_reading
 from roamtui.agent.tools import Tool
@@ -87,7 +86,7 @@ def build_outcome(
     citations = run.citations or checker.cite(answer)
     unsourced: tuple[Bounds, ...] = ()
     unnamed: tuple[Bounds, ...] = ()
-    if is_written and answer and not replies_with_passages(state.exchanges[-1]):
+    if is_written and answer and not state.exchanges[-1].has_passages:
         citations, unsourced = _add_sources(state, run, answer, citations, searcher)
         if run.brief is None:  # a small model is not asked for ids
             unnamed = checker.list_unnamed(answer, unsourced)
@@ -105,7 +104,7 @@ def build_outcome(
         if is_not_found(answer):
             stopped = StopReason.NOT_FOUND
             exchange = state.exchanges[-1]
-            if not replies_with_passages(exchange):  # else its first sentence says so
+            if not exchange.has_passages:  # else its first sentence says so
                 gaps = measure_coverage(state.library, exchange.within).gaps
                 answer = f"{answer}\n\n{gaps}".rstrip()
     return QuestionAnswered(

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
-from roamtui.conversation.citations import QuoteState
+from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerChosen,
     CitationsChecked,
@@ -105,6 +105,19 @@ class Exchange(Outcome, frozen=True, kw_only=True):
     def answers(self) -> tuple["Exchange", ...]:
         """All answers to the question, oldest first, each without the others."""
         return (*self.earlier, replace(self, earlier=(), later=()), *self.later)
+
+    @property
+    def has_passages(self) -> bool:
+        """Whether passages are shown in place of an answer, because no model has written it.
+
+        Every front end must decide by this how to show an answer.
+        """
+        return self.model == OFFLINE
+
+    @property
+    def passages(self) -> tuple[Citation, ...]:
+        """The passages of an answer in order. Empty if it does not consist of passages."""
+        return self.citations if self.has_passages else ()
 
     @property
     def _is_answered(self) -> bool:

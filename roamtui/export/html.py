@@ -13,13 +13,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from roamtui.agent.presentation import (
-    format_proof,
-    format_reading,
-    list_endings,
-    match_proof,
-    replies_with_passages,
-)
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -29,7 +22,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
-from roamtui.export.facts import format_origin
+from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import (
     Block,
     Code,
@@ -103,14 +96,13 @@ class _ReplayPage:
 
     def render_exchange(self, exchange: Exchange) -> str:
         """Render a question with its steps, answer and sources. The page replays them in this order."""
-        proof = match_proof(exchange, self._library)
+        report = AnswerReport(exchange, self._library)
+        proof = report.proof
         names = {citation.start: self._name_quote(citation) for citation in proof.citations}
         sources = "".join(map(self._render_citation, proof.citations))
-        label = PASSAGE_LABEL if replies_with_passages(exchange) else QuoteState.NO_QUOTE.label
+        label = PASSAGE_LABEL if exchange.has_passages else QuoteState.NO_QUOTE.label
         answer = _AnswerRenderer(proof, names, label).render(proof.markdown.blocks)
-        ending_texts = [text for text, _ in list_endings(exchange)]
-        read = format_reading(exchange.model, exchange.reading)
-        endings = filter(None, [*ending_texts, format_proof(exchange), read, format_origin(exchange)])
+        endings = [*(text for text, _ in report.endings), *report.facts]
         return (
             f'<article id="q{exchange.number}"><h2>{escape(sanitise_text(exchange.question))}</h2>'
             f'<ul class="steps" aria-label="Steps">{"".join(map(self._render_step, exchange.events))}</ul>'

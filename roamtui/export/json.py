@@ -22,7 +22,7 @@ from roamtui.conversation.events import (
     ToolUse,
 )
 from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
-from roamtui.export.facts import list_facts
+from roamtui.export.answer_report import list_facts
 from roamtui.plain import format_json
 from roamtui.table.cells import Cell
 

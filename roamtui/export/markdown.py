@@ -10,21 +10,10 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from roamtui.agent.presentation import (
-    format_proof,
-    format_reading,
-    format_sources,
-    get_lead,
-    list_cards,
-    list_endings,
-    match_proof,
-    replies_with_passages,
-)
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.notices import format_usage
-from roamtui.conversation.state import ConversationState, Exchange
-from roamtui.document.library import Library
-from roamtui.export.facts import format_origin
+from roamtui.conversation.state import ConversationState
+from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
@@ -51,36 +40,34 @@ def render_markdown(state: ConversationState, source: str) -> str:
         parts.append(f"Model: {sanitise_line(state.model)} · read {usage}")
     for exchange in state.exchanges:
         parts.append(f"## {sanitise_line(exchange.question)}")
-        endings = [f"*{text}*" for text, _ in list_endings(exchange)]
-        if replies_with_passages(exchange):
-            parts += [get_lead(exchange), *endings, *_list_passages(exchange, state.library)]
+        report = AnswerReport(exchange, state.library)
+        endings = [f"*{text}*" for text, _ in report.endings]
+        if exchange.has_passages:
+            parts += [report.lead, *endings, *_list_passages(report)]
         else:
-            answer = _number_marks(exchange, state.library)
-            parts += [answer, *endings, "\n".join(format_sources(exchange))]
-        read = format_reading(exchange.model, exchange.reading)
-        notes = format_proof(exchange), read, format_origin(exchange)
-        parts += [f"*{sanitise_line(text)}*" for text in notes if text]
+            parts += [_number_marks(report), *endings, "\n".join(report.sources)]
+        parts += [f"*{sanitise_line(text)}*" for text in report.facts]
     return sanitise_text("\n\n".join(filter(None, parts))) + "\n"
 
 
-def _number_marks(exchange: Exchange, library: Library) -> str:
+def _number_marks(report: AnswerReport) -> str:
     """Return the answer with numbers and signs in place of its marks, but for marks without a citation."""
     parts: list[str] = []
     position = 0
-    for mark in match_proof(exchange, library).marks:
+    answer = report.exchange.answer
+    for mark in report.proof.marks:
         if mark.numbers:
-            parts += exchange.answer[position : mark.start], mark.label
+            parts += answer[position : mark.start], mark.label
             position = max(position, mark.end)
-    return "".join([*parts, exchange.answer[position:]])
+    return "".join([*parts, answer[position:]])
 
 
-def _list_passages(exchange: Exchange, library: Library) -> Iterator[str]:
+def _list_passages(report: AnswerReport) -> Iterator[str]:
     """Yield the place of each passage, its likeliest row with the column heads, and the passage itself.
 
     Below each are the words of the question that all passages of its section lack.
     """
-    cards = list_cards(exchange.question, exchange.citations, library, is_split=True)
-    for number, card in enumerate(cards, start=1):
+    for number, card in enumerate(report.list_cards(), start=1):
         passage = card.passages[0]
         yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
         if card.statement.row:

@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from roamtui.export.facts import format_facts, list_facts
+from roamtui.export.answer_report import format_cell_facts, list_facts
 from roamtui.export.json import to_json, to_json_citations
 from roamtui.markdown.escaping import escape_signs
 from roamtui.markdown.units import read_visible_line
@@ -67,7 +67,7 @@ def render_csv(table: ResultTable, path: Path) -> str:
                 place = ", ".join(filter(None, [PLAIN_PATH_STEP.join(cell.proof.path), cell.proof.place]))
             fields += map(sanitise_line, (cell.value, cell.state.value))
             fields.append(sanitise_text(quote))
-            fields += map(sanitise_line, (quote_state, sentence, place, cell.note, format_facts(cell)))
+            fields += map(sanitise_line, (quote_state, sentence, place, cell.note, format_cell_facts(cell)))
         lines.append(fields)
     output = io.StringIO()
     for fields in lines:
@@ -97,7 +97,7 @@ def render_markdown_table(table: ResultTable, path: Path) -> str:
             proofs.append(f"- {cell.state.sign} **{title}**: {_render_proof(cell, source)}")
             if cell.proof is not None and cell.proof.surroundings is not None:
                 proofs.append(f"  {format_sentence(_escape_markdown(cell.proof.surroundings.text))}")
-            if summary := format_facts(cell):
+            if summary := format_cell_facts(cell):
                 proofs.append(f"  *{_escape_markdown(summary)}*")
         grid.append(values)
         details += f"## {values[0]}", "\n".join(proofs)

@@ -10,20 +10,11 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from roamtui.agent.presentation import (
-    format_proof,
-    format_reading,
-    format_sources,
-    format_unproven,
-    get_lead,
-    list_cards,
-    match_proof,
-    replies_with_passages,
-)
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
+from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Emphasis
 from roamtui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.markdown.lines import Run, RunStyle, TextRole, make_run, wrap_runs
@@ -92,24 +83,25 @@ def write_answer(
 
     Without a model, each passage gets one line if stdout is not a terminal.
     """
+    report = AnswerReport(exchange, library)
     if sys.stdout.isatty():
         width, is_styled = get_terminal_form()
-        answer = render_answer(match_proof(exchange, library), width=width, is_styled=is_styled)
-        listed = [*_list_sources(exchange, library, width), *_list_facts(exchange, model_name)]
+        answer = render_answer(report.proof, width=width, is_styled=is_styled)
+        listed = [*_list_sources(exchange, library, width), *_list_facts(report, model_name)]
         sources = [_render_line(line, width, is_styled=is_styled) for line in listed]
         write_laid_out("\n".join([answer, *sources]) + "\n")
-    elif replies_with_passages(exchange):
-        _write_passages(exchange, library)
+    elif exchange.has_passages:
+        _write_passages(report, library)
     else:
         lines = [exchange.answer] if exchange.answer else []
-        lines += ["", *format_sources(exchange)] if exchange.citations else []
-        lines += _list_facts(exchange, model_name)
+        lines += ["", *report.sources] if exchange.citations else []
+        lines += _list_facts(report, model_name)
         write_sanitised("\n".join(lines) + "\n")
 
 
 def _list_sources(exchange: Exchange, library: Library, width: int) -> list[str | Surroundings]:
     """List the sources of an answer as lines of a terminal, and the text around their quotes."""
-    has_verdicts = not replies_with_passages(exchange)
+    has_verdicts = not exchange.has_passages
     lines: list[str | Surroundings] = []
     for number, citation in enumerate(exchange.citations, start=1):
         lines.append(_fit_source(citation, number, library, width, has_verdicts=has_verdicts))
@@ -120,16 +112,15 @@ def _list_sources(exchange: Exchange, library: Library, width: int) -> list[str 
     return lines
 
 
-def _list_facts(exchange: Exchange, model_name: str) -> list[str]:
+def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     """List the proof of an answer, what was read for it, and its model and cost, as lines."""
-    read = format_reading(exchange.model, exchange.reading)
+    exchange = report.exchange
     tokens = exchange.usage.input_tokens + exchange.usage.output_tokens
-    ending = "; choose a model with --model" if replies_with_passages(exchange) else ""
+    ending = "; choose a model with --model" if exchange.has_passages else ""
     if tokens:
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
-    facts = [format_proof(exchange), format_unproven(exchange), read, f"({model_name}{ending})"]
-    return [*filter(None, facts)]
+    return [*filter(None, [report.verdict, report.unproven, report.reading, f"({model_name}{ending})"])]
 
 
 def _fit_source(citation: Citation, number: int, library: Library, width: int, *, has_verdicts: bool) -> str:
@@ -164,14 +155,14 @@ def _render_line(line: str | Surroundings, width: int, *, is_styled: bool) -> st
     )
 
 
-def _write_passages(exchange: Exchange, library: Library) -> None:
+def _write_passages(report: AnswerReport, library: Library) -> None:
     """Write the path, the place and the likeliest sentence of each passage as a line that `recheck` reads.
 
     A row of a table comes with its column heads on a second line. The last line of each passage names the
     words of the question that all passages of its section lack.
     """
-    lines = [lead] if (lead := get_lead(exchange)) else []
-    for card in list_cards(exchange.question, exchange.citations, library, is_split=True):
+    lines = [lead] if (lead := report.lead) else []
+    for card in report.list_cards():
         passage = card.passages[0]
         sentence = card.statement.words or read_visible_line(passage.quote or "")
         sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
@@ -182,8 +173,8 @@ def _write_passages(exchange: Exchange, library: Library) -> None:
         if card.lacked:
             lines.append(f"{_INDENT}{card.lacked}")
     write_sanitised("\n".join(lines) + "\n")
-    if exchange.citations:
-        write_notice(f"{format_proof(exchange)} · for an answer, choose a model with --model")
+    if report.exchange.citations:
+        write_notice(f"{report.verdict} · for an answer, choose a model with --model")
 
 
 def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:

@@ -15,7 +15,6 @@ import msgspec
 from msgspec.structs import asdict
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.presentation import list_passages
 from roamtui.conversation.events import (
     ConversationEvent,
     NodesLoaded,
@@ -29,7 +28,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.notices import make_notices
 from roamtui.conversation.update import AskOptions
 from roamtui.errors import EXIT_CANCELLED, SourceError
-from roamtui.export.facts import format_origin, list_facts
+from roamtui.export.answer_report import AnswerReport, list_facts
 from roamtui.export.json import to_json_citations, to_json_event, to_json_passage, to_json_tool
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
@@ -94,7 +93,7 @@ async def run_ask(
         exchange = state.exchanges[-1]
         source = f"Source: {state.library.source}" if exchange.citations else ""  # `recheck` reads it
         is_answered = exchange.answer or exchange.citations
-        origin = format_origin(exchange) if is_answered else ""
+        origin = AnswerReport(exchange, state.library).origin if is_answered else ""
         lines = [sanitise_line(line) for line in (source, origin) if line]
         write_text("".join(f"{line}\n" for line in ("", *lines) if lines))
     return status
@@ -180,7 +179,7 @@ class AskReport:
             "stopped": final.stopped.value,
             "citations": to_json_citations(exchange),
             "unsourced": [final.answer[start:end] for start, end in final.unsourced],
-            "passages": [to_json_passage(passage) for passage in list_passages(exchange)],
+            "passages": [to_json_passage(passage) for passage in exchange.passages],
             "opened": list(self._opened_ids),
             "open": list(state.open_sections),
             "steps": self._steps,

@@ -7,7 +7,6 @@ from math import ceil
 from time import monotonic
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
@@ -107,7 +106,7 @@ class LiveAnswer:
 
     def _draw(self) -> None:
         exchanges = self._agent.conversation.state.exchanges
-        if self._is_streaming and self._answer.strip() and not replies_with_passages(exchanges[-1]):
+        if self._is_streaming and self._answer.strip() and not exchanges[-1].has_passages:
             self._spinner.show("")
             if self._checker is None:
                 self._checker = QuoteChecker(self._agent.conversation.state)

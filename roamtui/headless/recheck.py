@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
-from roamtui.agent.presentation import replies_with_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.library_sync import explain_missing, is_source_missing
 from roamtui.conversation.log import open_store
@@ -216,7 +215,7 @@ def read_claims_of_file(
 def _list_saved_claims(state: ConversationState, name: str) -> Iterator[Claim]:
     for exchange in state.exchanges:
         place = f"{name}, {exchange.question}"
-        is_judged = not replies_with_passages(exchange)
+        is_judged = not exchange.has_passages
         yield from _make_claims(exchange.citations, place, state.source, is_judged=is_judged)
 
 

@@ -5,7 +5,6 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from roamtui.agent.presentation import list_passages
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import StopReason, Usage
 from roamtui.conversation.not_found import UNMATCHED
@@ -120,7 +119,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
         content_hash=exchange.content_hash,
         reading=exchange.reading,
     )
-    passages = list_passages(exchange)
+    passages = exchange.passages
     citations: tuple[Citation, ...] = passages[:1]
     value = ""
     if passages:

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.presentation import list_passages, match_proof
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import (
@@ -29,6 +28,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, StoreError
+from roamtui.export.answer_report import AnswerReport
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
@@ -122,7 +122,7 @@ async def test_a_table_is_one_quote_but_has_no_quotation_marks_around_it() -> No
     assert citation.state is QuoteState.EXACT
     assert answer.answer[citation.start : citation.end] == citation.quote
     assert not {*"“”"} & {*answer.answer}
-    proof = match_proof(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library)
+    proof = AnswerReport(talk.agent.conversation.state.exchanges[-1], talk.agent.conversation.state.library).proof
     assert [type(block).__name__ for block in proof.markdown.blocks] == ["Paragraph", "Table", "Paragraph"]
 
 
@@ -284,7 +284,7 @@ async def test_no_front_end_names_a_verdict_of_a_passage() -> None:
 async def test_the_questions_of_the_handbook_are_answered(question: str, answer: str) -> None:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     exchange, _ = await _ask(question, text=handbook)
-    assert any(answer in " ".join((passage.quote or "").split()) for passage in list_passages(exchange))
+    assert any(answer in " ".join((passage.quote or "").split()) for passage in exchange.passages)
 
 
 def test_a_question_whose_search_takes_long_does_not_delay_the_end_of_the_program() -> None:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from roamtui.agent.presentation import format_reading
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.log import ConversationStore
+from roamtui.export.answer_report import AnswerReport
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, make_agent, saying
 from tests.conversation.conversations import make_library
@@ -37,7 +37,7 @@ async def test_what_was_found_and_not_read_is_named_with_what_was_read(tmp_path:
     assert last.reading.queries == ("litres of a pump",)
     state = agent.conversation.state
     exchange = state.exchanges[-1]
-    words = format_reading(exchange.model, exchange.reading)
+    words = AnswerReport(exchange, state.library).reading
     assert words.startswith("Read 1 of 11 sections, ")
     assert "Searched for: litres of a pump. Found, not read: Pump " in words
     agent.conversation.close()
@@ -52,4 +52,4 @@ async def test_a_document_that_was_open_whole_is_said_to_be_read_whole() -> None
     last = await answer(agent, "How much?", opened, saying("Not found: nothing."))
     assert last.reading is not None
     exchange = agent.conversation.state.exchanges[-1]
-    assert format_reading(exchange.model, exchange.reading) == "Read the whole document"
+    assert AnswerReport(exchange, library).reading == "Read the whole document"

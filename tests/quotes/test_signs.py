@@ -2,8 +2,8 @@
 
 import pytest
 
-from roamtui.agent.presentation import format_verification
 from roamtui.conversation.citations import Citation, QuoteState
+from roamtui.export.answer_report import format_verification
 from roamtui.quotes.read import replace_signs
 from tests.case_files import read_rows
 

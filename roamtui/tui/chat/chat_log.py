@@ -223,11 +223,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return None, None
 
     def action_copy(self) -> None:
-        from roamtui.agent.presentation import format_sources  # noqa: PLC0415 - not for the first screen
+        from roamtui.export.answer_report import AnswerReport  # noqa: PLC0415 - not for the first screen
 
         if self.current is not None and (answer := self.current.answer.rstrip()):
             lines = [answer.strip()]
-            if sources := format_sources(self.current.exchange):
+            if sources := AnswerReport(self.current.exchange, self._conversation.state.library).sources:
                 lines += ["", "Sources:", "", *sources]
             copy(self, "\n".join([*lines, ""]), "the answer")
         else:

@@ -7,14 +7,6 @@ from textual.content import Content
 from textual.selection import Selection
 from typing_extensions import override
 
-from roamtui.agent.presentation import (
-    format_proof,
-    format_reading,
-    list_endings,
-    list_passages,
-    list_unread,
-    replies_with_passages,
-)
 from roamtui.conversation.citations import Citation, QuoteState
 from roamtui.conversation.events import (
     AnswerStreamed,
@@ -33,6 +25,7 @@ from roamtui.conversation.notices import (
 )
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
+from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.inline import extract_words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.surroundings import Surroundings
@@ -136,7 +129,7 @@ class ExchangeView(ContentView):
             case AnswerStreamed(text=text):
                 self._status = ""
                 self.answer += text
-                if self._checker is None and not replies_with_passages(exchange):
+                if self._checker is None and not exchange.has_passages:
                     self._checker = QuoteChecker(state)
                 if not self._is_drawing_due:
                     self._is_drawing_due = True
@@ -174,14 +167,14 @@ class ExchangeView(ContentView):
         if not has_ended:
             return
         is_not_found = exchange.stopped is StopReason.NOT_FOUND
-        if replies_with_passages(exchange) and (is_not_found or list_passages(exchange)):
+        if exchange.has_passages and (is_not_found or exchange.passages):
             self.passages = PassageCards(exchange, library, self._again_key)
             self.citation_targets = self.passages.targets
             cited_ids = (citation.section_id for citation in exchange.citations)
             self.unread = tuple(dict.fromkeys(cited_ids))
         else:
             self.passages = None
-            self.unread = list_unread(exchange, library)
+            self.unread = AnswerReport(exchange, library).unread_ids
             cited = [(citation, describe_source(citation, library)) for citation in exchange.citations]
             self.citation_targets = tuple(
                 SectionTarget(source.section_id, citation) for citation, source in cited
@@ -327,15 +320,15 @@ class ExchangeView(ContentView):
     def _draw_ending(self, width: int) -> list[Content]:
         """Draw the sources by number, how the exchange ended, and what opens likely sections."""
         exchange = self.exchange
+        report = AnswerReport(exchange, self._library)
         lines = list[Content]()
         if self._sources or exchange.unnamed:
             quoted = [citation for citation in exchange.citations if citation.quote is not None]
             is_verified = all(citation.is_verified for citation in quoted) and not exchange.unnamed
             style = "$success" if is_verified else "$warning"
             heading = Content.styled("Sources  ", "bold $muted")
-            lines += wrap(
-                Content.styled(format_proof(exchange), style), width, lead=heading, follow=" " * len(heading)
-            )
+            verdict = Content.styled(report.verdict, style)
+            lines += wrap(verdict, width, lead=heading, follow=" " * len(heading))
         indent = len(str(len(self._sources))) + 2
         for index, source in enumerate(self._sources):
             number = Content.styled(f"{index + 1:>{indent - 1}} ", "bold $accent")
@@ -347,11 +340,11 @@ class ExchangeView(ContentView):
                 for line in _draw_surroundings(surroundings, width, indent, is_whole=is_whole):
                     lines.append(self.attach(line, self.cited[index], shows_selection=False))
         parts = []
-        for text, severity in list_endings(exchange) if self.passages is None else ():
+        for text, severity in report.endings if self.passages is None else ():
             sign = "✗ " if severity is Severity.ERROR else ""
             words = adapt_flags(sanitise_line(text), self._keys)
             parts.append(Content.styled(f"{sign}{words}", _STYLES[severity]))
-        if read := format_reading(exchange.model, exchange.reading):
+        if read := report.reading:
             parts.append(Content(read))
         if self.unread and self.passages is None:
             words = f"asks again with {'them' if self.unread[1:] else 'it'}"

@@ -8,16 +8,11 @@ from msgspec import Struct
 from textual.content import Content, Span
 from textual.style import Style
 
-from roamtui.agent.presentation import (
-    PassageCard,
-    format_proof,
-    get_lead,
-    list_cards,
-    list_passages,
-)
+from roamtui.agent.cards import PassageCard
 from roamtui.conversation.citations import Citation
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
+from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Block, Paragraph, Words
 from roamtui.markdown.layout import MarkdownLayout
 from roamtui.markdown.parser import read_markdown
@@ -65,15 +60,14 @@ class PassageCards:
     def __init__(self, exchange: Exchange, library: Library, again_key: str) -> None:
         """Show passages, if any. `again_key` asks a model."""
         self._again_key = again_key
-        self._lead = get_lead(exchange)
-        self._proof = format_proof(exchange) or "no model has looked"
+        report = AnswerReport(exchange, library)
+        self._lead = report.lead
+        self._proof = report.verdict or "no model has looked"
         self._unfolded: set[int] = set()
         """Indexes of the cards whose whole passages are shown."""
-        passages = list_passages(exchange)
-        self._words = find_question_words(exchange.question, [passage.quote or "" for passage in passages])
-        self._cards = [
-            _make_card(content, library) for content in list_cards(exchange.question, passages, library)
-        ]
+        quotes = [passage.quote or "" for passage in exchange.passages]
+        self._words = find_question_words(exchange.question, quotes)
+        self._cards = [_make_card(content, library) for content in report.list_cards(is_split=False)]
         self.targets = tuple(card.target for card in self._cards)
         self.first_line = 0
         """The first line with words of a passage, once it is drawn."""

@@ -1,0 +1,208 @@
+"""What front ends and exports say about an answer: how it ended, its proof, its origin, and what was read."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from roamtui.agent.cards import PassageCard, list_cards
+from roamtui.agent.consent import format_model
+from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
+from roamtui.conversation.events import StopReason
+from roamtui.conversation.notices import Severity, format_cost
+from roamtui.conversation.reading import Reading
+from roamtui.conversation.state import OFFLINE, Exchange
+from roamtui.document.library import Library
+from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
+from roamtui.plain import format_count, sanitise_line, shorten
+from roamtui.quotes.verdicts import AnswerProof, make_proof
+from roamtui.quotes.wording import (
+    PASSAGE_LABEL,
+    UNNAMED_LABEL,
+    format_nearest,
+    format_sentence,
+    format_source_line,
+)
+from roamtui.table.cells import Cell
+
+_STOP_TEXTS = {
+    StopReason.NEAREST: "nearest passages",
+    StopReason.NOT_FOUND: "not found",
+    StopReason.STEP_LIMIT: "stopped at the step limit",
+    StopReason.CANCELLED: "stopped",
+    StopReason.COST: "stopped at the spending limit",
+}
+_UNNAMED_LENGTH_MAX = 80
+"""Number of characters by which a person knows a quote again."""
+_UNREAD_NAMED_MAX = 3
+"""Maximum number of sections without text that are named with an answer."""
+_QUERY_LENGTH_MAX = 60
+
+
+class AnswerReport:
+    """What every front end and export says about the answer of a conversation."""
+
+    def __init__(self, exchange: Exchange, library: Library) -> None:
+        self.exchange = exchange
+        self._library = library
+
+    @cached_property
+    def proof(self) -> AnswerProof:
+        """The answer with its citations at their quotes and marks, without verdicts for passages."""
+        unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in self.exchange.passages]
+        return make_proof(self.exchange.answer, unjudged or self.exchange.citations, self._library)
+
+    @property
+    def lead(self) -> str:
+        """The sentence above passages, which says that none answers, or what the document lacks."""
+        lead, _, _ = self.exchange.answer.partition("\n\n")
+        is_answered = self.exchange.stopped is StopReason.ANSWERED
+        return "" if is_answered and lead.startswith("**") else lead
+
+    def list_cards(self, *, is_split: bool = True) -> list[PassageCard]:
+        """List a card for each passage or, unless `is_split`, for the passages of each section."""
+        return list_cards(self.exchange.question, self.exchange.passages, self._library, is_split=is_split)
+
+    @property
+    def endings(self) -> tuple[tuple[str, Severity], ...]:
+        """How the exchange ended; nothing if it ended with an ordinary answer."""
+        exchange = self.exchange
+        endings = (
+            (exchange.error, Severity.ERROR),
+            ("" if exchange.stopped is None else _STOP_TEXTS.get(exchange.stopped, ""), Severity.WARNING),
+            (self.unproven, Severity.WARNING if exchange.is_unproven else Severity.INFO),
+        )
+        return tuple((text, severity) for text, severity in endings if text)
+
+    @property
+    def unproven(self) -> str:
+        """Says that the answer has nothing to check, or how many of its sentences the text does not carry."""
+        if self.exchange.is_unproven:
+            return UNPROVEN_LABEL
+        count = len(self.exchange.unsourced)
+        return f"no source for {format_count(count, 'sentence')}" if count else ""
+
+    @property
+    def verdict(self) -> str:
+        """Says where the quotes are and which name no section, or how many passages there are."""
+        if not self.exchange.has_passages:
+            return " · ".join(filter(None, [format_verification(self.exchange.citations), self._unnamed]))
+        count = len(self.exchange.citations)
+        read = "it" if count == 1 else "them"
+        return f"{format_count(count, 'passage')} · no model has read {read}" if count else ""
+
+    @property
+    def _unnamed(self) -> str:
+        """Says which quotes name no section, so that nothing has looked them up."""
+        answer = self.exchange.answer
+        quotes = [sanitise_line(answer[start:end]) for start, end in self.exchange.unnamed]
+        if not quotes:
+            return ""
+        count = format_count(len(quotes), "quote")
+        reason = "it names no section" if len(quotes) == 1 else "they name no section"
+        listed = ", ".join(shorten(quote, _UNNAMED_LENGTH_MAX) for quote in quotes)
+        return f"{count} {UNNAMED_LABEL} {reason}: {listed}"
+
+    @property
+    def reading(self) -> str:
+        """Says what the model read, searched for, and found but did not read; empty without one."""
+        return _format_reading(self.exchange.model, self.exchange.reading)
+
+    @property
+    def origin(self) -> str:
+        """Says who answered, when, at what cost, and from what text."""
+        return _format_origin(self.exchange)
+
+    @property
+    def facts(self) -> list[str]:
+        """The verdict, the reading and the origin, as far as there are any."""
+        return [*filter(None, [self.verdict, self.reading, self.origin])]
+
+    @property
+    def sources(self) -> list[str]:
+        """The citations as lines that `recheck` reads again, with the nearest words below."""
+        label = PASSAGE_LABEL if self.exchange.has_passages else ""
+        lines: list[str] = []
+        for number, citation in enumerate(self.exchange.citations, start=1):
+            lines.append(format_source_line(citation, number, label))
+            if nearest := format_nearest(citation):
+                lines.append(f"   {nearest}")
+            if citation.surroundings is not None:
+                lines.append(f"   {format_sentence(citation.surroundings.text)}")
+        return lines
+
+    @property
+    def unread_ids(self) -> tuple[str, ...]:
+        """The ids of sections that were found and not read, best first, that the document still has."""
+        unread = self.exchange.reading.unread if self.exchange.reading is not None else ()
+        return tuple(hit.section_id for hit in unread if hit.section_id in self._library)
+
+
+def format_verification(citations: Sequence[Citation]) -> str:
+    """Format where the quotes are; empty without quotes. A quote in the text may still answer nothing."""
+    states = [citation.state for citation in citations if citation.quote is not None]
+    verified = sum(citation.is_verified for citation in citations)
+    if not states:
+        return ""
+    if verified == len(states):
+        return f"{verified}/{format_count(verified, 'quote')} found in the text"
+    elsewhere = states.count(QuoteState.ELSEWHERE)
+    changed = sum(citation.is_changed for citation in citations)
+    unread = states.count(QuoteState.NOT_FOUND) - changed
+    counts = {"where cited": verified, "elsewhere": elsewhere, CHANGED_LABEL: changed, UNREAD_LABEL: unread}
+    places = ", ".join(f"{count} {place}" for place, count in counts.items() if count)
+    return f"{format_count(len(states), 'quote')}: {places}"
+
+
+def list_facts(answer: Exchange | Cell, source: str) -> dict[str, object]:
+    """List what is known about an answer on a source, with the names that JSON has for it."""
+    return {
+        "model": answer.model,
+        "server": answer.server,
+        "asked_at": answer.asked_at,
+        "usage": answer.usage,
+        "source": source,
+        "digest": answer.content_hash,
+        "reading": answer.reading,
+    }
+
+
+def format_cell_facts(cell: Cell) -> str:
+    """Format the origin of a cell, and what the model read and did not read, as one line."""
+    return ". ".join(filter(None, [_format_origin(cell), _format_reading(cell.model, cell.reading)]))
+
+
+def _format_origin(answer: Exchange | Cell) -> str:
+    if not answer.asked_at:
+        return ""
+    who = answer.model if answer.server is None else format_model(answer.model, answer.server)
+    if answer.model == OFFLINE:
+        who = "without a model"
+    day = ""
+    with suppress(ValueError, OverflowError):  # a log may come from elsewhere
+        day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    document = f"document digest {answer.content_hash}" if answer.content_hash else ""
+    return " · ".join(filter(None, [who, day, format_cost(answer.usage), document]))
+
+
+def _format_reading(model: str, reading: Reading | None) -> str:
+    if reading is None or model == OFFLINE:
+        return ""
+    sections = format_count(reading.sections, "section")
+    partly = f", {reading.partly:,} in part" if reading.partly else ""
+    sentences = [f"Read {reading.whole:,} of {sections}{partly}"]
+    if reading.whole >= reading.sections and not reading.pages:
+        sentences = ["Read the whole document"]
+    if reading.pages:
+        sentences[0] += f" ({reading.pages.removeprefix('the ')})"
+    if reading.queries:
+        queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
+        sentences.append(f"Searched for: {'; '.join(queries)}")
+    if unread := reading.unread:
+        named = ("".join(hit.path[-1:]) for hit in unread[:_UNREAD_NAMED_MAX])
+        titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
+        rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
+        sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")
+    return ". ".join(sentences)
