@@ -91,14 +91,15 @@ def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:
     for path, group in groupby(notes, key=lambda located: list_path_titles(located.current_citation, title)):
         parts.append(f"## {PATH_STEP.join(path) or '(untitled)'}")
         for located in group:
-            location = f"— {format_location(located.current_citation, display_path(source))}"
+            citation = located.current_citation
+            location = f"— {format_location(citation, display_path(source))} [{citation.section_id}]"
             if (quote := located.note.citation.quote) is not None:
                 is_table = any(isinstance(block, Table) for block in read_markdown(quote).blocks)
                 if _ROW.search(quote) and not is_table:  # rows without their head are no table
                     quote = simplify_quote(quote)
                 lines = normalise_line_ends(quote.strip("\r\n")).split("\n")
                 location = "\n".join(f"> {line}".rstrip() for line in [*lines, "", location])
-            surroundings = located.current_citation.surroundings
+            surroundings = citation.surroundings
             sentence = format_sentence(surroundings.text) if surroundings is not None else ""
             change = f"*({located.change_note})*" if located.change_note else ""
             parts += filter(None, [location, sentence, change, located.note.comment])

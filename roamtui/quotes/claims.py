@@ -5,6 +5,12 @@ each source that was added to the conversation, and then one line per citation::
 
     1. ✓ [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
+Below the quotes of exported notes are their places::
+
+    > A late spade costs 50 cents a day.
+    >
+    > — handbook.md › Late fees · line 12 [a8a96034]
+
 A quote of the answer above, with a mark such as ``[1 ✓]`` or the id of a listed section, is a claim too.
 
 A person writes a quote in the same sentence as a link to its file, and to its section::
@@ -58,6 +64,8 @@ _PASSAGE_LINES = re.compile(
     re.MULTILINE,
 )
 """A line of an export, and the passage as a block quote below it."""
+_NOTE_LINES = re.compile(rf"(?:^>[^\n]*\n)+(?:\n{SENTENCE_LABEL} (?P<sentence>[^\n]+))?", re.MULTILINE)
+_NOTE_PLACE = re.compile(rf"\n> — [^\n]* \[(?P<id>{ID})\]\n")
 _BLOCK_QUOTE_SIGN = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _SENTENCE_LINE = re.compile(rf"\n[ \t]+{SENTENCE_LABEL} (.+)")
 _LINK = re.compile(
@@ -147,12 +155,13 @@ def read_claims(markdown: str, name: str, library: Library | None = None) -> tup
     text = blank_document_lines(markdown)
     exported = [*_CITATION_LINE.finditer(text), *_CELL_LINE.finditer(text)]
     passages = [_parse_passage(match, markdown, name) for match in _PASSAGE_LINES.finditer(text)]
-    if exported or passages:
+    notes = [*_read_notes(markdown, name)]
+    if exported or passages or notes:
         # a file without sentences was exported by a version that kept none
         missing = None if _SENTENCE_LINE.search(markdown) is None else ""
         claims = [_parse_exported(match, markdown, name, missing) for match in exported]
         claims += _read_answers(text, name, library, claims)
-        return tuple(sorted((*claims, *passages), key=lambda claim: claim.line))
+        return tuple(sorted((*claims, *passages, *notes), key=lambda claim: claim.line))
     links = {f"link {number}": link for number, link in enumerate(_LINK.finditer(text))}
     marks = [Mark(*link.span(), (name_of_link,), is_link=True) for name_of_link, link in links.items()]
     without_links = _LINK.sub(lambda link: " " * len(link[0]), text)
@@ -275,6 +284,19 @@ def _parse_passage(match: re.Match[str], markdown: str, name: str) -> Claim:
         section_id=match["id"],
         sentence="",
     )
+
+
+def _read_notes(markdown: str, name: str) -> Iterator[Claim]:
+    """Yield the quoted notes of an export, each with the sentence below it."""
+    for note in _NOTE_LINES.finditer(markdown):
+        if (place := _NOTE_PLACE.search(note[0])) is not None:
+            yield Claim(
+                quote=_BLOCK_QUOTE_SIGN.sub("", note[0][: place.start()]).strip("\n"),
+                place=name,
+                line=_get_line_number(markdown, note.start()),
+                section_id=place["id"],
+                sentence=note["sentence"],
+            )
 
 
 def _get_line_number(text: str, offset: int) -> int:

@@ -13,14 +13,19 @@ from roamtui.agent.loop import Agent
 from roamtui.bootstrap import Bootstrap, open_library
 from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.conversation import Conversation
+from roamtui.conversation.library_sync import get_source_key
 from roamtui.conversation.log import open_store
+from roamtui.conversation.notes import NoteStore, make_note
 from roamtui.conversation.update import AskOptions, ChooseAnswer
 from roamtui.document.document import SMALL_SITE_PAGES_MAX
 from roamtui.document.loader import build_library, open_sources
 from roamtui.headless.answer_lines import write_answer
+from roamtui.quotes.located_notes import cite_span
 from roamtui.sources.read import RawText
+from roamtui.text import Span
 from tests.agent.asking import NO_HITS, ask, expanding, saying, script
 from tests.cli.conftest import RunCommand
+from tests.conversation.conversations import find
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.site import FakeSite
 
@@ -284,6 +289,34 @@ def test_that_only_the_quote_was_compared_is_said(run: RunCommand, garden: Path)
     result = run("recheck", page)
     assert (result.code, result.out) == (0, "2 quotes checked: 2 same.\n")
     assert "Only the words of 2 quotes were compared: no sentence is kept with them." in result.err
+
+
+def test_exported_notes_are_looked_up_in_the_document_that_they_name(run: RunCommand, garden: Path) -> None:
+    library = open_library((str(garden),))
+    text = garden.read_text("utf-8")
+    store = NoteStore(open_store().notes_folder, get_source_key(library))
+    for words, comment in (("costs 50 cents a day", 'Anna says "it is dear".'), ("Each plot is ten metres long.", "")):
+        start = text.index(words)
+        cited = cite_span(library.root_id, Span(doc="", start=start, end=start + len(words)), library)
+        store.save(make_note(library, cited, comment))
+    store.save(make_note(library, cite_span(find(library, "Tools"), None, library), "A whole section."))
+    notes = garden.with_name("notes.md")
+    notes.write_text(run("notes", garden).out, "utf-8")
+    result = run("recheck", notes)
+    assert (result.code, result.out) == (0, "2 quotes checked: 2 same.\n")
+    exported = notes.read_text("utf-8")
+    notes.write_text(exported.replace("> costs 50", "> costs 75"), "utf-8")
+    assert "[-75-]{+50+} cents" in run("recheck", notes).out
+    notes.write_text(exported, "utf-8")
+    garden.write_text(text.replace("A late spade costs", "A late spade often costs"), "utf-8")
+    result = run("recheck", notes)
+    assert result.code == 1
+    assert 'sentence changed: "costs 50 cents a day"' in result.out
+    assert run("recheck", notes, "--in", garden).code == 1
+    garden.write_text(text.replace("ten metres", "ten feet"), "utf-8")
+    result = run("recheck", notes)
+    assert result.code == 1
+    assert "[-metres-]{+feet+}" in result.out
 
 
 def test_words_that_were_changed_in_the_file_and_not_in_the_document_are_false(run: RunCommand, garden: Path) -> None:

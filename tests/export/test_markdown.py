@@ -47,9 +47,9 @@ def test_notes_have_their_places_quotes_and_comments() -> None:
     assert render_notes(located, "/docs/garden.md", "Garden manual") == (
         "# Notes: Garden manual\n\nSource: /docs/garden.md\n\n"
         "## Tools\n\n"
-        "> A late spade costs 50 cents a day.\n>\n> — garden.md › Tools · line 6\n\n"
+        "> A late spade costs 50 cents a day.\n>\n> — garden.md › Tools · line 6 [a8a96034]\n\n"
         "*(now reads “A late spade costs 2 euros a day.”)*\n\nDear!\n\n"
-        "## Tools › Sheds\n\n— garden.md › Sheds · line 8\n\nAsk *Anna*.\n"
+        "## Tools › Sheds\n\n— garden.md › Sheds · line 8 [a8a96034]\n\nAsk *Anna*.\n"
     )
 
 
