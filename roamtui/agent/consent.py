@@ -6,7 +6,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import Usage
+from roamtui.conversation.events import Usage, WarningRaised
 from roamtui.conversation.library_loader import ApprovalRequest, deny
 from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import OFFLINE
@@ -76,22 +76,32 @@ class Consent:
         self._agreement = _Agreement(model, self._conversation.switch_count)
 
     async def confirm_model(self, model: Model) -> None:
-        """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees."""
+        """Check that a conversation stays with its model and server. Raise `UsageError` if nobody agrees.
+
+        Without a model, nothing is sent, so no agreement is needed. Where nobody can be asked, a change that
+        was agreed to is told.
+        """
         state = self._conversation.state
         is_new = not (state.model or state.exchanges)
         has_same_server = model.facts.server is not None and model.facts.server == state.server
         is_same = model.name == state.model and (model.name == OFFLINE or has_same_server)
         agreement = _Agreement(model, self._conversation.switch_count)
-        if not is_new and not is_same and self._agreement != agreement:
-            before = format_model(state.model, state.server)
-            now = format_model(model.name, model.facts.server)
-            if self._conversation.approver is deny:
+        before = format_model(state.model, state.server)
+        now = format_model(model.name, model.facts.server)
+        detail = f"So far: {before}. Next: {now}."
+        is_changed = not (is_new or is_same)
+        is_agreed = self._agreement == agreement or model.name == OFFLINE
+        can_ask = self._conversation.approver is not deny
+        if is_changed and is_agreed and not can_ask:
+            told = f"This conversation continues with another model or server. {detail}"
+            self._conversation.publish(WarningRaised(message=f"{told} To choose, add --model."))
+        if is_changed and not is_agreed:
+            if not can_ask:
                 raise UsageError(
                     f"this conversation was with {before}, and its next question would go to {now}."
                     " To allow it, name the model with --model, or its server with --api-base."
                 )
             question = "Continue this conversation with another model or server?"
-            detail = f"So far: {before}. Next: {now}."
             approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
             if not await self._conversation.approver(approval):
                 raise UsageError(f"The question was not sent to {now}. Choose another model with --model.")

@@ -33,12 +33,15 @@ def _run_ask(args: Namespace) -> int:
     """Ask one question and print a cited answer."""
     import asyncio
 
+    from roamtui.conversation.state import OFFLINE
     from roamtui.headless.ask import OutputFormat, run_ask
 
     if not args.question.strip():
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
-    agent = bootstrap.make_agent(library, loader, args.conversation)
+    agent = bootstrap.make_agent(library, loader, args.conversation, bootstrap.make_model())
+    if agent.conversation.state.model == OFFLINE:  # it was with no server yet
+        agent.use_model(agent.model)
     within = args.within.strip("[]") if args.within else None
     output_format = OutputFormat.TEXT
     if args.events:

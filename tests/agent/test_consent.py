@@ -50,7 +50,7 @@ _BEFORE = ("openai/a", "https://one.example/v1")
         (("openai/a", None), _BEFORE, "So far: openai/a at an unknown server."),
         (("openai/a", None), ("openai/a", None), "openai/a at an unknown server."),
         (("openai/a", ""), ("openai/a", ""), ""),
-        (_BEFORE, None, "Next: offline."),
+        (_BEFORE, None, ""),
         (None, _BEFORE, "So far: offline."),
         (None, None, ""),
     ],

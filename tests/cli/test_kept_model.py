@@ -54,6 +54,29 @@ def log(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> Path:
     return path
 
 
+def test_a_single_question_goes_to_no_model_that_was_not_named_for_it(
+    run: RunCommand, garden: Path, log: Path, server: FakeOpenAIServer
+) -> None:
+    def ask(*arguments: str) -> Run:
+        return run("ask", garden, _QUESTION, "--continue", *arguments)
+
+    unasked = ask()
+    assert unasked.code == 0
+    assert f"So far: {_MODEL} at {server.url}. Next: offline. To choose, add --model." in unasked.err
+    assert unasked.out.startswith("Garden manual")
+    assert len(server.requests) == 1
+    write_settings(f'model = "{_MODEL}"\napi_base = "{server.url}"\n')
+    assert f"So far: offline. Next: {_MODEL} at {server.url}." in ask().err
+    assert "So far" not in ask().err
+    assert len(server.requests) == 3
+    write_settings('model = "openai/other"\napi_base = "http://127.0.0.1:9/v1"\n')
+    refused = ask()
+    assert refused.code != 0
+    assert "To allow it, name the model with --model" in refused.err
+    assert open_store().load(log.stem).model == _MODEL
+
+
+@pytest.mark.parametrize("ask", ["plain"], indirect=True)
 @pytest.mark.parametrize("settings", ["", 'model = "openai/other"\napi_base = "http://127.0.0.1:9/v1"\n'])
 def test_what_was_typed_at_the_start_need_not_be_typed_again(
     ask: Ask, log: Path, server: FakeOpenAIServer, settings: str
@@ -66,17 +89,18 @@ def test_what_was_typed_at_the_start_need_not_be_typed_again(
     assert open_store().load(log.stem).server == server.url
 
 
+@pytest.mark.parametrize("ask", ["plain"], indirect=True)
 def test_a_server_of_the_environment_is_kept_and_its_key_is_taken_from_there(
-    run: RunCommand, garden: Path, server: FakeOpenAIServer, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, server: FakeOpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}?key={_KEY}")
-    run("ask", garden, _QUESTION, "--model", _MODEL)
-    run("ask", garden, _QUESTION, "--continue")
+    ask("--model", _MODEL)
+    ask("--continue")
     first, second = (request.path for request in server.requests)
     assert first == second
     assert _KEY in first
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    run("ask", garden, _QUESTION, "--continue")
+    ask("--continue")
     assert len(server.requests) == 3
     (path,) = conversations_path().glob("*.jsonl")
     assert _KEY not in path.read_text("utf-8")
@@ -91,6 +115,7 @@ def _make_cell(log: Path, url: str) -> tuple[str, ...]:
 
 def _change_model(log: Path, url: str) -> tuple[str, ...]:
     """Make it a conversation at the server of the provider, which the environment names elsewhere."""
+    write_settings(f'model = "{_MODEL}"\n')
     text = log.read_text("utf-8")
     log.write_text(text.replace(f'"server": "{url}"', '"server": ""'), "utf-8")
     return ("--conversation", log.stem)
