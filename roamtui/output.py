@@ -85,6 +85,16 @@ def confirm(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def require_confirmation(question: str, refusal: str, *, assume_yes: bool) -> None:
+    """Ask a question, unless the answer is yes in any case. Nobody is asked without a terminal.
+
+    Raises:
+        UsageError: The answer was not yes. It begins with the `refusal`.
+    """
+    if not assume_yes and not (sys.stdin.isatty() and confirm(question)):
+        raise UsageError(f"{refusal}, as you did not confirm. Answer y, or add --yes.")
+
+
 def _write_quietly(text: str) -> None:
     with suppress(OSError):
         sys.stderr.write(text)

@@ -162,6 +162,11 @@ def add_json(parser: CommandParser) -> None:
     parser.add_flag("--json", "as JSON, for other programs")
 
 
+def add_yes(parser: CommandParser) -> None:
+    """Add the flag for a command that asks before it does what costs something or is final."""
+    parser.add_flag("--yes", "do not ask for confirmation")
+
+
 def add_conversation_arguments(parser: CommandParser) -> None:
     """Add what a conversation begins with, and what it may cost."""
     resumed = parser.add_mutually_exclusive_group()

@@ -7,6 +7,7 @@ from roamtui.commands.arguments import (
     CommandParser,
     add_json,
     add_reading_arguments,
+    add_yes,
     make_bootstrap,
 )
 from roamtui.errors import UsageError
@@ -15,7 +16,7 @@ _OPTIONS = {
     "list": ("--format", "--all"),
     "show": ("--format",),
     "export": ("-o", "--in", "--format"),
-    "delete": (),
+    "delete": ("--yes",),
 }
 """The actions of `roamtui conversations`, each with its options."""
 
@@ -29,6 +30,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
     help_text = "with export: where the document is now, if it has moved"
     parser.add_argument("--in", dest="moved_to", metavar="SOURCE", help=help_text)
     parser.add_flag("--all", "list conversations from `roamtui ask` too")
+    add_yes(parser)
 
 
 def _run_conversations(args: Namespace) -> None:
@@ -41,7 +43,13 @@ def _run_conversations(args: Namespace) -> None:
             if args.action == "list"
             else f"{args.action} needs the ID of a conversation. `roamtui conversations` lists them."
         )
-    given = {"-o": args.output, "--in": args.moved_to, "--format": args.format, "--all": args.all or None}
+    given = {
+        "-o": args.output,
+        "--in": args.moved_to,
+        "--format": args.format,
+        "--all": args.all or None,
+        "--yes": args.yes or None,
+    }
     for name, value in given.items():
         if value is not None and name not in _OPTIONS[args.action]:
             raise UsageError(f"{name} does not work with `roamtui conversations {args.action}`.")
@@ -50,7 +58,7 @@ def _run_conversations(args: Namespace) -> None:
     if args.id is None:
         print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
     elif args.action == "delete":
-        delete_conversation(args.id)
+        delete_conversation(args.id, assume_yes=args.yes)
     else:
         reopen = make_bootstrap(args).reopen
         print_conversation(args.id, args.format, reopen, args.output, args.moved_to)
@@ -59,7 +67,8 @@ def _run_conversations(args: Namespace) -> None:
 def _add_notes_arguments(parser: CommandParser) -> None:
     help_text = "the document, or its name as listed"
     parser.add_file_argument("source", metavar="SOURCE", nargs="?", help=help_text)
-    parser.add_flag("--delete", "delete all notes on it permanently")
+    parser.add_flag("--delete", "delete all notes on it permanently; asks first")
+    add_yes(parser)
 
 
 def _run_notes(args: Namespace) -> None:
@@ -67,7 +76,8 @@ def _run_notes(args: Namespace) -> None:
     from roamtui.headless.conversations import handle_notes, list_notes
 
     if args.source is not None:
-        handle_notes(args.source, make_bootstrap(args).reopen, deletes=args.delete)
+        reopen = make_bootstrap(args).reopen
+        handle_notes(args.source, reopen, deletes=args.delete, assume_yes=args.yes)
     elif args.delete:
         raise UsageError("--delete needs a document. Name the one whose notes you want to delete.")
     else:

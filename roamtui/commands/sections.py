@@ -13,6 +13,7 @@ from roamtui.commands.arguments import (
     add_search_arguments,
     add_source_argument,
     add_sources_argument,
+    add_yes,
     make_bootstrap,
     open_command_sources,
 )
@@ -64,7 +65,7 @@ def _run_search(args: Namespace) -> int:
 def _add_index_arguments(parser: CommandParser) -> None:
     parser.add_flag("--delete", "delete the index")
     parser.add_flag("--summaries", "let the model describe each document; asks first")
-    parser.add_flag("--yes", "do not ask for confirmation")
+    add_yes(parser)
 
 
 def _run_index(args: Namespace) -> None:

@@ -20,7 +20,15 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.export.conversation import RENDERERS
 from roamtui.export.markdown import render_notes
-from roamtui.output import check_output_path, warn, write_export, write_json, write_notice, write_text
+from roamtui.output import (
+    check_output_path,
+    require_confirmation,
+    warn,
+    write_export,
+    write_json,
+    write_notice,
+    write_text,
+)
 from roamtui.paths import display_path
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.located_notes import locate_notes
@@ -73,9 +81,19 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         write_notice(f"Not shown: {count} from `roamtui ask`. To see all, add --all.")
 
 
-def delete_conversation(conversation_id: str) -> None:
-    """Delete a conversation."""
-    open_store().delete(conversation_id)
+def delete_conversation(conversation_id: str, *, assume_yes: bool) -> None:
+    """Delete a conversation once the person has confirmed it. One without a question needs no confirmation.
+
+    Raises:
+        RoamtuiError: There is no such conversation, it cannot be deleted, or the person did not confirm.
+    """
+    store = open_store()
+    for summary in store.list():
+        if summary.id == conversation_id:
+            facts = ", ".join(filter(None, [summary.title, format_count(summary.questions, "question")]))
+            question = f"Delete conversation {conversation_id} ({facts}) permanently?"
+            require_confirmation(question, "the conversation was not deleted", assume_yes=assume_yes)
+    store.delete(conversation_id)
     write_notice(f"Deleted conversation {conversation_id}.")
 
 
@@ -135,8 +153,10 @@ def list_notes() -> None:
     write_text("".join(lines) or "No notes yet. In the app, press b to add one.\n")
 
 
-def handle_notes(source: str, open_source: Callable[[str], Library], *, deletes: bool) -> None:
-    """Write the notes on a document as Markdown, or delete them.
+def handle_notes(
+    source: str, open_source: Callable[[str], Library], *, deletes: bool, assume_yes: bool
+) -> None:
+    """Write the notes on a document as Markdown, or delete them once the person has confirmed it.
 
     If the document no longer exists, `source` is its name as `list_notes` writes it.
 
@@ -163,8 +183,11 @@ def handle_notes(source: str, open_source: Callable[[str], Library], *, deletes:
             )
         raise RoamtuiError(told) if commands or problem is None else problem
     if deletes:
+        count = format_count(len(notes), "note")
+        question = f"Delete {count} on {display_path(key)} permanently?"
+        require_confirmation(question, "the notes were not deleted", assume_yes=assume_yes)
         store.delete([note.id for note in notes])
-        write_notice(f"Deleted {format_count(len(notes), 'note')}.")
+        write_notice(f"Deleted {count}.")
         return
     if problem is not None:
         warn(f"the document cannot be opened, so the notes are shown as they were saved. {problem}")

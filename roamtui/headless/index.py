@@ -13,7 +13,14 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.usage import UsageMeter, add_cost
-from roamtui.output import ProgressLine, confirm, warn, write_notice, write_text
+from roamtui.output import (
+    ProgressLine,
+    confirm,
+    require_confirmation,
+    warn,
+    write_notice,
+    write_text,
+)
 from roamtui.paths import cache_path, is_standard_input
 from roamtui.plain import format_count
 from roamtui.search.base import EmbeddingConsent, EmbeddingPlan, RetrievalOptions, SearchServices
@@ -153,8 +160,7 @@ async def _write_summaries(
         cost = format_cost(planned)
         work = f"read about {sent} tokens and write about {written}{f' ({cost})' if cost else ''}"
         write_notice(f"For {format_count(len(tasks), 'summary', 'summaries')}, {model.name} will {work}.")
-        if not assume_yes and not confirm("Continue?"):
-            raise UsageError("no summaries were written, as you did not confirm. Answer y, or add --yes.")
+        require_confirmation("Continue?", "no summaries were written", assume_yes=assume_yes)
         for start in range(0, len(tasks), _REQUESTS_AT_ONCE):
             batch = map(write_one, tasks[start : start + _REQUESTS_AT_ONCE])
             errors = [error for error in await asyncio.gather(*batch, return_exceptions=True) if error]

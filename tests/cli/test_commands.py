@@ -126,10 +126,33 @@ def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run
     garden.unlink()
     gone = run("notes", garden)
     assert (gone.code, "Sharpen them.\n" in gone.out, "shown as they were saved" in gone.err) == (0, True, True)
-    deleted = run("notes", garden, "--delete")
+    refused = run("notes", garden, "--delete")
+    assert (refused.code, run("notes", garden).code) == (2, 0)
+    deleted = run("notes", garden, "--delete", "--yes")
     assert (deleted.code, deleted.err, run("notes", garden).code) == (0, "Deleted 1 note.\n", 1)
     assert all(b"Sharpen" not in file.read_bytes() for file in folder.rglob("*") if file.is_file())
     assert run("notes", "--delete").code == 2
+
+
+@pytest.mark.parametrize(("typed", "is_deleted"), [("y\n", True), ("\n", False), ("no\n", False), ("", False)])
+def test_a_conversation_is_deleted_once_a_person_at_a_terminal_agrees(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch, typed: str, *, is_deleted: bool
+) -> None:
+    saved_id = run("ask", garden, "How long is a plot?", "--json").json["conversation"]
+    keys = io.StringIO(typed)
+    monkeypatch.setattr("sys.stdin", keys)
+    piped = run("conversations", "delete", saved_id)
+    assert piped.code == 2
+    assert piped.err == ("roamtui: the conversation was not deleted, as you did not confirm. Answer y, or add --yes.\n")
+    monkeypatch.setattr(keys, "isatty", lambda: True)
+    result = run("conversations", "delete", saved_id)
+    question = f"Delete conversation {saved_id} (How long is a plot?, 1 question) permanently? [y/N]\n"
+    assert result.err.startswith(question)
+    assert result.code == (0 if is_deleted else 2)
+    assert (saved_id in run("conversations", "--all").out) is not is_deleted
+    if not is_deleted:
+        assert run("conversations", "delete", saved_id, "--yes").err == f"Deleted conversation {saved_id}.\n"
+    assert "No conversation" in run("conversations", "delete", saved_id).err
 
 
 def _add_note(source: Path, title: str, comment: str) -> None:
@@ -156,7 +179,7 @@ def test_it_is_said_where_the_notes_on_the_same_text_are(run: RunCommand, garden
     _add_note(garden.parent, "Tools", "Sharpen them.")
     assert f"`roamtui notes {garden.parent}`" in run("notes", garden).err
     assert "You have no notes on this document." in run("notes", other).err
-    run("notes", garden.parent, "--delete")
+    run("notes", garden.parent, "--delete", "--yes")
     _add_note(garden, "Tools", "Sharpen them.")
     assert f"`roamtui notes {garden}`" in run("notes", garden.parent).err
 
