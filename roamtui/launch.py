@@ -254,7 +254,7 @@ def run_until_exit(app: RoamApp) -> int:
     with suppress(KeyError):  # a table
         conversation = app.main_screen.conversation
         state = conversation.state
-        is_saved = state.exchanges and not conversation.save_failure and open_store().mark_used(state.id)
+        is_saved = state.has_content and not conversation.save_failure and open_store().mark_used(state.id)
         if is_saved and not (_is_in_browser() or is_standard_input(state.library.source)):
             write_notice(f"To continue this conversation: {format_program()} --conversation {state.id}")
     return app.return_code or 0

@@ -10,7 +10,7 @@ from roamtui.conversation.log import ConversationSummary
 from roamtui.document.loader import is_url
 from roamtui.models.recorded import RecordedModel
 from roamtui.paths import display_path, get_resource_dir, is_standard_input
-from roamtui.plain import format_count, sanitise_line
+from roamtui.plain import sanitise_line
 from roamtui.sources.source_names import name_sources, split_sources
 from roamtui.tui.context import OfferGroup, StartOffer
 
@@ -58,7 +58,7 @@ def _offer_conversation(summary: ConversationSummary, *, is_resumable: bool) -> 
     note = summary.problem
     if not note:
         name, place = _name_source(summary.source)
-        note = " · ".join(filter(None, (name, format_count(summary.questions, "question"), place)))
+        note = " · ".join(filter(None, (name, summary.size, place)))
     return StartOffer(
         group=OfferGroup.CONVERSATION,
         name=sanitise_line(summary.title)

@@ -15,6 +15,7 @@ from roamtui.conversation.events import (
     ConversationStarted,
     LoadingStarted,
     Origin,
+    QuestionAsked,
     RecordedEvent,
     SectionsExpanded,
     UnpublishedEvent,
@@ -193,7 +194,7 @@ class Conversation:
     def flush(self) -> None:
         """Write what is not on disk yet. Callable from any thread; `save_failure` says if it failed."""
         try:
-            has_content = self._is_changed and (self.state.exchanges or self.state.open_sections)
+            has_content = self._is_changed and self.state.has_content
             if self.state.model != RECORDED and (self._log.is_saved or has_content):
                 self._log.save()
             self.save_failure = ""
@@ -203,8 +204,13 @@ class Conversation:
     def close(self) -> str:
         """Save everything, and let other programs use the conversation. Return a sentence if that fails."""
         self.flush()
-        self._log.close()
+        self._close_log()
         return self.save_failure
+
+    def _close_log(self) -> None:
+        """Let other programs write the log. Delete one that has nothing for a person."""
+        was_asked = any(isinstance(event, QuestionAsked) for event in self._log.events)
+        self._log.close(is_deleted=not (was_asked or self.state.has_content))
 
     async def execute(self, command: Command) -> tuple[RecordedEvent, ...]:
         """Load what a command needs, carry it out, and return its events once they are published.
@@ -338,7 +344,7 @@ class Conversation:
             if self.save_failure:
                 opened.log.close()
                 raise StoreError(self.save_failure)
-            self._log.close()
+            self._close_log()
             self._log, self.state, self.source_loader, warning = opened
             self._identified = None
             self._is_changed = False

@@ -187,12 +187,21 @@ class ConversationLog:
             self._file.append(lines if self._saved_count else _HEAD + lines)
             self._saved_count = count
 
-    def close(self) -> None:
-        """Let other programs write the log."""
+    def close(self, *, is_deleted: bool = False) -> None:
+        """Let other programs write the log, or delete it. If that fails, it stays, and no list shows it."""
         with self._writing:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            file = self._file
+            path = self._path
+            self._file = None
+        if file is None or path is None:
+            return
+        with suppress(OSError):
+            if is_deleted:
+                path.unlink()
+        file.close()
+        with suppress(OSError):  # Windows deletes the lock when it is released
+            if is_deleted:
+                get_lock_path(path).unlink()
 
 
 class ConversationSummary(Struct, frozen=True, kw_only=True):
@@ -207,6 +216,7 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
     updated_at: str
     questions: int = 0
+    open_sections: int = 0
     usage: Usage = Usage()
     """What all its requests have used."""
     is_one_shot: bool = False
@@ -215,6 +225,13 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     """All questions and answers."""
     problem: str = ""
     """A sentence that says why not all of the log can be read. Empty if all of it can."""
+
+    @property
+    def size(self) -> str:
+        """Its number of questions, or else of the sections that a person has opened."""
+        if self.questions or not self.open_sections:
+            return format_count(self.questions, "question")
+        return f"{format_count(self.open_sections, 'section')} open, no question yet"
 
 
 class ConversationStore:
@@ -283,7 +300,7 @@ class ConversationStore:
     def list(self) -> tuple[ConversationSummary, ...]:
         """Return all conversations, the last used one first.
 
-        An unreadable log has a summary that says so. A log without a question is left out.
+        An unreadable log has a summary that says so. One without a question or an open section is left out.
         """
         summaries: list[tuple[int, ConversationSummary]] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
@@ -293,7 +310,7 @@ class ConversationStore:
                 with suppress(FileNotFoundError):
                     status = path.stat()
                     summary = _summarise(path) if status.st_size else None
-                    if summary is not None and (summary.questions or summary.problem):
+                    if summary and (summary.questions or summary.open_sections or summary.problem):
                         summaries.append((status.st_mtime_ns, summary))
         summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
         return tuple(summary for _, summary in summaries)
@@ -419,6 +436,7 @@ def _summarise(path: Path) -> ConversationSummary:
         created_at=log.created_at,
         updated_at=log.updated_at,
         questions=len(exchanges),
+        open_sections=len(state.open_sections),
         usage=state.spent,
         is_one_shot=bool(asked) and all(asked),
         text="\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer)),

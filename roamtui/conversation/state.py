@@ -292,6 +292,11 @@ class ConversationState(Struct, frozen=True, kw_only=True):
             read[doc] = merge_bounds([*bounds, *((each.start, each.end) for each in heads)])
         return read
 
+    @property
+    def has_content(self) -> bool:
+        """Whether there is anything in it for a person: a question, or a section that is open."""
+        return bool(self.exchanges or self.open_sections)
+
     def list_read(self) -> list[Span]:
         """List all text that the model got, as `collect_read` does, in one list."""
         read = self.collect_read().items()

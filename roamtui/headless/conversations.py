@@ -69,11 +69,11 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
         if summary.source or not summary.problem:
             names = (summary.source, *summary.added_sources)
             sources = [sanitise_line(display_path(name)) for name in names]
-            facts = [format_count(summary.questions, "question"), format_cost(summary.usage), *sources]
+            facts = [summary.size, format_cost(summary.usage), *sources]
             parts += [sanitise_line(summary.title), f"({', '.join(filter(None, facts))})"]
         if summary.problem:
             parts.append(summary.problem)
-        write_text("  ".join(parts) + "\n")
+        write_text("  ".join(filter(None, parts)) + "\n")
     if not summaries:
         write_text("No conversations yet.\n")
     if hidden := len(saved) - len(summaries):
@@ -90,7 +90,7 @@ def delete_conversation(conversation_id: str, *, assume_yes: bool) -> None:
     store = open_store()
     for summary in store.list():
         if summary.id == conversation_id:
-            facts = ", ".join(filter(None, [summary.title, format_count(summary.questions, "question")]))
+            facts = ", ".join(filter(None, [summary.title, summary.size]))
             question = f"Delete conversation {conversation_id} ({facts}) permanently?"
             require_confirmation(question, "the conversation was not deleted", assume_yes=assume_yes)
     store.delete(conversation_id)

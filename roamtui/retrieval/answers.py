@@ -81,13 +81,13 @@ def _is_title(text: str, sentence: RankedSentence) -> bool:
 
 
 def list_missing_words(question: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """List the words of a question, as it writes them, that no text has, with any ending.
+    """List the content words of a question, as it writes them, that no text has, with any ending.
 
     In English, synonyms do not count. In scripts without spaces, a word is a run of characters.
     """
     matcher = TermMatcher.for_question(question)
     found = set[str]().union(*map(matcher.find_terms, texts))
-    missing = [term for term in matcher.terms if term not in found]
+    missing = [term for term in matcher.content_terms if term not in found]
     return _spell(question, missing, matcher.language) or tuple(missing)
 
 

@@ -13,13 +13,12 @@ from roamtui.document.library import Library
 from roamtui.outline.expansion import estimate_delivery_tokens
 from roamtui.retrieval.policy import POLICY
 from roamtui.search.base import Hit
-from roamtui.search.lexicon import list_words, make_pattern
+from roamtui.search.lexicon import ASKING_WORDS, make_pattern
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import TermMatcher, extract_query_terms, tokenise
 from roamtui.text import PAGE_TOKENS, WHOLE_TOKENS_MAX, Delivered
 
 _FOLLOW_UP = re.compile(rf"\W*(?:{make_pattern('follow-up')})\b", re.IGNORECASE)
-_ASKING = frozenset((*list_words("asking en"), *list_words("asking de")))
 """Words that start a question with a verb, and tell "and how do I pay?" from "and for a car?"."""
 
 
@@ -83,7 +82,7 @@ def complete_follow_up(questions: Sequence[str]) -> str:
 def asks_itself(question: str) -> bool:
     """Return whether a follow-up is a question by itself, as "and how do I pay?" and not "and for a car?"."""
     words = tokenise(_FOLLOW_UP.sub("", question, count=1))
-    return len(words) >= POLICY.asking_words_min and words[0] in _ASKING
+    return len(words) >= POLICY.asking_words_min and words[0] in ASKING_WORDS
 
 
 def search_question(

@@ -73,6 +73,8 @@ class Language(StrEnum):
 STOP_WORDS_BY_LANGUAGE = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = STOP_WORDS_BY_LANGUAGE[Language.ENGLISH]
 """English words that do not narrow a search."""
+ASKING_WORDS = frozenset(word for language in Language for word in list_words(f"asking {language}"))
+"""Words with which a question starts."""
 ROOT_LENGTH_MIN = 4
 """Minimum letters of a root. Shorter ones would join unrelated words."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")

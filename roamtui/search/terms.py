@@ -13,7 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing_extensions import override
 
 from roamtui.convert.decode import replace_surrogates
-from roamtui.search.lexicon import STOP_WORDS_BY_LANGUAGE, Language, get_synonyms, list_words, reduce_word
+from roamtui.search.lexicon import (
+    ASKING_WORDS,
+    STOP_WORDS_BY_LANGUAGE,
+    Language,
+    get_synonyms,
+    list_words,
+    reduce_word,
+)
 from roamtui.text import INVISIBLE, UNSPACED
 
 TERMS_MAX = 64
@@ -225,6 +232,12 @@ class TermMatcher:
     def for_question(cls, question: str) -> TermMatcher:
         """Find the terms of a question."""
         return cls(extract_query_terms(question), detect_language(question))
+
+    @property
+    def content_terms(self) -> tuple[str, ...]:
+        """The terms that are neither stop words nor words with which a question starts."""
+        others = STOP_WORDS_BY_LANGUAGE[self.language] | ASKING_WORDS
+        return tuple(term for term in self.terms if term not in others)
 
     @property
     def is_vague(self) -> bool:

@@ -108,6 +108,17 @@ async def test_a_model_is_told_why_there_are_no_hits(error: StoreError | None, r
     assert warnings == ([] if error is None else ["The document was not searched: The index is damaged."])
 
 
+async def test_a_later_search_of_the_model_that_fails_warns_the_person_too() -> None:
+    agent = _make_agent()
+    agent.search.searcher = FakeSearcher(error=StoreError("The index is damaged."))
+    searching = ScriptedReply(calls=(("search_sections", {"queries": ["late"]}),))
+    events = await ask(agent, UNCLEAR, searching, saying("Not found: no."))
+    warnings = [event.message for event in events if isinstance(event, WarningRaised)]
+    reason = "The index is damaged."
+    assert warnings == [f"The document was not searched: {reason}", f"The model could not search: {reason}"]
+    assert any(reason in message.text for message in model_of(agent).requests[-1].messages)
+
+
 @pytest.mark.parametrize("parameters", [None, 500_000_000])
 async def test_a_search_that_fails_warns_the_person(parameters: int | None) -> None:
     agent = _make_agent()

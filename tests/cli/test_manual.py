@@ -52,6 +52,10 @@ _REASONS = {
         "roamtui index docs/ --index ./shelf.lance --embedder ollama/snowflake-arctic-embed2",
         "roamtui index SOURCE --index DATABASE --delete",
     ],
+    "ask at a terminal: tests/cli/test_commands.py": [
+        "roamtui conversations delete ID",
+        "roamtui notes SOURCE --delete",
+    ],
     "needs a document that was moved: tests/cli/test_wrong_use.py": ["roamtui NEW-PLACE --conversation ID"],
 }
 """Why commands do not run here. A path is the test that runs such a command all the same."""

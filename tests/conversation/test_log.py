@@ -14,11 +14,19 @@ import pytest
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationRenamed, QuestionsRewound, WarningRaised
+from roamtui.conversation.events import ConversationRenamed, Origin, QuestionsRewound, WarningRaised
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import fold_events
-from roamtui.conversation.update import AskOptions, ChooseAnswer
+from roamtui.conversation.update import (
+    AskOptions,
+    ChooseAnswer,
+    CloseSections,
+    ExpandSections,
+    FoldNodes,
+    PinSections,
+    ReadSection,
+)
 from roamtui.errors import StoreError, UsageError
 from roamtui.export.markdown import render_markdown
 from roamtui.models.usage import UsageMeter
@@ -342,3 +350,32 @@ async def test_of_two_answers_the_one_that_is_chosen_counts_everywhere(store: Co
     assert "Second." not in read
     assert store.list()[0].questions == 2
     assert len(resumed.state.exchanges[0].answers) == 2
+
+
+async def test_what_was_opened_without_a_question_is_kept_and_nothing_else(store: ConversationStore) -> None:
+    def start(saved_id: str = "") -> Conversation:
+        return Conversation(make_library(), store=store, saved_id=saved_id)
+
+    def list_files() -> list[str]:
+        return [path.name for path in store.drafts_folder.parent.rglob("*") if path.is_file()]
+
+    conversation = start()
+    section_id = next(iter(conversation.state.library.walk()))
+    await conversation.execute(ReadSection(section_id=section_id))
+    await conversation.execute(FoldNodes(section_ids=(section_id,), is_folded=False))
+    assert conversation.close() == ""
+    assert list_files() == []
+    conversation = start()
+    await conversation.execute(ExpandSections(section_ids=(section_id,), origin=Origin.PERSON))
+    await conversation.execute(PinSections(section_ids=(section_id,), is_pinned=True))
+    conversation.close()
+    (summary,) = store.list()
+    assert (summary.id, summary.size) == (conversation.state.id, "1 section open, no question yet")
+    assert store.find_latest(summary.source)[0] == summary
+    resumed = start(summary.id)
+    assert resumed.state.open_sections[section_id].is_pinned
+    await resumed.execute(PinSections(section_ids=(section_id,), is_pinned=False))
+    await resumed.execute(CloseSections(section_ids=(section_id,), origin=Origin.PERSON))
+    assert resumed.state.open_sections == {}
+    resumed.close()
+    assert list_files() == []

@@ -7,9 +7,10 @@ from itertools import chain, zip_longest
 from roamtui.agent.first_request import list_history_texts, make_search_event, make_view
 from roamtui.agent.specs import QUERIES_MAX, SEARCH
 from roamtui.agent.tools import Tool, ToolContext, ToolResponse
-from roamtui.conversation.events import ToolFinished
+from roamtui.conversation.events import ToolFinished, WarningRaised
 from roamtui.document.library import Library
 from roamtui.document.parallel import call_in_thread
+from roamtui.errors import RoamtuiError
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_path
 from roamtui.outline.references import explain_unresolved, find_unread_pages, resolve_reference
@@ -49,10 +50,14 @@ async def _run(arguments: Mapping[str, object], context: ToolContext) -> ToolRes
         state, shown=context.excerpts, room_tokens=min(context.room_tokens, context.search_tokens)
     )
     limit = POLICY.found_max
-    found = [
-        await call_in_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
-        for query in queries
-    ]
+    try:
+        found = [
+            await call_in_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+            for query in queries
+        ]
+    except RoamtuiError as error:  # the model reads it too
+        context.conversation.publish(WarningRaised(message=f"The model could not search: {error}"))
+        raise
     hits = _merge(found)[:limit]
     query = "; ".join(queries)
     listed = await asyncio.to_thread(render_hits, view, hits, query)

@@ -22,7 +22,7 @@ from roamtui.document.library import Library
 from roamtui.errors import SourceError
 from roamtui.export.conversation import RENDERERS
 from roamtui.paths import display_path, expand_user
-from roamtui.plain import format_count, sanitise_line
+from roamtui.plain import sanitise_line
 from roamtui.sources.source_names import name_sources
 from roamtui.tui.actions import Keymap, Scope, make_bindings
 from roamtui.tui.messages import DocumentRequested
@@ -94,10 +94,9 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
         return self._conversation is not None and summary.id == self._conversation.state.id
 
     def _draw(self, summary: ConversationSummary) -> Content:
-        count = format_count(summary.questions, "question")
         model = sanitise_line(summary.model)
         cost = format_cost(summary.usage)
-        parts = [count, format_time(summary.updated_at), model, cost, summary.problem]
+        parts = [summary.size, format_time(summary.updated_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if self._is_current(summary) else ""
