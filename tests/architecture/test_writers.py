@@ -25,6 +25,7 @@ _KNOWN = {
     "conversation/drafts.py DraftFile.take_over": "renames a draft that no program uses",
     "conversation/drafts.py _remove": "removes a draft that was sent, cleared or taken over",
     "conversation/line_file.py LineFile.append": "adds lines to an own file, and cuts off what a failed write left",
+    "conversation/log.py ConversationLog.close": "removes an own log in which nothing was asked or is open",
     "conversation/log.py ConversationStore.delete": "removes a conversation for the person",
     "headless/doctor.py clear_cache": "removes cached files for the person",
     "headless/evaluate.py run_evaluation.on_result": "makes a file that must not exist, and adds lines to it",
