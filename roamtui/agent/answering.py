@@ -36,6 +36,7 @@ from roamtui.conversation.events import (
     StepRecorded,
     StepStarted,
     StopReason,
+    Usage,
     UsageRecorded,
 )
 from roamtui.conversation.question_flow import finish_question, prepare_question
@@ -231,7 +232,8 @@ class Answering(Struct, frozen=True, kw_only=True):
             sent = estimate_request(model, request)
             conversation.fold(self.search.take_usage())
             reply_tokens = get_answer_tokens(model.facts.window_tokens or _WINDOW_TOKENS_DEFAULT)
-            if not await self.consent.confirm_spending(model, sent, reply_tokens):
+            release = await self.consent.reserve_or_ask(model, sent, reply_tokens)
+            if release is None:
                 return False
             run.step = NO_STEP
             run.reason = None
@@ -252,6 +254,7 @@ class Answering(Struct, frozen=True, kw_only=True):
                 return True
             finally:
                 conversation.fold((UsageRecorded(usage=meter.take(), ends_step=True),))
+                release(Usage())
 
     def _make_tool_context(self, requests: RequestBuilder) -> ToolContext:
         """Make the context for the calls of a reply: they get a share of the tokens that are left."""

@@ -12,7 +12,7 @@ from roamtui.conversation.notices import format_cost
 from roamtui.conversation.state import OFFLINE
 from roamtui.errors import UsageError
 from roamtui.models.base import Model
-from roamtui.models.usage import add_cost
+from roamtui.models.usage import Release, add_cost
 from roamtui.plain import format_count
 from roamtui.search.base import EmbeddingPlan
 from roamtui.text import format_tokens
@@ -34,24 +34,36 @@ class SpendingLimit:
         self.usd_max = usd_max
         self._is_shared = is_shared
         self._usd_by_account: dict[str, float] = {}
-        """Spent or about to be spent."""
+        """What was spent, as far as it is known."""
+        self._reserved: list[tuple[str, float]] = []
+        """The account of each request that is on its way, and what the request may cost."""
         self._lock = Lock()
 
-    def reserve(self, account: str, usd: float) -> bool:
-        """Reserve `usd` in all for an account, if that is within the limit. Return whether it was."""
-        with self._lock:
-            earlier = self._usd_by_account if self._is_shared else {}
-            # another request of the account may be on its way
-            reserved = {**earlier, account: max(usd, earlier.get(account, 0.0))}
-            if self.usd_max is not None and sum(reserved.values()) > self.usd_max:
-                return False
-            self._usd_by_account = reserved
-            return True
+    def reserve(self, account: str, spent: Usage, request: Usage) -> Release | None:
+        """Reserve the expected cost of a request for an account that has spent this much so far.
 
-    def settle(self, account: str, usage: Usage) -> None:
-        """Replace the amount that an account has reserved by its known cost."""
+        Return a function to call with what it has spent once the request has ended, or None if the request,
+        and all that are on their way, could exceed the limit.
+        """
+        reservation = (account, request.cost_usd or 0.0)
         with self._lock:
-            self._usd_by_account[account] = usage.cost_usd or 0.0
+            self._record(account, spent)
+            amounts = [*self._usd_by_account.items(), *self._reserved, reservation]
+            total = sum(usd for owner, usd in amounts if self._is_shared or owner == account)
+            if self.usd_max is not None and total > self.usd_max:
+                return None
+            self._reserved.append(reservation)
+
+        def release(spent: Usage) -> None:
+            with self._lock:
+                self._record(account, spent)
+                self._reserved.remove(reservation)
+
+        return release
+
+    def _record(self, account: str, spent: Usage) -> None:
+        before = self._usd_by_account.get(account, 0.0)
+        self._usd_by_account[account] = max(before, spent.cost_usd or 0.0)
 
 
 class _Agreement(NamedTuple):
@@ -107,32 +119,44 @@ class Consent:
                 raise UsageError(f"The question was not sent to {now}. Choose another model with --model.")
         self.accept_model(model)
 
-    def may_spend(self, usage: Usage) -> bool:
-        """Return whether the conversation may use this much more. If so, reserve it. Thread-safe."""
-        state = self._conversation.state
-        if self._unlimited_id == state.id:
-            return True
-        spent = (state.spent + state.in_flight).cost_usd or 0.0
-        return self._spending.reserve(state.id, spent + (usage.cost_usd or 0.0))
+    def reserve(self, unrecorded: Usage, request: Usage) -> Release | None:
+        """Reserve the expected cost of a request of the conversation, as `SpendingLimit` does. Thread-safe.
 
-    async def confirm_spending(self, model: Model, sent: Usage, reply_tokens: int) -> bool:
-        """Check whether a request and its reply stay below the limit, or else whether the person agrees.
+        `unrecorded` was used too, but the conversation does not know of it yet.
+        """
+        conversation = self._conversation
+        account = conversation.state.id
+        if self._unlimited_id == account:
+            return lambda _: None
+        release = self._spending.reserve(account, conversation.state.spent + unrecorded, request)
+        if release is None:
+            return None
+
+        def release_conversation(unrecorded: Usage) -> None:
+            state = conversation.state
+            # the person may have switched to another conversation
+            release(state.spent + unrecorded if state.id == account else Usage())
+
+        return release_conversation
+
+    async def reserve_or_ask(self, model: Model, sent: Usage, reply_tokens: int) -> Release | None:
+        """Reserve the cost of a request and its reply, or else ask the person. Return None if they decline.
 
         Without known prices, they count as free.
         """
         request = replace(sent, output_tokens=reply_tokens, cost_usd=None)
-        if self.may_spend(add_cost(request, model.facts.prices)):
-            return True
+        release = self.reserve(Usage(), add_cost(request, model.facts.prices))
+        if release is not None:
+            return release
         state = self._conversation.state
-        self._spending.settle(state.id, state.spent)
         limit = f"Your limit is ${self._spending.usd_max:g}."
         question = "The next request may exceed your spending limit."
         detail = f"Spent so far: {format_cost(state.spent) or 'nothing'}. {limit}"
         approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
-        is_approved = await self._conversation.approver(approval)
-        if is_approved:
-            self._unlimited_id = state.id
-        return is_approved
+        if not await self._conversation.approver(approval):
+            return None
+        self._unlimited_id = state.id
+        return lambda _: None
 
 
 def format_model(name: str, server: str | None) -> str:

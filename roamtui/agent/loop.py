@@ -37,8 +37,8 @@ class Agent:
         self.options = options or AgentOptions()
         spending = spending or SpendingLimit(self.options.cost_usd_max)
         self._consent = Consent(conversation, spending)
-        may_spend = None if spending.usd_max is None else self._consent.may_spend
-        self.search = DocumentSearch(conversation, searcher, UsageMeter(may_spend))
+        reserve = None if spending.usd_max is None else self._consent.reserve
+        self.search = DocumentSearch(conversation, searcher, UsageMeter(reserve))
 
     def use_model(self, model: Model) -> None:
         """Answer with a model that the person chose for this conversation."""

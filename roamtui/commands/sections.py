@@ -70,6 +70,8 @@ def _add_index_arguments(parser: CommandParser) -> None:
 
 def _run_index(args: Namespace) -> None:
     """Build or update the search index of a source on disk."""
+    from functools import partial
+
     from msgspec.structs import replace
 
     from roamtui.agent.consent import SpendingLimit
@@ -82,7 +84,7 @@ def _run_index(args: Namespace) -> None:
         delete_source_index(library, options)
         return
     spending = SpendingLimit(bootstrap.settings.limits.max_cost_usd, is_shared=True)
-    meter = UsageMeter(lambda usage: spending.reserve("vectors", usage.cost_usd or 0.0))
+    meter = UsageMeter(partial(spending.reserve, "vectors"))
     bootstrap = replace(bootstrap, embedding_consent=tell_embedding)
     services = bootstrap.make_search_services(meter, needs_all_vectors=True)
     model = bootstrap.make_model() if args.summaries else None

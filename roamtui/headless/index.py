@@ -141,14 +141,15 @@ async def _write_summaries(
 
     async def write_one(task: SummaryTask) -> None:
         nonlocal done, total
-        if not spending.reserve(task.digest, _estimate(model, task).cost_usd or 0.0):
+        release = spending.reserve(task.digest, Usage(), _estimate(model, task))
+        if release is None:
             raise ModelError(f"The next summary could exceed your spending limit of ${spending.usd_max:g}.")
         meter = UsageMeter()
         try:
             store.save(SUMMARIES, {task.digest: await write_summary(model, task, meter)})
         finally:
             usage = meter.take()
-            spending.settle(task.digest, usage)
+            release(usage)
             total += usage
         done += 1
         progress(done, len(tasks))

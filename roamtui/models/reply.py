@@ -149,11 +149,11 @@ async def complete_once(model: Model, system: str, question: str, meter: UsageMe
     await model.start()  # it may learn its prices
     sent = estimate_request(model, request)
     expected = replace(sent, output_tokens=_SHORT_REPLY_TOKENS, cost_usd=None)
-    meter.check_limit(add_cost(expected, model.facts.prices))
-    async with aclosing(read_reply(model, request, meter)) as events:
-        async for event in events:
-            if isinstance(event, ThinkingDelta) and event.replaces_text:
-                text = ""
-            elif isinstance(event, TextDelta):
-                text += event.text
+    with meter.reserving(lambda: add_cost(expected, model.facts.prices)):
+        async with aclosing(read_reply(model, request, meter)) as events:
+            async for event in events:
+                if isinstance(event, ThinkingDelta) and event.replaces_text:
+                    text = ""
+                elif isinstance(event, TextDelta):
+                    text += event.text
     return text.strip()

@@ -125,13 +125,12 @@ class LitellmEmbedder:
         job = replace(self._job, texts=tuple(texts))
         meter = self._background.meter
         try:
-            if meter.may_spend is not None:
-                meter.check_limit(self._estimate(sum(map(estimate_tokens, texts))))
-            batch = self._background.run(self._background.worker.run_to_result(job, EmbeddingBatch))
+            with meter.reserving(lambda: self._estimate(sum(map(estimate_tokens, texts)))):
+                batch = self._background.run(self._background.worker.run_to_result(job, EmbeddingBatch))
+                meter.add(batch.usage)
         except ModelError as error:
             words = replace_flags(str(error), model="--embedder", server="embedder_api_base")
             raise ModelError(words) from None
-        meter.add(batch.usage)
         return batch.vectors
 
     def estimate_cost(self, tokens: int) -> float | None:

@@ -13,6 +13,8 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelRequest
 
 Prices = tuple[float, float]
+Release = Callable[[Usage], None]
+"""Ends the reservation for a request. Its argument is what was spent by then."""
 
 
 def estimate_request(model: Model, request: ModelRequest) -> Usage:
@@ -34,11 +36,11 @@ def add_cost(usage: Usage, prices: Prices | None) -> Usage:
 class UsageMeter:
     """Adds up what requests use, until somebody takes it. Thread-safe."""
 
-    def __init__(self, may_spend: Callable[[Usage], bool] | None = None) -> None:
+    def __init__(self, reserve: Callable[[Usage, Usage], Release | None] | None = None) -> None:
         self._total = Usage()
         self._lock = Lock()
-        self.may_spend = may_spend
-        """Whether this usage is allowed in addition to the saved usage, or None without a spending limit."""
+        self._reserve = reserve
+        """Reserves what a request may cost in addition to this total, or None without a spending limit."""
 
     @contextmanager
     def charging(self) -> Iterator[None]:
@@ -54,14 +56,23 @@ class UsageMeter:
         """The meter of the current task, or this meter if the task has none."""
         return _CHARGED.get() or self
 
-    def check_limit(self, request: Usage) -> None:
-        """Check the spending limit before a request with an expected usage.
+    @contextmanager
+    def reserving(self, estimate: Callable[[], Usage]) -> Iterator[None]:
+        """Reserve what a request may use while it is on its way. Without a spending limit, do nothing.
 
         Raises:
             ModelError: It could exceed the limit.
         """
-        if self.may_spend is not None and not self.may_spend(self._total + request):
+        if self._reserve is None:
+            yield
+            return
+        release = self._reserve(self._total, estimate())
+        if release is None:
             raise ModelError("The next request could exceed your spending limit.")
+        try:
+            yield
+        finally:
+            release(self._total)
 
     def add(self, usage: Usage) -> None:
         """Count a request."""

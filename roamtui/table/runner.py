@@ -232,7 +232,6 @@ class _Filler(Struct, kw_only=True):
         finally:
             conversation.close()
             spent = conversation.state.spent
-            self.spending.settle(conversation.state.id, spent)
             self.run.usage += spent
         assert exchange is not None
         if exchange.stopped is StopReason.COST:  # the next run asks the question again

@@ -178,10 +178,39 @@ async def test_a_search_counts_the_request_that_is_on_its_way() -> None:
     on_its_way = agent.conversation.state.in_flight.cost_usd or 0.0
     assert on_its_way > 0
     with pytest.raises(ModelError, match="could exceed your spending limit"):
-        agent.search.meter.check_limit(Usage(cost_usd=1.0 - on_its_way / 2))
-    agent.search.meter.check_limit(Usage(cost_usd=1.0 - on_its_way))
+        _reserve(agent, 1.0 - on_its_way / 2)
+    _reserve(agent, 1.0 - on_its_way)
     gate.set()
     await asking
+
+
+async def test_of_two_requests_at_once_neither_can_exceed_the_limit() -> None:
+    agent = make_agent(options=AgentOptions(cost_usd_max=1.0))
+    model = model_of(agent)
+    model.facts = replace(model.facts, prices=(0.0, 1e-4))  # only the reply costs something
+    gate = asyncio.Event()
+    model.add_replies(ScriptedReply(text="Not found: no.", gate=gate, usage=PAID))
+    asking = asyncio.create_task(agent.ask("Why?"))
+    while not model.requests:  # noqa: ASYNC110 - the model has no event for it
+        await asyncio.sleep(0)
+    with pytest.raises(ModelError, match="could exceed your spending limit"):
+        _reserve(agent, 0.9)
+    gate.set()
+    await asking
+    _reserve(agent, 0.9)
+    with agent.search.meter.reserving(lambda: Usage(cost_usd=0.6)):
+        with pytest.raises(ModelError, match="could exceed your spending limit"):
+            _reserve(agent, 0.6)
+        model.add_replies(REPLY)
+        refused = await agent.ask("And?")
+        assert refused is not None
+        assert refused.stopped is StopReason.COST
+    _reserve(agent, 0.6)
+
+
+def _reserve(agent: Agent, cost_usd: float) -> None:
+    with agent.search.meter.reserving(lambda: Usage(cost_usd=cost_usd)):
+        pass
 
 
 @pytest.mark.parametrize(

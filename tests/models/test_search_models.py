@@ -10,7 +10,7 @@ from roamtui.document.parallel import call_in_thread
 from roamtui.errors import ModelError
 from roamtui.models.options import ModelOptions
 from roamtui.models.search_models import BackgroundLoop, LitellmEmbedder, ModelReranker
-from roamtui.models.usage import UsageMeter
+from roamtui.models.usage import Release, UsageMeter
 from roamtui.models.worker_process import WorkerProcess
 from tests.fakes.hashed_embedder import hash_runs
 from tests.fakes.model_servers import Ending, FakeEmbeddingServer, FakeOpenAIServer, FakeReply
@@ -56,12 +56,13 @@ def test_every_request_of_a_search_is_counted(background: BackgroundLoop) -> Non
 
 def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: BackgroundLoop) -> None:
     expected: list[Usage] = []
+    released: list[Usage] = []
 
-    def may_spend(usage: Usage) -> bool:
-        expected.append(usage)
-        return len(expected) == 1
+    def reserve(unrecorded: Usage, request: Usage) -> Release | None:
+        expected.append(unrecorded + request)
+        return released.append if len(expected) == 1 else None
 
-    with FakeEmbeddingServer() as server, UsageMeter(may_spend).charging():
+    with FakeEmbeddingServer() as server, UsageMeter(reserve).charging():
         embedder = _make(background, "openai/text-embedding-3-small", server.openai_url)
         embedder.embed(["late fees " * 500])
         with pytest.raises(ModelError, match="could exceed your spending limit"):
@@ -71,6 +72,8 @@ def test_texts_that_could_cost_more_than_the_limit_are_not_embedded(background: 
     assert first.cost_usd == pytest.approx(2e-8 * first.input_tokens)
     assert first.input_tokens > 500
     assert second.input_tokens > 1, "what was used and is not saved yet counts"
+    (counted,) = released
+    assert counted.source == "provider"
 
 
 def test_no_section_can_imitate_the_line_between_two(background: BackgroundLoop) -> None:
