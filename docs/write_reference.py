@@ -58,7 +58,7 @@ def _render_all_keys() -> str:
     lines = ["| where | key | does | id |", "|---|---|---|---|"]
     for scope in SCOPE_TITLES:
         lines += [
-            f"| {SCOPE_TITLES[scope]} | {_show_keys(action)} | {action.help} | `{action.id}` |"
+            f"| {action.place} | {_show_keys(action)} | {action.help} | `{action.id}` |"
             for action in ACTIONS
             if action.scope is scope
         ]
@@ -69,7 +69,7 @@ def _render_main_keys() -> str:
     actions = {action.id: action for action in ACTIONS}
     lines = ["| key | where | does |", "|---|---|---|"]
     for action in map(actions.__getitem__, _MAIN_ACTIONS):
-        lines.append(f"| {_show_keys(action)} | {SCOPE_TITLES[action.scope]} | {action.help} |")
+        lines.append(f"| {_show_keys(action)} | {action.place} | {action.help} |")
     return "\n".join(lines) + "\n"
 
 

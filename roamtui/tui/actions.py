@@ -35,11 +35,11 @@ class Scope(StrEnum):
 
 
 SCOPE_TITLES = {
-    Scope.GLOBAL: "Everywhere",
+    Scope.GLOBAL: "Everywhere in a document",
     Scope.MOVE: "Panes and lists",
     Scope.INPUT: "Question box",
     Scope.TREE: "Outline",
-    Scope.SECTION: "Section",
+    Scope.SECTION: "Section in outline or reader",
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
     Scope.SAVED: "Conversations, notes",
@@ -47,6 +47,7 @@ SCOPE_TITLES = {
     Scope.START: "Open a document",
 }
 """Names of the scopes on the screen, in the order of the help screen."""
+_OUTSIDE_BOX = "Outside the question box"
 PANES = (Scope.TREE, Scope.CHAT, Scope.READER)
 """The panes of a document, from left to right."""
 SECTION_PANES = (Scope.TREE, Scope.READER)
@@ -90,6 +91,12 @@ class Action(Struct, frozen=True):
         return Scope(self.id.partition(".")[0])
 
     @property
+    def place(self) -> str:
+        """Where its keys work, in words for the screen. Letters are text in the question box."""
+        is_letter = bool(self.keys) and not self.works_while_typing
+        return _OUTSIDE_BOX if self.scope is Scope.GLOBAL and is_letter else SCOPE_TITLES[self.scope]
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """Its keys for the screen, as a range if they are `DIGITS`."""
         return ("1-9",) if self.keys == DIGITS else tuple(_KEY_NAMES.get(key, key) for key in self.keys)
@@ -120,8 +127,19 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     Scope.GLOBAL: (
         _priority("next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
         _priority("previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
-        _priority("back", "escape", "Step out", "Go back one step, or close a field or list.", "step_out"),
-        _priority("copy_or_cancel", "ctrl+c", "Copy or stop", "Copy, stop the answer, or clear the box."),
+        _priority(
+            "back",
+            "escape",
+            "Step out",
+            "Go back one step. In the question box, stop the answer.",
+            "step_out",
+        ),
+        _priority(
+            "copy_or_cancel",
+            "ctrl+c",
+            "Copy or stop",
+            "Copy the selection, or stop the answer. In the question box, clear it.",
+        ),
         _row("new_conversation", "ctrl+n", "New conversation", "Start a conversation; this one is saved."),
         _row("conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
         _row("choose_model", "f2", "Model", "Choose the model that answers."),
@@ -143,7 +161,13 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         _row("go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
         _row("reload", "f5", "Reload", "Reload the document from disk; open sections stay open."),
         _in_app("choose_theme", "f3", "Theme", "Choose a theme, dark or light."),
-        _hinted("help", "f1 ?", "Keys", "Say what the line's signs mean, and list the keys.", "app.commands"),
+        _hinted(
+            "help",
+            "f1 ?",
+            "Keys",
+            "Say what the line's signs mean, and list the keys. In the question box, “?” is text.",
+            "app.commands",
+        ),
         _in_app("commands", "ctrl+p", "Commands", "List commands, keys, and what the signs mean."),
         _row("suspend", "ctrl+z", "Suspend", "Go to the shell, or undo typing.", "app.suspend_process"),
         _in_app("quit", "ctrl+q", "Quit", "Quit or exit roamtui.", is_hinted=True, is_priority=True),
@@ -177,7 +201,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "note",
             "b",
             "note",
-            "In the outline or reader: add a note on the selection, quote or section.",
+            "Add a note on the selection, quote or section.",
             "screen.add_note",
         ),
         _row("ask", "i", "ask about", "Ask about the selection or this section only.", "screen.ask_about"),

@@ -60,13 +60,15 @@ class HelpDialog(ListDialog[str, str | None]):
         self._choices = [_make_sign(sign, meaning, "Selected line") for sign, meaning in signs]
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not current_scope):
             here = " · you are here" if scope is current_scope else ""
-            for action in keys.for_scope(scope):
+            for action in sorted(
+                keys.for_scope(scope), key=lambda action: action.place != SCOPE_TITLES[scope]
+            ):
                 item = PickerItem(
                     value=action.id,
                     label=action.label,
                     sign=" ".join(action.key_names) or "–",
                     note=action.help,
-                    group=SCOPE_TITLES[scope] + here,
+                    group=action.place + here,
                     synonyms=action.id,
                 )
                 self._choices.append(item)
