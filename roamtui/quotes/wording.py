@@ -144,9 +144,10 @@ def format_source_line(citation: Citation, number: int, label: str = "") -> str:
 
 
 def simplify_quote(quote: str) -> str:
-    """Return a quote's words without the signs of tables and lists, unless these are words of the quote."""
+    """Return a quote without the signs of tables and lists, unless these are words or it has other markup."""
     words = extract_words(normalise_line_ends(quote))
-    return words if read_words(words).exact == read_words(quote).exact else quote
+    has_all_letters = [*filter(str.isalnum, words)] == [*filter(str.isalnum, quote)]
+    return words if has_all_letters and read_words(words).exact == read_words(quote).exact else quote
 
 
 def format_quote(quote: str) -> str:

@@ -136,6 +136,8 @@ _FORMS = ("[{}]", "({})", "[{}, p. 2]", "{}", "")
         max_size=6,
     ),
 )
+@example(quote="| <b>", sentences=[("{}", "“{}”", "Lease", "[{}]")])
+@example(quote="| <b>", sentences=[("a {}", "“{}”", "Lease", "[{}]")])
 def test_every_quote_of_any_exported_answer_is_counted(quote: str, sentences: list[tuple[str, str, str, str]]) -> None:
     text = f"# Lease\n\nBefore a {quote} and behold.\n\n# Tools\n\nA late spade costs 2 euros a day.\n"
     state = begin(make_state(text))
