@@ -20,12 +20,19 @@ from roamtui.commands.arguments import (
 from roamtui.errors import UsageError
 
 
+def _add_skipped(parser: CommandParser) -> None:
+    parser.add_flag("--skipped", "list the files of a folder that are no part of the outline instead")
+
+
 def _run_outline(args: Namespace) -> None:
     """Print the outline exactly as the model reads it."""
-    from roamtui.headless.sections import print_outline
+    from roamtui.headless.sections import print_outline, print_skipped
 
     _, library, _ = open_command_sources(args)
-    print_outline(library, as_json=args.json)
+    if args.skipped:
+        print_skipped(library)
+    else:
+        print_outline(library, as_json=args.json)
 
 
 def _add_ids(parser: CommandParser) -> None:
@@ -122,7 +129,13 @@ def _run_eval(args: Namespace) -> int:
 
 
 OUTLINE = Command(
-    "outline", _run_outline, "handbook.md", add_sources_argument, add_json, add_reading_arguments
+    "outline",
+    _run_outline,
+    "handbook.md",
+    add_sources_argument,
+    _add_skipped,
+    add_json,
+    add_reading_arguments,
 )
 SHOW = Command(
     "show",

@@ -24,7 +24,7 @@ from roamtui.document.document import LOADED_ON_DEMAND, Document, NodeKind, hash
 from roamtui.document.numbering import NodeNumbering
 from roamtui.errors import UnknownSectionError
 from roamtui.markdown.heads import find_heads_above
-from roamtui.plain import sanitise_line, strip_anchor
+from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.sources.read import is_path
 from roamtui.sources.source_names import format_name, format_names, split_sources
 from roamtui.text import Bounds, Span
@@ -43,6 +43,8 @@ _FOOTER_CONTEXT_LENGTH = 12_000
 """Characters before and after a text that are searched for the footers of other pages."""
 _PAGE_LENGTH_MIN = 1_500
 """Minimum number of characters between two page numbers. Other numbers are closer together."""
+_PROBLEMS_MAX = 3
+"""Maximum number of documents that could not be read whose notes say why."""
 _CACHED_NODES_MAX = 1_000
 _CACHED_TEXTS_MAX = 32
 """Maximum number of texts without footers that are cached: quotes are looked up in the same ones."""
@@ -309,12 +311,17 @@ class Library(Struct, frozen=True, kw_only=True, dict=True, eq=False):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on text that was replaced, left out or not readable."""
+        """Notes on text that was replaced or left out, and on the first documents that could not be read."""
         notes: list[str] = []
+        problems = 0
         for document in self.documents:
             notes += document.notes
-            if document.problem:
+            problems += bool(document.problem)
+            if document.problem and problems <= _PROBLEMS_MAX:
                 notes.append(document.problem)
+        if problems > _PROBLEMS_MAX:
+            more = format_count(problems - _PROBLEMS_MAX, "more document")
+            notes.append(f"Could not read {more}. To list them, run `roamtui outline` with --skipped.")
         return tuple(notes)
 
     @property

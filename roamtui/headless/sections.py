@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
@@ -20,10 +21,12 @@ from roamtui.outline.references import (
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import ChildRanges
 from roamtui.output import write_json, write_notice, write_text
-from roamtui.plain import format_count
+from roamtui.plain import format_count, sanitise_line
 from roamtui.program import locate_programs
 from roamtui.search.base import Hit, SearchMode
 from roamtui.search.searcher import Searcher
+from roamtui.sources.listing import list_sources
+from roamtui.sources.source_names import split_sources
 from roamtui.text import split_pages
 
 _HIT_INDENT = "   "
@@ -36,6 +39,19 @@ def print_outline(library: Library, *, as_json: bool) -> None:
         write_json({"source": library.source, "title": library.title, "sections": rows})
     else:
         write_text(render_outline(library))
+
+
+def print_skipped(library: Library) -> None:
+    """Write the names of files of a library's folders that are no part of it, and why."""
+    paths = [Path(name) for name in split_sources(library.source)]
+    listing = list_sources(paths) if library.root.columns.has_files else None
+    skipped = {} if listing is None else {kind: sorted(names) for (_, kind), names in listing.skipped.items()}
+    if problems := [document.problem for document in library.documents if document.problem]:
+        skipped["files that cannot be read"] = problems
+    for kind, names in skipped.items():
+        write_text("\n  ".join([f"{kind}:", *map(sanitise_line, names)]) + "\n")
+    if not skipped:
+        write_text("Nothing was skipped.\n")
 
 
 def _describe_node(library: Library, section_id: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import stat
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from roamtui.convert.decode import decode_text
 from roamtui.convert.formats import SLOW_SUFFIXES
 from roamtui.errors import SourceError, format_reason
+from roamtui.plain import format_count
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.read import (
     DOCUMENT_SUFFIXES,
@@ -33,6 +35,9 @@ DEPTH_MAX = 100
 """Maximum depth of nested folders. Deeper ones are skipped with a note."""
 
 _FULL = "all files after the first {:,}"
+_OUTSIDE = ("link that leads outside the folder", "links that lead outside the folder")
+_UNREADABLE = ("folder that cannot be read", "folders that cannot be read")
+_OTHER_KINDS = ("file of another kind", "files of other kinds")
 _NO_FILE = "is not a file of the folder any more. Reload the document."
 _OPEN_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 _SLOW_COST_MIN = 2_000_000
@@ -64,15 +69,27 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Short name for people."""
     files: Mapping[str, ListedFile]
     """Files by key: the path within the source, with forward slashes. The files are in reading order."""
-    left_out: tuple[str, ...] = ()
-    """Each kind of skipped file, in a few words."""
+    skipped: Mapping[tuple[str, str], tuple[str, ...]] = {}
+    """The names of what was skipped, by what they are, in the singular and the plural."""
+    is_cut: bool = False
+    """Whether there are more files than `FILES_MAX`."""
     folders: tuple[Path, ...] = ()
     """Folders that were walked. If one is written to, the listing is out of date."""
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Each kind of skipped file that may be a document, in a few words."""
+        documents = {kind: names for kind, names in self.skipped.items() if kind != _OTHER_KINDS}
+        kinds = [f"{format_names(sorted(names))} ({plural})" for (_, plural), names in documents.items()]
+        return (*kinds, _FULL.format(FILES_MAX)) if self.is_cut else tuple(kinds)
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """One sentence for each kind of skipped file."""
-        return tuple(f"Skipped: {each}." for each in self.left_out)
+        """A sentence that says how much was skipped and why, and how to list it; none if nothing was."""
+        counts = [format_count(len(names), *kind) for kind, names in self.skipped.items()]
+        counts += [_FULL.format(FILES_MAX)] if self.is_cut else []
+        command = shlex.join(["roamtui", "outline", *split_sources(self.source), "--skipped"])
+        return (f"Skipped: {', '.join(counts)}. To list them: `{command}`.",) if counts else ()
 
     def list_entries(self) -> list[tuple[tuple[str, ...], bool]]:
         """List the path of each folder and file, and whether it is a folder, before its content."""
@@ -104,6 +121,7 @@ def list_folder(folder: Path) -> Listing:
     folders: list[Path] = []
     outside: list[str] = []
     unreadable: list[str] = []
+    others: list[str] = []
     for place, inner, names in os.walk(
         root, onerror=lambda error: unreadable.append(Path(error.filename).name)
     ):
@@ -116,8 +134,10 @@ def list_folder(folder: Path) -> Listing:
                 continue
             if _escapes(path, root):
                 outside.append("/".join(key))
-            elif is_document_name(name) and (file := _find_file(path, root)) is not None:
+            elif (file := _find_file(path, root)) is not None and is_document_name(name):
                 files[key] = file
+            elif file is not None:
+                others.append("/".join(key))
         outside += ["/".join((*at, format_name(name))) for name in inner if _escapes(Path(place, name), root)]
         kept = (name for name in inner if not is_skipped_folder(name))
         listed = (name for name in kept if not is_ignored(f"{'/'.join((*at, name))}/"))
@@ -131,16 +151,14 @@ def list_folder(folder: Path) -> Listing:
         raise SourceError(
             f"{folder} contains no document that roamtui can read. Name another folder, or a file."
         )
-    skipped = {"links that lead outside the folder": outside, "folders that cannot be read": unreadable}
-    left_out = [f"{format_names(sorted(names))} ({why})" for why, names in skipped.items() if names]
-    if len(files) > FILES_MAX:
-        left_out.append(_FULL.format(FILES_MAX))
+    skipped = {_OUTSIDE: outside, _UNREADABLE: unreadable, _OTHER_KINDS: others}
     paths = sorted(files, key=lambda path: tuple(map(make_sort_key, path)))[:FILES_MAX]
     return Listing(
         source=os.path.abspath(folder),  # noqa: PTH100 - the path as the person wrote it, links not resolved
         name=format_name(root.name) or str(root),
         files={"/".join(path): files[path] for path in paths},
-        left_out=tuple(left_out),
+        skipped={kind: tuple(names) for kind, names in skipped.items() if names},
+        is_cut=len(files) > FILES_MAX,
         folders=tuple(folders),
     )
 
@@ -255,12 +273,15 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     files: dict[str, ListedFile] = {}
     folders: list[Path] = []
-    left_out: list[str] = []
+    skipped: dict[tuple[str, str], tuple[str, ...]] = {}
+    is_cut = False
     listed: set[Path] = set()
     for name, path in name_paths(absolute).items():
         if path.is_dir():
             listing = list_folder(path)
-            left_out.extend(listing.left_out)
+            is_cut = is_cut or listing.is_cut
+            for kind, names in listing.skipped.items():
+                skipped[kind] = (*skipped.get(kind, ()), *(f"{name}/{other}" for other in names))
             folders.extend(listing.folders)
             named_files = {f"{name}/{key}": file for key, file in listing.files.items()}
         else:
@@ -269,13 +290,12 @@ def list_sources(paths: Sequence[Path]) -> Listing:
             named_files = {name: file} if file is not None else {}
         files.update((key, file) for key, file in named_files.items() if file.resolved not in listed)
         listed.update(file.resolved for file in named_files.values())
-    if len(files) > FILES_MAX:
-        left_out.append(_FULL.format(FILES_MAX))
     return Listing(
         source=join_sources(map(str, absolute)),
         name=format_names([format_name(path.name) for path in absolute]),
         files=dict(islice(files.items(), FILES_MAX)),
-        left_out=tuple(left_out),
+        skipped=skipped,
+        is_cut=is_cut or len(files) > FILES_MAX,
         folders=tuple(folders),
     )
 

@@ -45,7 +45,9 @@ def test_links_out_of_the_folder_are_skipped_with_a_note(tmp_path: Path) -> None
     (root / "zero.md").symlink_to(tmp_path / "secret.md")
     listing = list_folder(root)
     assert keys(listing) == ["a.md"]
-    assert listing.notes == ("Skipped: dots.md, file.md, folder and 1 more (links that lead outside the folder).",)
+    assert listing.left_out == ("dots.md, file.md, folder and 1 more (links that lead outside the folder)",)
+    (note,) = listing.notes
+    assert note == f"Skipped: 4 links that lead outside the folder. To list them: `roamtui outline {root} --skipped`."
 
 
 def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> None:
@@ -67,6 +69,15 @@ def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
     assert read_listed(listing.files["caf\\xe9.md"], "café.md").text == "# Café\n"
 
 
+def test_files_of_other_kinds_are_counted_but_no_text_is_missing(tmp_path: Path) -> None:
+    write(tmp_path, "one/a.md", "one/b/c.png", "one/.hidden.png", "two/d.md", "two/run.exe", "two/go.bin")
+    listing = list_sources([tmp_path / "one", tmp_path / "two"])
+    assert listing.notes[0].startswith("Skipped: 3 files of other kinds. To list them: `roamtui outline ")
+    assert [*listing.skipped.values()] == [("one/b/c.png", "two/go.bin", "two/run.exe")]
+    assert listing.left_out == ()
+    assert list_folder(tmp_path / "one").notes[0].startswith("Skipped: 1 file of another kind.")
+
+
 def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "a.py", "b/c.png")
     with pytest.raises(SourceError, match="contains no document that roamtui can read"):
@@ -81,11 +92,11 @@ def test_files_and_folders_over_the_limits_are_skipped_with_a_note(
     monkeypatch.setattr(listing_module, "FILES_MAX", 3)
     monkeypatch.setattr(listing_module, "DEPTH_MAX", 1)
     write(tmp_path, "0/1/2.md", "1.md")
-    assert list_folder(tmp_path).notes == ("Skipped: 0/1 (folders that cannot be read).",)
+    assert list_folder(tmp_path).left_out == ("0/1 (folders that cannot be read)",)
     write(tmp_path, *(f"{number}.md" for number in range(2, 6)))
     listing = list_folder(tmp_path)
     assert keys(listing) == ["1.md", "2.md", "3.md"]
-    assert listing.notes[0] == "Skipped: all files after the first 3."
+    assert listing.notes[0].startswith("Skipped: all files after the first 3. To list them")
 
 
 def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
