@@ -17,6 +17,7 @@ from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title
 from roamtui.plain import format_count, sanitise_line
 from roamtui.quotes.find import find_in_span
+from roamtui.search.base import Hit
 from roamtui.search.terms import extract_query_terms, fold_term
 from roamtui.text import Span
 from roamtui.tui.reader.document_reader import DocumentReader
@@ -150,6 +151,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
         """All titles, with the numbers of their sections, the shortest first."""
         self._awaited: str | None = None
         """The typed text whose first result is read as soon as it comes."""
+        self._searching: asyncio.Future[tuple[Hit, ...]] | None = None
+        """The last call of the configured search."""
 
     @on(events.Mount)
     def _begin(self) -> None:
@@ -190,10 +193,23 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             group = "Related · closest first"
             results += [
                 FindResult(group=group, section_id=hit.section_id, words=words, excerpt=hit.snippet)
-                for hit in await self._agent.search.find(query, _HITS_MAX)
+                for hit in await self._search(query)
                 if hit.section_id not in outcome.first_matches
             ]
         self._show_found(replace(outcome, results=tuple(results), is_complete=True))
+
+    async def _search(self, query: str) -> tuple[Hit, ...]:
+        """Search once an earlier search has ended, which cannot be stopped: together they would be slower.
+
+        Of several queries that wait, only the last one is still wanted then.
+        """
+        if self._searching is not None:
+            await asyncio.wait((self._searching,))
+        self._searching = asyncio.ensure_future(self._agent.search.find(query, _HITS_MAX))
+        # nobody may be left to hear of its failure
+        self._searching.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait((self._searching,))
+        return self._searching.result()
 
     def _show_found(self, outcome: FindResults) -> None:
         is_new = outcome.query != self.outcome.query

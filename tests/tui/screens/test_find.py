@@ -1,16 +1,20 @@
 """Finding: titles, text and meaning as typed, narrowed, read, opened, and walked from match to match."""
 
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.widgets import Input
+from typing_extensions import override
 
 from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
+from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
@@ -55,6 +59,39 @@ async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() 
         assert "The stone oven takes forty loaves." in ui.text
         assert "rank" not in ui.text
         await ui.wait_until("It must rest")  # beside the list
+
+
+def _shows(screen: FindDialog, words: str) -> bool:
+    return screen.outcome.query == words
+
+
+async def test_one_search_runs_at_a_time_and_of_those_that_wait_only_the_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(find_module, "_PAUSE_SECONDS", 0)
+    may_end = Event()
+    searched: list[str] = []
+
+    class SlowSearcher(Searcher):
+        @override
+        def search(self, query: str, **options: Any) -> tuple[Hit, ...]:
+            searched.append(query)
+            may_end.wait(60)
+            return super().search(query, **options)
+
+    async with running(make_app(searcher=SlowSearcher), (120, 35)) as ui:
+        await ui.press_until(FindDialog, "ctrl+f")
+        screen = ui.app.screen
+        assert isinstance(screen, FindDialog)
+        for words in ("stone", "stone ov", "stone oven"):
+            screen.query_one(Input).value = words
+            await ui.wait_until(partial(_shows, screen, words))
+            await ui.pause()
+        assert searched == ["stone"]
+        assert "The stone oven takes forty loaves." in ui.text, "what is found at once waits for nothing"
+        may_end.set()
+        await ui.wait_until(lambda: screen.outcome.is_complete)
+        assert searched == ["stone", "stone oven"]
 
 
 async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
