@@ -172,18 +172,18 @@ def _detect_right_column(lines: Sequence[list[PageWord]], words: Sequence[PageWo
     low = left + _COLUMN_WIDTH_MIN * (right - left)
     high = right - _COLUMN_WIDTH_MIN * (right - left)
     inner = [line for line in lines if low <= line[0].x0 <= high and len(line) > 1]
-    edge = None
-    while inner:
-        starts: dict[int, list[float]] = {}
-        for line in inner:
-            starts.setdefault(int(line[0].x0 // _COLUMN_EDGE_WIDTH), []).append(line[0].x0)
-        best = max(starts, key=lambda key: len(starts[key]))
-        near = [*starts[best], *starts.get(best - 1, ())]
-        if len(near) < _COLUMN_ROWS_MIN:
-            break
-        edge = min(near) - 1
-        inner = _list_crossing(inner, edge)
-    return edge
+    starts: dict[int, list[float]] = {}
+    for line in inner:
+        starts.setdefault(int(line[0].x0 // _COLUMN_EDGE_WIDTH), []).append(line[0].x0)
+    if not starts:
+        return None
+    best = max(starts, key=lambda key: len(starts[key]))
+    near = [*starts[best], *starts.get(best - 1, ())]
+    if len(near) < _COLUMN_ROWS_MIN:
+        return None
+    edge = min(near) - 1
+    hanging = [line[0].x0 for line in _list_crossing(inner, edge)]
+    return edge if len(hanging) < _COLUMN_ROWS_MIN else min(hanging) - 1
 
 
 def _list_crossing(lines: Sequence[list[PageWord]], x: float) -> list[list[PageWord]]:
