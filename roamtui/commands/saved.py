@@ -13,8 +13,7 @@ from roamtui.commands.arguments import (
 from roamtui.errors import UsageError
 
 _OPTIONS = {
-    "list": ("--format", "--all"),
-    "show": ("--format",),
+    "list": ("--all",),
     "export": ("-o", "--in", "--format"),
     "delete": ("--yes",),
 }
@@ -34,7 +33,7 @@ def _add_conversations_arguments(parser: CommandParser) -> None:
 
 
 def _run_conversations(args: Namespace) -> None:
-    """List, show, export or delete saved conversations."""
+    """List, export or delete saved conversations."""
     from roamtui.headless.conversations import delete_conversation, print_conversation, print_conversations
 
     if (args.id is None) != (args.action == "list"):
@@ -53,10 +52,8 @@ def _run_conversations(args: Namespace) -> None:
     for name, value in given.items():
         if value is not None and name not in _OPTIONS[args.action]:
             raise UsageError(f"{name} does not work with `roamtui conversations {args.action}`.")
-    if args.action == "list" and args.format not in (None, "json"):
-        raise UsageError(f"the list is text, or JSON with --format json, and cannot be {args.format}.")
     if args.id is None:
-        print_conversations(as_json=args.format == "json", lists_one_shots=args.all)
+        print_conversations(lists_one_shots=args.all)
     elif args.action == "delete":
         delete_conversation(args.id, assume_yes=args.yes)
     else:

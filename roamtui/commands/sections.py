@@ -103,7 +103,6 @@ def _add_eval_arguments(parser: CommandParser) -> None:
     parser.add_path("--docs", "folder of the documents", metavar="DIR", required=True)
     help_text = "search one document, or the folder"
     parser.add_argument("--scope", choices=("doc", "all"), default="doc", help=help_text)
-    parser.add_path("--questions-out", "a new file for the result of each question", metavar="FILE")
 
 
 def _run_eval(args: Namespace) -> int:
@@ -125,7 +124,7 @@ def _run_eval(args: Namespace) -> int:
         model=bootstrap.make_model() if args.model else None,
         agent_options=bootstrap.agent_options,
     )
-    return run_evaluation(args.questions, plan, args.questions_out, as_json=args.json)
+    return run_evaluation(args.questions, plan, as_json=args.json)
 
 
 OUTLINE = Command(

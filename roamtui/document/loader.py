@@ -16,7 +16,7 @@ from roamtui.document.document import Document, NodeKind, NodeRow, build_columns
 from roamtui.document.library import Library, Node
 from roamtui.document.parallel import run_parallel
 from roamtui.document.parse import parse_source_text
-from roamtui.document.web_loader import TwinFinder, open_web_source, parse_page
+from roamtui.document.web_loader import open_web_source, parse_page
 from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
@@ -75,7 +75,6 @@ class Loader:
         self.options = options
         self.files = files or {}
         self.typed_origins = typed_origins
-        self._twins = TwinFinder()
         self._close: Callable[[], object] | None = None
 
     @cached_property
@@ -120,9 +119,8 @@ class Loader:
             if url in library.documents_by_key and not library.documents_by_key[url].problem:
                 return library.documents_by_key[url]
             try:
-                page = self._twins.prefer(fetch, fetch(url))
                 document = parse_page(
-                    page, key=url, has_links=not has_site, conversion=self.options.conversion
+                    fetch(url), key=url, has_links=not has_site, conversion=self.options.conversion
                 )
             except OriginNotApprovedError as error:
                 remedy = f"Allow it when roamtui asks, or add --allow-origin {error.origin}."

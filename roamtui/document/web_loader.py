@@ -1,10 +1,9 @@
 """Load web pages as documents: the page that the person named, and the pages that links lead to."""
 
 import re
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http import HTTPStatus
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import asdict, replace
 
@@ -20,21 +19,14 @@ from roamtui.errors import SourceError
 from roamtui.plain import make_title_from_url
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions, convert_cached
 from roamtui.sources.read import RawText, has_headings
-from roamtui.web.head import find_markdown_link
 from roamtui.web.page import FetchedPage, FetchError, PageFetcher, UnreachableError
 from roamtui.web.urls import covers_origin, origin_of
 
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _LIST_PATHS = ("/llms.txt", "/docs/llms.txt")
 """Paths where a site may have its list of pages, in the order in which they are tried."""
-_HEADING = re.compile(rb"^#{1,6} ", re.MULTILINE)
 _LINK = re.compile(rb"\]\(|https?://")
 """A sign that every list of pages has, unlike a page that only says "not found"."""
-_TWIN_SUFFIXES = (".html.md", ".md")
-"""Endings of the Markdown twin of a page such as `guide.html` or `guide/`, tried in this order."""
-
-Fetch = Callable[[str], FetchedPage]
-"""Fetches the page at a URL. Raises `SourceError`."""
 
 
 def detect_page_format(page: FetchedPage) -> Format | None:
@@ -99,53 +91,6 @@ def _read_page(page: FetchedPage, page_format: Format | None) -> ConvertedText:
     )
 
 
-class TwinFinder:
-    """Finds the Markdown twin of an HTML page: one that the page names, or one next to it. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._suffixes: dict[str, Sequence[str]] = {}
-        """Endings that are tried for the pages of an origin. There are none if its first page has no twin."""
-
-    def prefer(self, fetch: Fetch, page: FetchedPage) -> FetchedPage:
-        """Return the Markdown twin of an HTML page, or else the page itself."""
-        if detect_page_format(page) is not HTML:
-            return page
-        named = find_markdown_link(page.body, page.charset, page.final_url)
-        if named is not None and not urlsplit(named).path.endswith("llms.txt"):
-            return _fetch_twin(fetch, named) or page
-        origin = origin_of(page.final_url)
-        for suffix in self._suffixes.get(origin, _TWIN_SUFFIXES):
-            url = _make_twin_url(page.final_url, suffix)
-            if url is None:
-                return page
-            twin = _fetch_twin(fetch, url)
-            if twin is not None:
-                self._suffixes[origin] = (suffix,)
-                return twin
-        self._suffixes.setdefault(origin, ())
-        return page
-
-
-def _make_twin_url(url: str, suffix: str) -> str | None:
-    """Return the URL of a page's possible Markdown twin, or None for a home page or no document."""
-    parts = urlsplit(url)
-    stem = re.sub(r"\.html?\Z", "", parts.path, flags=re.IGNORECASE)
-    is_file = stem == parts.path and "." in parts.path.rpartition("/")[2]
-    if parts.query or is_file or not stem.strip("/"):
-        return None
-    if stem.endswith("/"):
-        stem = f"{stem}index" if suffix == ".html.md" else stem.rstrip("/")
-    return urlunsplit((parts.scheme, parts.netloc, stem + suffix, "", ""))
-
-
-def _fetch_twin(fetch: Fetch, url: str) -> FetchedPage | None:
-    """Fetch the Markdown at a URL, or return None if something else is there, such as "Not found"."""
-    with suppress(SourceError):
-        page = fetch(url)
-        return page if _is_text(page) and _HEADING.search(page.body) else None
-    return None
-
-
 def _fetch_list(files: SiteFiles, url: str) -> FetchedPage | None:
     """Fetch the llms.txt at a URL, or return None if the site has none or fails to send it."""
     try:
@@ -183,12 +128,11 @@ def open_web_source(
     if listed is not None:
         return Library(source=url, root=parse_page(listed))
     page = fetch(url, follows_public=True)
-    text = TwinFinder().prefer(files.fetch, page)
     is_html = detect_page_format(page) is HTML
-    library = _open_outline(files, url, page, text) if is_html and is_home else None
+    library = _open_outline(files, url, page) if is_html and is_home else None
     if library is not None:
         return library
-    document = parse_page(text, conversion=conversion, on_progress=on_progress)
+    document = parse_page(page, conversion=conversion, on_progress=on_progress)
     if is_html and is_home:
         result = "only this page is shown"
         missing = f"{files.begin_note(page.url)} {result}."
@@ -198,13 +142,13 @@ def open_web_source(
     return Library(source=url, root=document)
 
 
-def _open_outline(files: SiteFiles, url: str, first: FetchedPage, text: FetchedPage) -> Library | None:
-    """Open the outline of a site, with the `text` of its home page. Return None if it has no outline."""
+def _open_outline(files: SiteFiles, url: str, first: FetchedPage) -> Library | None:
+    """Open the outline of a site, with the text of its home page. Return None if it has no outline."""
     from roamtui.document.site_outline import outline_site  # noqa: PLC0415 - few sites have no list of pages
 
     page = None
     with suppress(SourceError):  # a home page that runs JavaScript has no text
-        page = parse_page(text, key=first.url, has_links=False)
+        page = parse_page(first, key=first.url, has_links=False)
     title = page.title if page is not None else make_title_from_url(first.final_url)
     is_own = covers_origin(origin_of(url), origin_of(first.final_url))
     outline = outline_site(files, first, title, is_own=is_own)

@@ -85,9 +85,9 @@ def _make_corpus(plan: EvalPlan, doc: str) -> _Corpus:
 async def run_questions(
     plan: EvalPlan,
     questions: Sequence[EvalQuestion],
-    on_result: Callable[[EvalRun, QuestionResult | None], None],
+    on_question: Callable[[EvalRun], None],
 ) -> EvalRun:
-    """Ask every question. `on_result` receives each result, or None if a question is skipped.
+    """Ask every question, and call `on_question` after each.
 
     Raise `RoamtuiError` if the documents cannot be read, or the model does not answer the first
     question.
@@ -101,7 +101,7 @@ async def run_questions(
             result = await _score_question(question, plan, get_corpus, run)
             if result is not None:
                 run.results.append(result)
-            on_result(run, result)
+            on_question(run)
     finally:
         if plan.model is not None:
             await plan.model.close()
@@ -131,15 +131,7 @@ async def _score_question(
         run.problems.append(f"question {question.id} was skipped: {error}")
         return None
     strict, relaxed = (_find_rank(hit_ids, ids) for ids in golds)
-    return QuestionResult(
-        id=str(question.id),
-        question=question.question,
-        rank=strict,
-        relaxed_rank=relaxed,
-        hits=hit_ids,
-        ms=ms,
-        agent=agent,
-    )
+    return QuestionResult(rank=strict, relaxed_rank=relaxed, ms=ms, agent=agent)
 
 
 def _find_rank(hit_ids: Sequence[str], gold_ids: frozenset[str]) -> int | None:

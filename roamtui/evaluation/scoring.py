@@ -33,13 +33,9 @@ class AgentScore(Struct, frozen=True, kw_only=True):
 class QuestionResult(Struct, frozen=True, kw_only=True):
     """The result of one question."""
 
-    id: str
-    question: str
     rank: int | None
     """Rank of the best gold section, or None if none of them is among the results."""
     relaxed_rank: int | None
-    hits: tuple[str, ...]
-    """Result ids, best first."""
     ms: float
     """Duration of the search."""
     agent: AgentScore | None = None

@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-
 from roamtui.conversation.library_sync import (
     explain_missing,
     get_source_key,
@@ -25,7 +23,6 @@ from roamtui.output import (
     require_confirmation,
     warn,
     write_export,
-    write_json,
     write_notice,
     write_text,
 )
@@ -35,22 +32,8 @@ from roamtui.quotes.located_notes import locate_notes
 from roamtui.sources.listing import list_paths
 from roamtui.sources.read import is_path
 
-_JSON_FIELDS = (
-    "id",
-    "source",
-    "added_sources",
-    "title",
-    "model",
-    "created_at",
-    "updated_at",
-    "questions",
-    "usage",
-    "problem",
-)
-"""Fields of each conversation when conversations are listed as JSON."""
 
-
-def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
+def print_conversations(*, lists_one_shots: bool) -> None:
     """Write a line for each conversation. With `lists_one_shots`, also for conversations of `roamtui ask`.
 
     A damaged one is always listed.
@@ -60,10 +43,6 @@ def print_conversations(*, as_json: bool, lists_one_shots: bool) -> None:
     """
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
-    if as_json:
-        fields = [msgspec.to_builtins(summary) for summary in summaries]
-        write_json([{name: summary[name] for name in _JSON_FIELDS} for summary in fields])
-        return
     for summary in summaries:
         parts = [summary.id, format_time(summary.updated_at)]
         if summary.source or not summary.problem:

@@ -1,18 +1,14 @@
 """`roamtui eval`: asks the questions of a file and writes the metrics."""
 
 import asyncio
-import json
-import os
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.question_set import read_questions
 from roamtui.evaluation.runner import EvalPlan, EvalRun, run_questions
-from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, QuestionResult, RunScore, score_run
-from roamtui.output import ProgressLine, check_output_path, write_json, write_notice, write_text
+from roamtui.evaluation.scoring import HIT_RANKS, RELAXED, RunScore, score_run
+from roamtui.output import ProgressLine, write_json, write_notice, write_text
 from roamtui.plain import format_count
 from roamtui.search.base import SearchMode
 
@@ -21,36 +17,24 @@ _AMOUNT_ENDS = ("_ms", "_tokens", "_per_question")
 """Ends of the names of metrics that are not shares."""
 
 
-def run_evaluation(path: Path, plan: EvalPlan, output_path: Path | None, *, as_json: bool) -> int:
+def run_evaluation(path: Path, plan: EvalPlan, *, as_json: bool) -> int:
     """Ask the questions of a file, write the metrics to stdout, and return the exit status.
 
     Raises:
-        RoamtuiError: Nothing could be measured, or `output_path`, for the results, is no new file.
+        RoamtuiError: Nothing could be measured.
     """
     if not plan.docs.is_dir():
         raise UsageError(f"{plan.docs} is not a folder. Name the folder of the documents with --docs.")
-    if output_path is not None:
-        check_output_path(output_path)
-        if os.path.lexists(output_path):
-            raise UsageError(f"{output_path} exists already. Name a new file for the results.")
     questions, problems = read_questions(path)
     write_notice(*problems)
     if not questions:
         raise SourceError(f"{path} has no usable question. Write one question on each line.")
     progress = ProgressLine()
-    mode = "x"  # the first result makes the file
 
-    def on_result(run: EvalRun, result: QuestionResult | None) -> None:
-        nonlocal mode
+    def show_progress(run: EvalRun) -> None:
         progress.show(f"{len(run.results) + len(run.problems):,} of {len(questions):,} questions")
-        if output_path is not None and result is not None:
-            value = msgspec.to_builtins(result)
-            value |= value.pop("agent") or {}
-            with output_path.open(mode, encoding="utf-8") as output:
-                mode = "a"
-                output.write(json.dumps(value) + "\n")
 
-    run = asyncio.run(run_questions(plan, questions, on_result))
+    run = asyncio.run(run_questions(plan, questions, show_progress))
     progress.end()
     write_notice(*run.problems)
     if not run.results:

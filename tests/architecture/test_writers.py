@@ -28,7 +28,6 @@ _KNOWN = {
     "conversation/log.py ConversationLog.close": "removes an own log in which nothing was asked or is open",
     "conversation/log.py ConversationStore.delete": "removes a conversation for the person",
     "headless/doctor.py clear_cache": "removes cached files for the person",
-    "headless/evaluate.py run_evaluation.on_result": "makes a file that must not exist, and adds lines to it",
     "models/litellm_worker.py claim_stdio": "opens the null device",
     "cli.py main": "opens the null device",
     "cli.py _detach_streams": "opens the null device",

@@ -120,7 +120,7 @@ def test_a_conversation_whose_document_was_moved_continues_with_it_where_it_is(
         f" If you have it in another place, run `roamtui SOURCE --conversation {conversation}`.\n"
     )
     assert "Resumed after question 1" in run(new, "--conversation", conversation, "--plain").out
-    assert [item["source"] for item in run("conversations", "--all", "--format", "json").json] == [str(new)]
+    assert f", {new})" in run("conversations", "--all").out
     assert "Resumed after question 1" in run("--conversation", conversation, "--plain").out
     assert run("recheck", conversation).code == 0
 

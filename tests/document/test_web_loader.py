@@ -11,7 +11,6 @@ from roamtui.document.loader import Loader, LoadingOptions, open_sources
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError
 from roamtui.sources.read import RawText
-from tests.case_files import read_rows
 from tests.convert.sample_pdf import lay_out, make_pdf
 from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer
 from tests.fakes.site import FakeSite, SitePage
@@ -55,20 +54,6 @@ def test_pages_are_converted_unless_the_site_offers_markdown() -> None:
         _, batch = load(site, "/p", "/q", "/r")
         texts = [document.text for document in batch.values()]
         assert texts == [VARIANT, MARKDOWN.format("Q"), "# Page 1: A boat floats.\n\nA boat floats."]
-
-
-TWIN = "# Twin\n\nWords of the Markdown.\n"
-LINKED = HTML.replace("</head>", '<link rel="alternate" type="text/markdown" href="/raw/p.txt"></head>')
-
-
-@pytest.mark.parametrize(("page", "twin"), read_rows("document/web_loader", "twins"))
-def test_the_markdown_twin_of_a_page_is_read_instead(page: str, twin: str) -> None:
-    html = LINKED if page == "/p" else HTML
-    other = SitePage(body=html.format("B"), media_type="text/html")
-    with FakeSite({page: SitePage(body=html.format("P"), media_type="text/html"), twin: TWIN, "/b": other}) as site:
-        _, batch = load(site, page)
-        assert [document.text for document in batch.values()] == [TWIN]
-        assert open_site(site, page).root.text == TWIN
 
 
 @pytest.mark.parametrize(
