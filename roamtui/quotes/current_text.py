@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -218,10 +218,11 @@ def _find_words(
     for words in dict.fromkeys((quote, strip_marks(quote, library))):
         for text in texts:
             places = [*islice(iter_in_span(words, library, text), PLACES_MAX)]
-            kept = (place for place in places if _compare_sentence(quote, sentence, place, library) == 1)
-            found = next(kept, None) or choose_place(places, library, sentence, context)
+            similarities = [_compare_sentence(quote, sentence, place, library) for place in places]
+            kept = places[similarities.index(1)] if 1 in similarities else None
+            found = kept or choose_place(places, library, sentence, context)
             if found is not None:
-                similarity = _compare_sentence(quote, sentence, found, library)
+                similarity = similarities[places.index(found)]
                 is_cut = len(places) == PLACES_MAX
                 return _Place(found.span, found, similarity, is_in_section=text is section, is_cut=is_cut)
     return None
@@ -283,11 +284,8 @@ def find_replacement(citation: Citation, state: ConversationState) -> Nearest | 
         (_list_texts(library), SIMILARITY_MIN),
         (read, CITED_SIMILARITY_MIN),
     )
-    places = _iter_places(citation.quote, "", library, cited_id, similar_in=similar_in)
-    if citation.is_changed:
-        in_sentence = _iter_places(citation.quote, citation.original_sentence, library, cited_id)
-        places = chain(in_sentence, places)
-    for place in places:
+    sentence = citation.original_sentence if citation.is_changed else ""
+    for place in _iter_places(citation.quote, sentence, library, cited_id, similar_in=similar_in):
         span = place.span
         is_same = place.found is not None
         is_read = any(map(span.overlaps, read))
