@@ -31,7 +31,7 @@ from roamtui.models.discovery import ModelOffer, discover_models, list_usable_mo
 from roamtui.models.recorded import RecordedModel
 from roamtui.offers import EXAMPLE, make_offers
 from roamtui.output import ProgressLine, warn, write_notice
-from roamtui.paths import config_path, is_standard_input, themes_path
+from roamtui.paths import config_path, is_standard_input
 from roamtui.program import format_program
 from roamtui.settings import save_settings
 from roamtui.sources.source_names import split_sources
@@ -68,7 +68,6 @@ class AppServices(Services):
             services=self,
             theme=settings.theme,
             keys=settings.keys,
-            themes_dirs=(themes_path(),),
             api_base=(settings.api_base or "") if "api_base" in self._bootstrap.typed_settings else "",
         )
 

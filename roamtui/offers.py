@@ -1,6 +1,5 @@
-"""What the start screen offers: saved conversations, their sources, examples and sites."""
+"""What the start screen offers: saved conversations, their sources, and examples."""
 
-import tomllib
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -39,10 +38,6 @@ def make_offers(summaries: Sequence[ConversationSummary]) -> tuple[StartOffer, .
         source = str(EXAMPLE.parent / file)
         model = None if index else RecordedModel()
         offers.append(StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=source, model=model))
-    for site in tomllib.loads(Path(__file__).with_name("sites.toml").read_text("utf-8"))["sites"]:
-        host = site["url"].removeprefix("https://").removesuffix("/llms.txt")
-        note = f"{site['about']} · {host}" if "about" in site else host
-        offers.append(StartOffer(group=OfferGroup.SITE, name=site["name"], note=note, source=site["url"]))
     return tuple(offers)
 
 

@@ -51,11 +51,6 @@ def make_index_stem(source: str) -> str:
     return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
 
 
-def themes_path() -> Path:
-    """Return the folder of the person's own themes."""
-    return config_path().parent / "themes"
-
-
 def get_resource_dir(name: Literal["themes", "examples"]) -> Path:
     """Return the bundled folder with this name.
 

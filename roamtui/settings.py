@@ -53,7 +53,7 @@ class KeepOpenSettings(_Table, frozen=True):
 
 
 class WebSettings(_Table, frozen=True):
-    """`[web]`: sites to fetch from without asking, and the proxy's URL, or "environment"."""
+    """`[web]`: sites to fetch from without asking, and the proxy's URL."""
 
     allow: tuple[str, ...] = ()
     proxy: str = ""

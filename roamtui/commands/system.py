@@ -52,7 +52,6 @@ def _add_doctor_arguments(parser: CommandParser) -> None:
 def _run_doctor(args: Namespace) -> int:
     """Check the installation, file locations and available models."""
     from roamtui.headless.doctor import clear_cache, run_doctor
-    from roamtui.paths import themes_path
     from roamtui.settings import Settings, list_overrides, load_settings
     from roamtui.tui.actions import build_keymap
     from roamtui.tui.themes import load_themes
@@ -66,7 +65,7 @@ def _run_doctor(args: Namespace) -> int:
         settings = Settings()
         fault = str(error)
     keymap = build_keymap(settings.keys)
-    *_, theme_problems = load_themes((themes_path(),), settings.theme)
+    *_, theme_problem = load_themes(settings.theme)
     options = settings.model_options(args.model or "")
     return run_doctor(
         model=args.model or None,
@@ -74,7 +73,7 @@ def _run_doctor(args: Namespace) -> int:
         options=options,
         retrieval=settings.retrieval,
         fault=fault,
-        ignored=(*keymap.conflicts, *theme_problems),
+        ignored=tuple(filter(None, (*keymap.conflicts, theme_problem))),
     )
 
 

@@ -76,14 +76,14 @@ class RoamApp(App[None], inherit_bindings=False):
         self, options: TuiOptions, first: AppContext | tuple[ResultTable, TablePlan] | None = None
     ) -> None:
         """Show `first`, or let the person choose a document."""
-        self.available_themes, theme, theme_problems = load_themes(options.themes_dirs, options.theme)
+        self.available_themes, theme, theme_problem = load_themes(options.theme)
         # before the style sheet is made: a change later would parse it again
         self.set_reactive(App.theme, theme)
         super().__init__()
         self._options = options
         self._keys = build_keymap(options.keys)
         self._first = first
-        self._problems = " ".join((*self._keys.conflicts, *theme_problems))
+        self._problems = " ".join(filter(None, (*self._keys.conflicts, theme_problem)))
         self.key_queue = KeyQueue(self, super().on_event)
         self._pages: dict[str, _Page] = {}
         """All open documents and tables by mode, in the order in which a key leads from one to the next."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,7 +29,6 @@ class OfferGroup(StrEnum):
     CONVERSATION = "Recent conversations"
     EXAMPLE = "Examples"
     FILE = "Files in this folder"
-    SITE = "Sites with an llms.txt"
 
 
 class StartOffer(Struct, frozen=True, kw_only=True):
@@ -93,8 +91,6 @@ class TuiOptions(Struct, frozen=True, kw_only=True):
     theme: str | None = None
     keys: Mapping[str, str] = {}
     """The keys that replace the default ones, by action id. An empty one leaves the action without a key."""
-    themes_dirs: tuple[Path, ...] = ()
-    """Folders with the person's own themes, in addition to the bundled themes."""
     api_base: str = ""
     """The server of a model whose name is typed, as the command line says; empty for the provider's own."""
     examples: tuple[str, ...] = ()

@@ -1,80 +1,36 @@
-"""Themes: TOML files with ten colours each, validated when they are read."""
+"""Themes: TOML files with ten colours each."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
-import msgspec
 from textual.color import Color
 from textual.theme import Theme
 
-from roamtui.errors import RoamtuiError, format_nearest_name
-from roamtui.paths import get_resource_dir, read_own_text
+from roamtui.errors import format_nearest_name
+from roamtui.paths import get_resource_dir
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5
 """Minimum contrast between text and its background (WCAG 2.2, level AA)."""
 
-_Colour = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
-
-class _Colours(msgspec.Struct, forbid_unknown_fields=True):
-    primary: _Colour
-    secondary: _Colour
-    accent: _Colour
-    foreground: _Colour
-    background: _Colour
-    surface: _Colour
-    panel: _Colour
-    success: _Colour
-    warning: _Colour
-    error: _Colour
-
-
-class _ThemeFile(msgspec.Struct, forbid_unknown_fields=True):
-    name: Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9_-]*$")]
-    dark: bool
-    colors: _Colours
-    variables: dict[str, _Colour] = {}
-
-
-class ThemeError(RoamtuiError):
-    """A theme file is invalid."""
-
-
-def load_themes(folders: Iterable[Path], name: str | None) -> tuple[dict[str, Theme], str, tuple[str, ...]]:
-    """Return all themes by name, the name of the one to use, and a sentence for each problem.
-
-    A theme in `folders` replaces roamtui's own theme, or one of an earlier folder, with the same name.
-    """
-    themes: dict[str, Theme] = {}
-    problems = []
-    for folder in (get_resource_dir("themes"), *folders):
-        for file in sorted(folder.glob("*.toml")):
-            try:
-                theme = read_theme(file)
-            except ThemeError as error:
-                problems.append(str(error))
-            else:
-                themes[theme.name] = theme
-    if name is not None and name not in themes:
-        nearest = format_nearest_name(name, themes)
-        problems.append(f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.')
-    usable = (each for each in (name, DEFAULT_THEME, *themes) if each in themes)
-    return themes, next(usable), tuple(problems)
+def load_themes(name: str | None) -> tuple[dict[str, Theme], str, str]:
+    """Return all themes by name, the name of the one to use, and a sentence if there is no theme `name`."""
+    themes = {file.stem: read_theme(file) for file in sorted(get_resource_dir("themes").glob("*.toml"))}
+    if name is None or name in themes:
+        return themes, name or DEFAULT_THEME, ""
+    nearest = format_nearest_name(name, themes)
+    problem = f'Unknown theme "{name}".{nearest} The themes are {", ".join(themes)}.'
+    return themes, DEFAULT_THEME, problem
 
 
 def read_theme(file: Path) -> Theme:
-    """Read a theme from a file. A `ThemeError` names the file and the key that is wrong."""
-    try:
-        theme = msgspec.convert(tomllib.loads(read_own_text(file)), _ThemeFile)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ThemeError(f"The theme {file} cannot be used: {error}. Fix or delete it.") from error
-    colours = msgspec.structs.asdict(theme.colors)
-    return Theme(
-        name=theme.name, dark=theme.dark, variables=derive_variables(colours) | theme.variables, **colours
-    )
+    """Read a theme, whose name is that of its file."""
+    theme = tomllib.loads(file.read_text("utf-8"))
+    colours = theme["colors"]
+    variables = derive_variables(colours) | theme.get("variables", {})
+    return Theme(name=file.stem, dark=theme["dark"], variables=variables, **colours)
 
 
 def derive_variables(colours: Mapping[str, str]) -> dict[str, str]:

@@ -53,9 +53,8 @@ class CheckedBackend(httpcore.NetworkBackend):
         self, host: str, port: int, timeout: float | None = None, *_args: Any, **_options: Any
     ) -> httpcore.NetworkStream:
         seconds = self._deadline.clip(timeout)
-        proxy = self._proxy if self._proxy is not None and self._proxy.covers(host, port) else None
-        dial = self._dial if proxy is None else partial(proxy.connect, dial=self._dial)
-        tried = self._resolve(host, port, seconds, has_proxy=proxy is not None)[:_ADDRESSES_TRIED_MAX]
+        dial = self._dial if self._proxy is None else partial(self._proxy.connect, dial=self._dial)
+        tried = self._resolve(host, port, seconds)[:_ADDRESSES_TRIED_MAX]
         for address in tried:
             try:
                 stream = dial(address, port, self._deadline.clip(seconds / len(tried)))
@@ -66,15 +65,15 @@ class CheckedBackend(httpcore.NetworkBackend):
                 return LimitedStream(stream, self._deadline)
         raise httpcore.ConnectTimeout
 
-    def _resolve(self, host: str, port: int, seconds: float, *, has_proxy: bool) -> tuple[str, ...]:
+    def _resolve(self, host: str, port: int, seconds: float) -> tuple[str, ...]:
         try:
             addresses = self._resolver.resolve(host, port, seconds, allows_local=self._allows_local)
         except UnreachableError:
-            if not (has_proxy and self._allows_local):
+            if self._proxy is None or not self._allows_local:
                 raise
             return (host,)
         scopes = {classify_address(ipaddress.ip_address(text)) for text in addresses}
-        is_for_proxy = has_proxy and self._allows_local and scopes == {AddressScope.PUBLIC}
+        is_for_proxy = self._proxy is not None and self._allows_local and scopes == {AddressScope.PUBLIC}
         return (host,) if is_for_proxy else addresses
 
 

@@ -4,7 +4,6 @@ It uses httpcore, the engine of httpx, instead of httpx. So it handles no redire
 has no second URL parser, which might connect to another host than the one that was checked.
 """
 
-import os
 import ssl
 import threading
 import time
@@ -55,7 +54,7 @@ class HttpClient:
         self._deadline = deadline
         self._resolver = resolver
         self._dial = dial or httpcore.SyncBackend().connect_tcp
-        self._proxy = resolve_proxy(options.proxy, os.environ)
+        self._proxy = resolve_proxy(options.proxy)
         self._ssl_context = ssl_context
         self._pools: dict[bool, httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
 """Connect through the HTTP proxy that a person configured."""
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
 import httpcore
@@ -11,40 +11,31 @@ from roamtui.web.addresses import AddressScope, classify_address, parse_ip
 from roamtui.web.page import UnreachableError
 from roamtui.web.urls import DEFAULT_PORTS
 
-FROM_ENVIRONMENT = "environment"
 Dial = Callable[[str, int, float], httpcore.NetworkStream]
 """Connects to an IP address and port, within a number of seconds."""
 
 
-def resolve_proxy(setting: str, environ: Mapping[str, str]) -> "Proxy | None":
-    """Return the proxy that `web.proxy` names, or None if it names no proxy.
+def resolve_proxy(setting: str) -> "Proxy | None":
+    """Return the proxy that `web.proxy` names, or None if it names none.
 
     Raises:
         UsageError: It is not the URL of an HTTP proxy.
     """
-    name = "web.proxy"
-    excluded = ""
-    if setting == FROM_ENVIRONMENT:
-        name = "HTTPS_PROXY"
-        setting = environ.get("HTTPS_PROXY") or environ.get("https_proxy") or ""
-        excluded = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
     try:
         parts = urlsplit(setting)
         is_valid = parts.scheme in DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_valid = False
     if setting and not (is_valid and setting.isascii() and setting.isprintable() and " " not in setting):
-        raise UsageError(f'{name} must be the URL of an HTTP proxy, such as "http://proxy.example:3128".')
-    return Proxy(setting, excluded) if setting else None
+        raise UsageError('web.proxy must be the URL of an HTTP proxy, such as "http://proxy.example:3128".')
+    return Proxy(setting) if setting else None
 
 
 class Proxy:
     """Connects to public hosts through a proxy, and directly to addresses of this machine and its network."""
 
-    def __init__(self, url: str, excluded: str) -> None:
-        """Use the proxy at a valid `url`, except for the `excluded` hosts, as NO_PROXY lists them."""
-        names = (name.strip().lower().lstrip(".") for name in excluded.split(","))
-        self._excluded = tuple(filter(None, names))
+    def __init__(self, url: str) -> None:
+        """Use the proxy at a valid `url`."""
         parts = urlsplit(url)
         self._scheme = parts.scheme
         self._host = parts.hostname or ""
@@ -53,12 +44,6 @@ class Proxy:
         if parts.username is not None:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             self._headers = [(b"Proxy-Authorization", b"Basic " + base64.b64encode(login.encode()))]
-
-    def covers(self, host: str, port: int) -> bool:
-        """Return whether a host is reached through the proxy, unless its address is in this network."""
-        ends = tuple(f".{name}" for name in self._excluded)
-        is_excluded = f".{host}".endswith(ends) or f".{host}:{port}".endswith(ends)
-        return "*" not in self._excluded and not is_excluded
 
     def connect(self, host: str, port: int, timeout: float, dial: Dial) -> httpcore.NetworkStream:
         """Connect to a host or IP address. `dial` connects to the proxy."""

@@ -60,10 +60,9 @@ def test_a_reader_may_have_enough(garden: Path, command: str, first: bytes) -> N
 
 
 def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
-    result = run_in_shell(
-        "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --all --format json", garden
-    )
-    assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
+    command = "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --all"
+    result = run_in_shell(command, garden)
+    assert result.stdout.count(b"(1 question") == result.stdout.count(b"\n") == 1
 
 
 def test_a_result_that_cannot_be_written_is_not_lost_unnoticed(garden: Path) -> None:

@@ -27,7 +27,7 @@ OFFERS = (
         conversation_id="c1",
     ),
     StartOffer(group=OfferGroup.EXAMPLE, name="A handbook", note="to try", source="/d/handbook.md"),
-    StartOffer(group=OfferGroup.SITE, name="[red]Odd[/]", note="tools", source="https://odd.example/llms.txt"),
+    StartOffer(group=OfferGroup.EXAMPLE, name="[red]Odd[/]", note="tools", source="https://odd.example/llms.txt"),
 )
 
 

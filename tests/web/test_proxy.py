@@ -125,30 +125,9 @@ def test_a_proxy_that_refuses_or_is_gone_is_named_without_its_login() -> None:
             assert "secret" not in str(failure.value)
 
 
-def test_the_environment_may_exclude_hosts_from_its_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    internet = FakeInternet()
-    monkeypatch.setenv("NO_PROXY", "other.example, .docs.example:80")
-    with HostileServer() as site, HostileServer() as proxy:
-        for host in ("docs.example", "www.docs.example", "else.example"):
-            internet.add(host, site)
-        site.handlers["/"] = answer(b"direct")
-        monkeypatch.setenv("HTTPS_PROXY", proxy.origin)
-        with open_fetcher(internet=internet, proxy="environment") as fetcher:
-            for url in ("http://docs.example", "http://www.docs.example"):
-                assert fetcher.fetch(url, allow(url)).body == b"direct"
-            assert proxy.requests == []
-            with pytest.raises(FetchError, match="refuses to connect to else"):
-                fetcher.fetch("http://else.example", allow("http://else.example"))
-        monkeypatch.setenv("NO_PROXY", "*")
-        with open_fetcher(internet=internet, proxy="environment") as fetcher:
-            assert fetcher.fetch("http://else.example", allow("http://else.example")).body == b"direct"
-
-
-def test_the_setting_names_a_proxy_or_the_environment() -> None:
-    environ = {"HTTPS_PROXY": "http://proxy.example:3128"}
-    assert resolve_proxy("", environ) is None
-    assert resolve_proxy("environment", environ) is not None
-    assert resolve_proxy("environment", {}) is None
+def test_the_setting_names_a_proxy() -> None:
+    assert resolve_proxy("") is None
+    assert resolve_proxy("http://proxy.example:3128") is not None
     for wrong in ("proxy.example:3128", "socks5://proxy.example", "http://", "http://proxy.example:x", "http://a b"):
         with pytest.raises(UsageError, match=r"web\.proxy must be the URL of an HTTP proxy"):
-            resolve_proxy(wrong, environ)
+            resolve_proxy(wrong)

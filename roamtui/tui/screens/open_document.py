@@ -1,7 +1,7 @@
 """`OpenDialog`: a box for a path or URL, and a list of documents to open, which typing filters.
 
 Without a document, it is the first screen. Later it opens over the current document. It offers recent
-documents, files of this folder, recent conversations, examples and sites.
+documents, files of this folder, recent conversations and examples.
 """
 
 import asyncio
