@@ -371,8 +371,7 @@ class QuestionArea(Container):
     def _start_conversation(self) -> None:
         """Follow another conversation, with its questions and draft.
 
-        The typed text goes along to a new conversation. It also leaves a conversation without a question,
-        because no list shows that one.
+        The typed text goes along to a new conversation, and leaves a conversation without a question.
         """
         self.cancel_options()
         exchanges = self._conversation.state.exchanges
