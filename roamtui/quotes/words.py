@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -183,9 +183,9 @@ class _WordReader:
             if unit.kind is UnitKind.CODE:
                 self.read_leaf(unit.cells[0].pieces, is_code=True)
                 continue
-            pieces = [*map(self._mask, unit.cells[0].pieces)]
+            pieces = [*self._mask(unit.cells[0].pieces)]
             for cell in unit.cells[1:]:
-                pieces += (Piece(_CELL_EDGE), *map(self._mask, cell.pieces))
+                pieces += (Piece(_CELL_EDGE), *self._mask(cell.pieces))
             if unit.kind in (UnitKind.ITEM, UnitKind.LABEL):
                 del pieces[0]
                 label = unit.cells[0].pieces[0]
@@ -195,13 +195,19 @@ class _WordReader:
                     self._add(word._replace(flags=NOTE), label.start, label.start + len(shown))
             self.read_leaf(pieces)
 
-    def _mask(self, piece: Piece) -> Piece:
-        """Return a piece with separators for text that is not in the source, and a mark as it is there."""
-        if piece.start >= piece.end:
-            return Piece(_BLOCK_EDGE if piece.text == LINE_END else "\n")
-        if piece.is_mark:
-            return piece._replace(text=self._text[piece.start : piece.end])
-        return Piece(piece.text.translate(_IN_PROSE), piece.start, piece.end)
+    def _mask(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Yield pieces with separators around pictures and for text that is not in the source.
+
+        A mark is as it is there.
+        """
+        for piece in pieces:
+            if piece.start >= piece.end:
+                yield Piece(_BLOCK_EDGE if piece.text == LINE_END else "\n")
+            elif piece.is_mark:
+                yield piece._replace(text=self._text[piece.start : piece.end])
+            else:
+                masked = Piece(piece.text.translate(_IN_PROSE), piece.start, piece.end)
+                yield from (Piece(" "), masked, Piece(" ")) if piece.is_image else (masked,)
 
     def read_leaf(self, pieces: Sequence[Piece], *, is_code: bool = False) -> None:
         """Read the words of one block without blocks in it, or of a line of code."""
