@@ -25,7 +25,7 @@ from roamtui.convert.markdown_table import (
 from roamtui.convert.number_format import drop_midnight, write_duration, write_plain
 from roamtui.convert.odt_styles import OdtStyles
 from roamtui.convert.xlsx import CELLS_MAX, Sheet, Workbook
-from roamtui.convert.xml_elements import get_attribute
+from roamtui.convert.xml_elements import get_attribute, join_text
 from roamtui.convert.zip_package import BYTES_MAX, PART_BYTES_MAX, ZIP_START, ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import escape_inline, escape_line_starts, write_heading
@@ -54,11 +54,11 @@ def convert_sheets(data: bytes, name: str) -> ConvertedText:
     if workbook and workbook.is_xlsx:
         sheets = workbook.read_sheets()
     else:
-        marked = _mark_raised(package, data) if package else data
-        if marked is None:
+        shown = _show_formats(package, data) if package else data
+        if shown is None:
             notes.append("raised figures are not marked, so 50³ is read as 503. Split the file.")
             left_out.append("which figures are raised")
-        sheets = _read_by_calamine(marked or data)
+        sheets = _read_by_calamine(shown or data)
     for sheet in sheets:
         blocks = [*_write_blocks(sheet)]
         if sheet.rows_max is not None:
@@ -105,27 +105,39 @@ def _read_by_calamine(data: bytes) -> Iterator[Sheet]:
         )
 
 
-def _mark_raised(package: ZipPackage, data: bytes) -> bytes | None:
-    """Return an OpenDocument file with tags around raised texts, which would join the text before them.
+def _show_formats(package: ZipPackage, data: bytes) -> bytes | None:
+    """Return an OpenDocument file with each number as text as it is shown, unless that lacks a digit or sign.
 
-    Return None if it may have raised texts but is too large to be parsed.
+    There are tags around raised texts, which would join the text before them. Return None if the file may
+    have raised texts but is too large to be parsed.
     """
     xml = package.read("content.xml")
-    if not _RAISED_STYLE.search(xml):
-        return data
-    if len(xml) > PART_BYTES_MAX:
-        return None
+    if not xml or len(xml) > PART_BYTES_MAX:
+        return None if _RAISED_STYLE.search(xml) else data
     content = package.parse("content.xml")
     styles = OdtStyles(content, package.parse("styles.xml"))
     for span in content.iter("{*}span"):
         for look in styles.get_style("text", get_attribute(span, "style-name")).looks & {"super", "sub"}:
             tag = look[:3]
             span.text = f"{_TAG_START}{tag}{_TAG_END}{span.text or ''}{_TAG_START}/{tag}{_TAG_END}"
+    for cell in content.iter("{*}table-cell"):
+        shown = "".join(map(join_text, cell.iterfind("{*}p")))
+        value = get_attribute(cell, "value")
+        is_whole = ("-" in value) == ("-" in shown) and _list_digits(value) == _list_digits(shown)
+        if is_whole and _list_digits(value):
+            for name in [name for name in cell.attrib if name.endswith("}value")]:
+                del cell.attrib[name]
+                cell.set(f"{name}-type", "string")
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name in package.list_names(""):
             archive.writestr(name, etree.tostring(content) if name == "content.xml" else package.read(name))
     return stream.getvalue()
+
+
+def _list_digits(number: str) -> str:
+    """Return the digits of a number in any format, without the zeros at both ends; empty for other text."""
+    return "".join(filter(str.isdecimal, number)).strip("0")
 
 
 def _format_cell(value: object) -> str:  # noqa: PLR0911 - one for each type

@@ -134,6 +134,29 @@ def test_percent_signs_and_errors_are_there_as_a_person_sees_them() -> None:
     assert text.endswith("\n| 7% | 3.5% | 5.0% | #DIV/0! | 12.5 |\n")
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "shown", "expected"),
+    [
+        ("percentage", "0.125", "12.5%", "12.5%"),
+        ("percentage", "-0.005", "-0,5 %", "-0,5 %"),
+        ("currency", "1234.5", "€1,234.50", "€1,234.50"),
+        ("float", "42", "00042", "00042"),
+        ("float", "-3", "(3)", "-3"),
+        ("float", "3.14159", "3.14", "3.14159"),
+        ("float", "1500000", "1.5E+06", "1500000"),
+        ("float", "0.5", "1/2", "0.5"),
+        ("float", "0", "–", "0"),
+    ],
+)
+def test_a_number_of_ods_is_as_it_is_shown_unless_digits_are_missing(
+    kind: str, value: str, shown: str, expected: str
+) -> None:
+    cell = f'office:value-type="{kind}" office:value="{value}"><text:p>{shown}</text:p>'
+    text = 'office:value-type="string" calcext:value-type="string"><text:p>Brest</text:p>'
+    data = replace_part(read_sample("budget.ods"), "content.xml", text, cell)
+    assert f"| {expected} |" in convert_sheets(data, "a.ods").text
+
+
 def test_a_merged_cell_has_its_text_in_each_row_and_column_that_it_covers() -> None:
     areas = ("E1:E1048576", "A1:C1", "A2:A3", "B2:D2")
     merged = "".join(f'<mergeCell ref="{area}"/>' for area in areas)
