@@ -105,8 +105,9 @@ class Consent:
         is_agreed = self._agreement == agreement or model.name == OFFLINE
         can_ask = self._conversation.approver is not deny
         if is_changed and is_agreed and not can_ask:
-            told = f"This conversation continues with another model or server. {detail}"
-            self._conversation.publish(WarningRaised(message=f"{told} To choose, add --model."))
+            hint = "" if self._agreement == agreement else " To choose, add --model."
+            told = f"This conversation continues with another model or server. {detail}{hint}"
+            self._conversation.publish(WarningRaised(message=told))
         if is_changed and not is_agreed:
             if not can_ask:
                 raise UsageError(

@@ -35,11 +35,15 @@ from roamtui.outline.ids import ID, Mark, find_marks
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import WORDS_MIN, read_answer
-from roamtui.quotes.wording import PASSAGE_LABEL, SENTENCE_LABEL, blank_document_lines, simplify_quote
+from roamtui.quotes.wording import (
+    DIGEST_LABEL,
+    PASSAGE_LABEL,
+    SENTENCE_LABEL,
+    blank_document_lines,
+    simplify_quote,
+)
 from roamtui.quotes.words import read_words
 
-DIGEST_LABEL = "document digest"
-"""Introduces the digest of what was quoted, below an exported answer."""
 _DIGEST = re.compile(rf"{DIGEST_LABEL} (\w+)")
 _SOURCE_LINES = re.compile(
     r"^Source: (?P<source>\S(?:.*\S)?)(?P<added>(?:\s*\nAdded source: .+)*)", re.MULTILINE
