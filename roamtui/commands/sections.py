@@ -70,6 +70,7 @@ def _run_search(args: Namespace) -> int:
 
 
 def _add_index_arguments(parser: CommandParser) -> None:
+    parser.add_flag("--delete", "delete the index")
     parser.add_flag("--summaries", "let the model describe each document; asks first")
     add_yes(parser)
 
@@ -81,11 +82,14 @@ def _run_index(args: Namespace) -> None:
     from msgspec.structs import replace
 
     from roamtui.agent.consent import SpendingLimit
-    from roamtui.headless.index import run_index, tell_embedding
+    from roamtui.headless.index import delete_source_index, run_index, tell_embedding
     from roamtui.models.usage import UsageMeter
 
     bootstrap, library, _ = open_command_sources(args)
     options = bootstrap.settings.retrieval
+    if args.delete:
+        delete_source_index(library, options)
+        return
     spending = SpendingLimit(bootstrap.settings.limits.max_cost_usd, is_shared=True)
     meter = UsageMeter(partial(spending.reserve, "vectors"))
     bootstrap = replace(bootstrap, embedding_consent=tell_embedding)

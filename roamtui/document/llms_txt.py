@@ -13,13 +13,17 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from roamtui.document.document import Columns, Document, NodeKind, NodeRow, build_columns
-from roamtui.markdown.blocks import Block, Heading, Inline, Link, List, Paragraph, Quote
+from roamtui.markdown.blocks import Block, Emphasis, Heading, Inline, Link, List, Paragraph, Quote
 from roamtui.markdown.parser import read_markdown
 from roamtui.plain import make_title_from_url, sanitise_line, shorten
 from roamtui.text import find_body_start
 from roamtui.web.urls import resolve_href
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms[\w.-]*\.(?:txt|mdx?)", re.IGNORECASE)
+_BARE_URL = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
+_BARE_URL_END = ".,;:!?)*_]"
+"""Characters at the end of a bare URL that do not belong to it."""
+_AROUND_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LENGTH_MAX = 1_500_000
 """Maximum length of a list of links, in characters."""
@@ -76,10 +80,25 @@ def _iter_item_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[
 
 
 def _iter_links(words: Inline, links: Sequence[Link]) -> Iterator[tuple[str, str]]:
-    """Yield title and href of each link in the words of an item. A URL in angle brackets has no title."""
+    """Yield title and href of each link in the words of an item, or of each bare URL if there is no link."""
+    has_links = False
     for number, group in groupby(words, key=lambda word: word.link):
         text = "".join(word.text for word in group)
         link = None if number is None else links[number]
-        if link is not None and not (link.is_reference_mark or link.is_image):
-            title = "" if text == link.href else shorten(sanitise_line(text), _TITLE_LENGTH_MAX)
-            yield title, link.href
+        if link is None or link.is_reference_mark or link.is_image or _BARE_URL.fullmatch(text):
+            continue
+        has_links = True
+        yield shorten(sanitise_line(text), _TITLE_LENGTH_MAX), link.href
+    if has_links:
+        return
+    text = "".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words)
+    end = 0
+    for match in _BARE_URL.finditer(text):
+        url = match.group().rstrip(_BARE_URL_END)
+        yield _make_title(text[end : match.start()]), url
+        end = match.start() + len(url)
+
+
+def _make_title(words: str) -> str:
+    """Make the title of a bare URL from the words before it."""
+    return shorten(sanitise_line(words).strip(_AROUND_TITLE).strip("\"'"), _TITLE_LENGTH_MAX)

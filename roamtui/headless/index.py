@@ -1,4 +1,4 @@
-"""`roamtui index`: builds or updates the search index of a source."""
+"""`roamtui index`: builds, updates or deletes the search index of a source."""
 
 import asyncio
 
@@ -26,12 +26,27 @@ from roamtui.plain import format_count
 from roamtui.search.base import EmbeddingConsent, EmbeddingPlan, RetrievalOptions, SearchServices
 from roamtui.search.index import IndexLocation
 from roamtui.search.keyword import KeywordRanker
+from roamtui.search.lance import LanceStore
 from roamtui.search.searcher import make_searcher
-from roamtui.search.section_store import SUMMARIES, SectionStore
+from roamtui.search.section_store import SUMMARIES, SectionStore, delete_index
 from roamtui.text import estimate_tokens, format_tokens
 
 _REQUESTS_AT_ONCE = 4
 _SUMMARY_TOKENS = 90
+
+
+def delete_source_index(library: Library, options: RetrievalOptions) -> None:
+    """Delete the index of a library, on disk and in the database of the options, and say so.
+
+    Raises:
+        OSError: The file cannot be deleted.
+        IndexLostError: The database cannot be used.
+    """
+    path = IndexLocation(folder=cache_path("indexes")).get_path(library)
+    deleted = [str(path)] if path is not None and delete_index(path) else []
+    if options.index is not None and LanceStore(options.index).delete():
+        deleted.append(options.index)
+    write_text(f"Deleted {' and '.join(deleted)}\n" if deleted else "There is no index of this source.\n")
 
 
 def run_index(

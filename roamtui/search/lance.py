@@ -17,6 +17,7 @@ from roamtui.search.base import IndexLostError
 
 _TABLE = "vectors_"
 """Start of the names of the tables, one for each embedder."""
+_TABLES_MAX = 10_000
 _REASON_LENGTH = 200
 _MESSAGE = re.compile("<Message>(.+?)</Message>", re.DOTALL)
 _PAUSES = 0.2, 0.8, 2.0
@@ -83,6 +84,15 @@ class LanceStore:
                 time.sleep(random.uniform(0, pause))  # noqa: S311 - not for security
             else:
                 return
+
+    def delete(self) -> bool:
+        """Delete the tables of vectors, but no others. Return whether there was one."""
+        with self._convert_errors():
+            listed = self._connection.list_tables(limit=_TABLES_MAX).tables
+            names = [name for name in listed if name.startswith(_TABLE)]
+            for name in names:
+                self._connection.drop_table(name)
+        return bool(names)
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:

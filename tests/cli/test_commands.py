@@ -191,7 +191,7 @@ def _list_indexes() -> list[Path]:
     return sorted((cache_path() / "indexes").glob("*.sqlite3"))
 
 
-def test_an_index_is_kept_and_used(run: RunCommand, tmp_path: Path) -> None:
+def test_an_index_is_kept_used_and_deleted(run: RunCommand, tmp_path: Path) -> None:
     folder = tmp_path / "manuals"
     folder.mkdir()
     (folder / "a.md").write_text("# Apples\n\nRed and round.\n", "utf-8")
@@ -205,6 +205,10 @@ def test_an_index_is_kept_and_used(run: RunCommand, tmp_path: Path) -> None:
     assert "; 1 entry new or changed, " in run("index", folder).out
     hits = run("search", folder, "dry", "--json").json["hits"]
     assert [hit["path"][-1] for hit in hits] == ["Dates"]
+
+    assert run("index", folder, "--delete").out == f"Deleted {path}\n"
+    assert _list_indexes() == []
+    assert run("index", folder, "--delete").out == "There is no index of this source.\n"
 
 
 @pytest.mark.slow
@@ -227,7 +231,9 @@ def test_an_index_whose_vectors_could_cost_too_much_is_not_made(
 @needs_lance
 @pytest.mark.slow
 @pytest.mark.usefixtures("forked_models")
-def test_sections_are_embedded_into_a_database_and_searched(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+def test_sections_are_embedded_into_a_database_searched_and_deleted(
+    run: RunCommand, garden: Path, tmp_path: Path
+) -> None:
     arguments = garden, "--index", tmp_path / "database", "--mode", "hybrid", "--embedder", "ollama/arctic"
     with FakeEmbeddingServer() as server:
         write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
@@ -240,3 +246,5 @@ def test_sections_are_embedded_into_a_database_and_searched(run: RunCommand, gar
         assert len(server.texts) == 5
         hits = run("search", garden, "late spade", *arguments[1:], "--json").json["hits"]
     assert hits[0]["path"][-1] == "Tools"
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.endswith("database\n")
+    assert run("index", garden, "--index", tmp_path / "database", "--delete").out.startswith("There is no index")

@@ -50,6 +50,7 @@ _REASONS = {
     ],
     "imports LanceDB, which takes five seconds: tests/cli/test_commands.py": [
         "roamtui index docs/ --index ./shelf.lance --embedder ollama/snowflake-arctic-embed2",
+        "roamtui index SOURCE --index DATABASE --delete",
     ],
     "ask at a terminal: tests/cli/test_commands.py": [
         "roamtui conversations delete ID",

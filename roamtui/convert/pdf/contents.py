@@ -6,16 +6,18 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from roamtui.convert.numbering import format_number
 from roamtui.convert.pdf.pdfium import TocEntry
+from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
 from roamtui.convert.pdf.tables import PageText
-from roamtui.convert.pdf.titles import strip_number
+from roamtui.convert.pdf.titles import has_number, strip_number
 
 _LINKED_MIN = 4
 """Minimum number of rows with links on a contents page."""
 _LABELLED_MIN = 5
 """Minimum number of rows with page numbers on a contents page without links."""
-_EARLY_PAGES = 12
+EARLY_PAGES = 12
 """Number of pages at the start of a file where a table of contents needs no heading such as "Contents"."""
 _HEAD_ROWS = 6
 """Number of rows at the top of a page that are searched for a heading such as "Contents"."""
@@ -27,7 +29,9 @@ CONTENTS_TITLE = re.compile(
 )
 _LEADERS = " .…_·"
 """Characters between a listed title and its page number."""
-_TRAILING_LABEL = re.compile(r"(.*?\D)(?:\s|\.\s?|…)((?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6})$")
+_LABEL = re.compile(r"(?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6}")
+"""A printed page number."""
+_TRAILING_LABEL = re.compile(rf"(.*?\D)(?:\s|\.\s?|…)({_LABEL.pattern})$")
 _SECTION_NUMBER = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])")
 _RISING_SHARE = 0.8
 """Minimum share of entries that do not go back to an earlier page: contents are in order, an index is not."""
@@ -58,9 +62,15 @@ def detect_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> list[
             row.is_listed = not entries or line.page is not None
         if lines and not page_lines:
             above = next((entry.level for entry in reversed(entries) if entry.page < number), 0)
-            joined = [line for line in _join_wrapped(lines) if line.page is not None]
+            joined = _join_wrapped(lines, is_first=not entries)
+            for index in _find_parts(joined):
+                if joined[index].page is None:
+                    joined[index].page = next((line.page for line in joined[index + 1 :]), None)
+            joined = [line for line in joined if line.page is not None]
             entries += [
-                TocEntry(title=line.title, level=above + level, page=line.page)
+                TocEntry(
+                    title=line.title, level=above + level, page=_correct_page(line.page, line.label, printed)
+                )
                 for line, level in zip(joined, _assign_levels(joined), strict=True)
                 if line.page is not None and line.page < len(pages)
             ]
@@ -77,7 +87,7 @@ def _read_contents_page(
     `continues` says whether the page before is a contents page.
     """
     is_headed = any(CONTENTS_TITLE.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
-    is_early = number < _EARLY_PAGES or continues
+    is_early = number < EARLY_PAGES or continues
     forward_links = [link for link in page.links if link.page > number]
     if len(forward_links) < _LINKED_MIN and not is_early and not is_headed:
         return []
@@ -85,16 +95,10 @@ def _read_contents_page(
     for row in page.rows:
         middle = (row.top + row.bottom) / 2
         linked_pages = [link.page for link in forward_links if link.top <= middle <= link.bottom]
-        title = row.text[:_TITLE_LENGTH_MAX]
-        label = ""
-        match = _TRAILING_LABEL.fullmatch(title)
-        if match and (linked_pages or match[2][-1].isdigit()):
-            title = match[1]
-            label = match[2]
-        target = linked_pages[0] if linked_pages else None
-        if label and not linked_pages:
-            target = find_page_by_label(printed, label, number)
-        lines.append(_ContentsLine(title.strip(_LEADERS), label, target, row.x0, bool(linked_pages)))
+        title, label = _split_label(row)
+        title = title[:_TITLE_LENGTH_MAX].strip(_LEADERS)
+        target = linked_pages[0] if linked_pages else find_page_by_label(printed, label, number)
+        lines.append(_ContentsLine(title, label, target, row.x0, bool(linked_pages)))
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     is_linked_list = linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines))
@@ -105,11 +109,29 @@ def _read_contents_page(
     return lines if is_rising and (is_linked_list or is_labelled_list) else []
 
 
-def _join_wrapped(lines: Sequence[_ContentsLine]) -> list[_ContentsLine]:
+def _correct_page(page: int, label: str, printed: PrintedNumbers) -> int:
+    """Return the page after `page` if it has the printed number, which a link often misses by a line."""
+    following = find_page_by_label(printed, label, page)
+    return page + 1 if following == page + 1 else page
+
+
+def _split_label(row: PageRow) -> tuple[str, str]:
+    """Split a row into a title and a page number. In a cell of its own, the number may follow a year."""
+    *cells, last = [cell.text for cell in row.cells]
+    if cells and _LABEL.fullmatch(last):
+        return " ".join(cells), last
+    match = _TRAILING_LABEL.fullmatch(row.text)
+    return (match[1], match[2]) if match else (row.text, "")
+
+
+def _join_wrapped(lines: Sequence[_ContentsLine], *, is_first: bool) -> list[_ContentsLine]:
+    """Join the lines of each title. `is_first` says whether they are of the first table of contents."""
     joined: list[_ContentsLine] = []
     for line in lines:
-        is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
-        if not is_title or (not joined and line.page is None):
+        is_number = not any(map(str.isalpha, line.title)) or _LABEL.fullmatch(line.title)
+        is_title = not is_number and not CONTENTS_TITLE.fullmatch(line.title)
+        is_entry = line.page is not None or (is_first and _has_numeral(line.title, 1))
+        if not is_title or not (joined or is_entry):
             continue
         if joined and _is_continued(joined[-1], line):
             joined[-1].title += f" {line.title}"
@@ -125,14 +147,11 @@ def _is_continued(line: _ContentsLine, after: _ContentsLine) -> bool:
         return False
     is_lower = after.title[:1].islower()
     if line.is_linked and after.is_linked:
-        return line.page == after.page and (is_lower or not _has_number(after.title))
+        return line.page == after.page and (is_lower or not has_number(after.title))
     if line.page is None:
-        return is_lower or (_has_number(line.title) and not _has_number(after.title))
+        is_numbered_title = strip_number(line.title) != line.title
+        return is_lower or (is_numbered_title and not has_number(after.title))
     return after.page is None and is_lower
-
-
-def _has_number(title: str) -> bool:
-    return strip_number(title) != title
 
 
 def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
@@ -150,4 +169,30 @@ def _assign_levels(lines: Sequence[_ContentsLine]) -> list[int]:
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
+    parts = _find_parts(lines)
+    if parts:
+        inside = set(range(parts[0], len(lines))).difference(parts)
+        shift = any(levels[index] == 1 for index in inside)
+        for index in inside:
+            levels[index] += shift
+        for index in parts:
+            levels[index] = 1
     return levels
+
+
+def _find_parts(lines: Sequence[_ContentsLine]) -> list[int]:
+    """Return the indexes of titles numbered I, II, III in turn, if no other number is before them.
+
+    They contain all titles after them, even without an indent, and may be listed without a page.
+    """
+    parts: list[int] = []
+    for index, line in enumerate(lines):
+        if _has_numeral(line.title, len(parts) + 1):
+            parts.append(index)
+        elif not parts and has_number(line.title):
+            break
+    return parts if len(parts) > 1 else []
+
+
+def _has_numeral(title: str, number: int) -> bool:
+    return re.match(rf"(?:\w+\s+)?{format_number(number, 'I')}(?=\W|$)", title) is not None

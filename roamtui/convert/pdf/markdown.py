@@ -93,7 +93,7 @@ class MarkdownWriter:
         for heading in headings:
             blocks += self._write_rows(page, start, heading.row - page.start, gap_max)
             blocks.append(write_heading(heading.level, write_words(heading.title)))
-            start = heading.end - page.start
+            start = max(start, heading.end - page.start)
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and _is_continued(self._last_row, blocks[0].partition("\n")[0])
         between = "\n" if is_continued else "\n\n"

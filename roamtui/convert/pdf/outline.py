@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -23,6 +23,7 @@ _PAGES_PER_BOOKMARK_MAX = 4
 """Bookmarks of one or two pages are an outline only if the file has at most this many pages for each."""
 _FIRST_WORDS_LENGTH = 60
 _DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"\w+")
 _PAGE_OFFSETS = (0, 1, -1)
 """Pages to search, relative to the listed one: links often lead to the end of the page before."""
 
@@ -34,8 +35,9 @@ def detect_outline(
     entries = detect_contents(pages, printed)
     if _are_outline(bookmarks, len(pages)):
         entries = [mark for mark in bookmarks if mark.page < len(pages)]
-    anchored = sorted(_anchor_titles(pages, rows, entries), key=lambda heading: heading.row)
     typographic = TypographicHeadings(rows)
+    finder = _TitleFinder(pages, rows, typographic.stands_out)
+    anchored = sorted(_anchor_titles(pages, rows, entries, finder), key=lambda heading: heading.row)
     headings = anchored or detect_numbered_headings(rows, typographic.stands_out)
     return merge_headings(headings, typographic.divide(headings, has_outline=bool(anchored)))
 
@@ -49,48 +51,99 @@ def _are_outline(bookmarks: Sequence[TocEntry], page_count: int) -> bool:
 
 
 def _anchor_titles(
-    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry]
+    pages: Sequence[PageText], rows: Sequence[PageRow], entries: Sequence[TocEntry], finder: _TitleFinder
 ) -> list[DetectedHeading]:
     """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
+    spans = [finder.find(entry) for entry in entries]
+    spans = [
+        finder.find_beginning(entry) if span is None else span
+        for entry, span in zip(entries, spans, strict=True)
+    ]
     headings: list[DetectedHeading] = []
-    finder = _TitleFinder(pages, rows)
-    for entry in entries:
-        page = pages[entry.page]
-        span = finder.find(entry)
-        if span:
-            title = join_rows(rows[span.start : span.stop])
-            headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
-        else:
-            # The title may be part of a picture, so the heading is inserted at the start of the page.
-            row = min(page.start, len(rows) - 1)
-            headings.append(DetectedHeading(row=row, count=0, level=entry.level, title=entry.title))
-    return headings
+    below: TocEntry | None = None
+    for index in reversed(range(len(entries))):
+        entry = entries[index]
+        span = spans[index]
+        if span is None:
+            # The title may be part of a picture. It is inserted before the first section below it if both are
+            # listed for one page, else at the start of the page, or after the title listed before it there.
+            page = pages[entry.page]
+            before = next((said for said in reversed(spans[:index]) if said is not None), None)
+            if below is not None and below.page == entry.page and below.level > entry.level:
+                row = headings[-1].row
+            elif before is not None and rows[before.start].page == entry.page:
+                row = min(before.stop, page.start + len(page.rows) - 1)
+            else:
+                row = min(page.start, len(rows) - 1)
+            span = range(row, row)
+            after = headings[-1] if headings else None
+            if after and (after.row, after.count, after.level) == (row, 0, entry.level):
+                # Nothing says where each of them starts, so they are one section.
+                after.title = f"{entry.title}; {after.title}"
+                continue
+        title = join_rows(rows[span.start : span.stop]) or entry.title
+        headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
+        below = entry
+    return headings[::-1]
 
 
 class _TitleFinder:
     """Finds the rows of titles. A row is part of one title only."""
 
-    def __init__(self, pages: Sequence[PageText], rows: Sequence[PageRow]) -> None:
+    def __init__(
+        self, pages: Sequence[PageText], rows: Sequence[PageRow], stands_out: Callable[[int], bool]
+    ) -> None:
         self._pages = pages
         self._rows = rows
+        self._stands_out = stands_out
         self._get_keys = cache(lambda index: _make_keys(rows[index]))
         self._taken: set[int] = set()
 
-    def find(self, entry: TocEntry) -> range:
-        """Return the rows that have the title of an entry; an empty range if none do.
+    def find(self, entry: TocEntry) -> range | None:
+        """Return the rows that have the title of an entry, or None.
 
         If none have the whole title, some may have it without its number, or with another one.
         """
         whole = fold_letters(entry.title)
         bare = fold_letters(strip_number(entry.title))
-        pages = (self._iter_starts(entry.page + offset, {whole[:2], bare[:2]}) for offset in _PAGE_OFFSETS)
-        places = [*chain.from_iterable(pages)]
+        places = self._list_places(entry)
         equal = ((index, _count_rows(whole, rows, rows[0].whole)) for index, rows in places)
         similar = ((index, _count_rows(bare, rows, first)) for index, rows in places for first in rows[0])
-        index, count = next((place for place in chain(equal, similar) if place[1]), (0, 0))
-        span = range(index, index + count)
-        self._taken.update(span)
-        return span
+        for index, count in chain(equal, similar):
+            if count:
+                span = range(index, index + count)
+                self._taken.update(span)
+                return span
+        return None
+
+    def find_beginning(self, entry: TocEntry) -> range | None:
+        """Return a row that says more or less than the title of an entry, or has its number, or None.
+
+        Only the first row of a page may say less. The range is empty before a row of text.
+        """
+        wanted = _WORD.findall(entry.title.casefold())
+        number = _fold_number(entry.title)
+        for index, _ in self._list_places(entry):
+            row = self._rows[index]
+            said = _WORD.findall(row.text.casefold())
+            stands_out = self._stands_out(index)
+            says_less = index == self._pages[row.page].start and wanted[: len(said)] == said
+            says_more = said[: len(wanted)] == wanted and (stands_out or number)
+            has_same_number = stands_out and number and number == _fold_number(row.text)
+            if says_less or says_more or has_same_number:
+                self._taken.add(index)
+                return range(index, index + stands_out)
+        return None
+
+    def _list_places(self, entry: TocEntry) -> list[tuple[int, list[_RowKeys]]]:
+        """Return the rows where the title of an entry may start; on each page, those that stand out first."""
+        starts = {fold_letters(title)[:2] for title in (entry.title, strip_number(entry.title))}
+        pages = (self._iter_starts(entry.page + offset, starts) for offset in _PAGE_OFFSETS)
+        return [
+            place
+            for page in pages
+            for place in sorted(page, key=lambda place: not self._stands_out(place[0]))
+        ]
 
     def _iter_starts(self, number: int, starts: set[str]) -> Iterator[tuple[int, list[_RowKeys]]]:
         """Yield the rows of a page that start with the right two letters, with the keys of the rows there.
@@ -103,10 +156,7 @@ class _TitleFinder:
             first = self._get_keys(index)
             is_free = index not in self._taken and not self._rows[index].is_listed and first.whole
             if is_free and not starts.isdisjoint((first.whole[:2], first.bare[:2])):
-                yield (
-                    index,
-                    [self._get_keys(after) for after in range(index, min(index + ROWS_MAX, end))],
-                )
+                yield index, [self._get_keys(after) for after in range(index, min(index + ROWS_MAX, end))]
 
 
 class _RowKeys(NamedTuple):
@@ -119,6 +169,12 @@ def _make_keys(row: PageRow) -> _RowKeys:
     return _RowKeys(fold_letters(row.text), fold_letters(strip_number(row.text)))
 
 
+def _fold_number(title: str) -> str:
+    """Return the letters and digits of the number of a title; empty without digits."""
+    number = fold_letters(title.removesuffix(strip_number(title)))
+    return number if any(map(str.isdigit, number)) else ""
+
+
 def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
     """Return how many rows have a title together if the first of them reads `first`; 0 if none do."""
     joined = [*accumulate((row.whole for row in rows[1:]), initial=first)]
@@ -127,10 +183,11 @@ def _count_rows(title: str, rows: Sequence[_RowKeys], first: str) -> int:
 
 def name_pages(pages: Sequence[PageText]) -> list[DetectedHeading]:
     """Return a heading for each page that has text, with its first words."""
-    return [_name_page(number, page) for number, page in enumerate(pages, start=1) if page.rows]
-
-
-def _name_page(number: int, page: PageText) -> DetectedHeading:
-    text = " ".join(row.text for row in page.rows[:2])
-    words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
-    return DetectedHeading(row=page.start, count=0, level=1, title=f"Page {number}: {words}")
+    headings: list[DetectedHeading] = []
+    for number, page in enumerate(pages, start=1):
+        if page.rows:
+            text = " ".join(row.text for row in page.rows[:2])
+            words = textwrap.shorten(text, _FIRST_WORDS_LENGTH, placeholder=" …")
+            title = f"Page {number}: {words}"
+            headings.append(DetectedHeading(row=page.start, count=0, level=1, title=title))
+    return headings

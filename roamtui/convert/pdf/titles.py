@@ -10,7 +10,7 @@ NON_LETTERS = re.compile(r"[\W\d_]+")
 _NUMBER = re.compile(
     r"(?:(?:(?:part\s+[iv]+\W+)?items?|chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre"
     r"|annexe|lecture)\s*)?"
-    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}(?:\s?\(?[a-c]\)?)?|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}(?:\s?\(?[a-c]\)?)?|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-]|$)[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
 ROWS_MAX = 4
@@ -23,6 +23,11 @@ _SIZE_TOLERANCE = 0.06
 _LEADING_MAX = 1.5
 """Maximum distance between two rows of one title, in letter heights."""
 CONTINUED = re.compile(r"(?:continued|cont['’]?d\.?|concluded)\W*$", re.IGNORECASE)
+
+
+def has_number(title: str) -> bool:
+    """Return whether a title starts with a number, such as "3.2" or "Item 7A.", or is only a number."""
+    return _NUMBER.match(title) is not None
 
 
 def strip_number(title: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from statistics import median
 
+from roamtui.convert.pdf.contents import EARLY_PAGES
 from roamtui.convert.pdf.headings import DetectedHeading
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.titles import (
@@ -71,8 +72,8 @@ class TypographicHeadings:
     def divide(self, headings: Sequence[DetectedHeading], *, has_outline: bool) -> list[DetectedHeading]:
         """Return more headings, in the long sections of the known `headings`, which are in order.
 
-        If `has_outline` is true, the known headings are the file's own outline. The text before them is then
-        a cover, which is not divided.
+        If `has_outline` is true, the known headings are the file's own outline. If it starts on an early
+        page, the text before it is a cover, which is not divided.
         """
         titles = list(self._iter_titles(headings))
         starts = [0, *(heading.end for heading in headings)]
@@ -80,11 +81,12 @@ class TypographicHeadings:
         levels = [0, *(heading.level for heading in headings)]
         if not has_outline:
             self._long_min = min(_LONG_WITHOUT_OUTLINE, _LONG_SHARE * self._offsets[-1])
+        has_cover = has_outline and bool(headings) and self._rows[headings[0].row].page < EARLY_PAGES
         more: list[DetectedHeading] = []
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
             inside = _select(titles, start, end)
             is_before_first = number == 0  # this text is divided even if it is short, unless it is a cover
-            is_divided = not has_outline if is_before_first else self._is_long(start, end)
+            is_divided = not has_cover if is_before_first else self._is_long(start, end)
             if is_divided:
                 more += self._divide(inside, start, end, level)
         return more
@@ -135,7 +137,7 @@ class TypographicHeadings:
         rows = self._rows
         row = rows[index]
         text = row.text
-        if row.is_in_table or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
+        if row.is_in_table or row.is_listed or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
         # A title in italics or capitals is set apart from the rows around it.
         is_lighter_title = (row.font.is_italic or is_capitals(text)) and self._is_apart(index)

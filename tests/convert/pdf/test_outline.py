@@ -1,6 +1,10 @@
 """Outlines of PDFs by contents pages, numbers, typography and captions."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
+
+import pytest
 
 from roamtui.convert.pdf.convert import convert_pdf
 from tests.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf
@@ -14,6 +18,17 @@ _PROSE = [
 
 def _outline(pages: list[list[PdfLine]]) -> list[tuple[int, str]]:
     return read_outline(convert_pdf(make_pdf(pages), "a.pdf").text)
+
+
+def _outline_marked(pages: list[list[PdfLine]], bookmarks: list[tuple[int, str, int]]) -> list[tuple[int, str]]:
+    return read_outline(convert_pdf(make_pdf(pages, bookmarks=bookmarks), "a.pdf").text)
+
+
+def _find_pages(data: bytes, titles: Sequence[str]) -> list[int]:
+    """Return the 1-based pages of the headings with these titles, which must be all headings of the file."""
+    converted = convert_pdf(data, "a.pdf")
+    assert [title for _, title in read_outline(converted.text)] == list(titles)
+    return [bisect_right(converted.page_starts, converted.text.index(f"# {title}")) for title in titles]
 
 
 def _number(lines: list[PdfLine], number: int) -> list[PdfLine]:
@@ -76,6 +91,70 @@ def test_an_item_is_where_its_title_is_even_if_the_contents_page_is_wrong() -> N
     pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
     converted = convert_pdf(make_pdf(pages), "a.pdf")
     assert converted.page_starts[2] <= converted.text.index("# ITEM 1A.") < converted.page_starts[3]
+
+
+def test_a_listed_title_is_the_line_on_its_page_without_years_and_page_number() -> None:
+    said = ["Income", "Loss (net)", "Balance Sheet", "Cash Flows", "Equity"]
+    rows = [f"{title.split(' (')[0]} for 2022, 2021 and 2020 | {page}" for page, title in enumerate(said, start=2)]
+    contents = [
+        replace(line, links_to=number // 2 + 1)  # the end of the page before
+        for number, line in enumerate(lay_cells(*rows))
+    ]
+    pages = [lay_out(*_PROSE), *(lay_out(f"* {title}", "* Years ended in May", *_PROSE) for title in said)]
+    numbered = [_number(page, number) for number, page in enumerate(pages, start=1)]
+    titles = ["Income", "Loss for 2022, 2021 and 2020", "Balance Sheet", "Cash Flows", "Equity"]
+    assert _find_pages(make_pdf([contents, *numbered]), titles) == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_parts_contain_their_items(*, is_linked: bool) -> None:
+    items = ["Item 1. Boats", "Item 2. Masts", "Item 3. Sails", "Item 4. Ropes", "Item 5. Oars"]
+    rows = [f"{item} | {number}" for number, item in enumerate(items, start=2)]
+    contents = lay_cells("Contents", "PART I", *rows[:2], "PART II", *rows[2:])
+    if is_linked:  # each title to its page, and the second part to the page before
+        pages_by_top = {686: 1, 672: 1, 658: 2, 644: 2, 630: 3, 616: 4, 602: 5}
+        contents = [replace(line, links_to=pages_by_top.get(int(line.top))) for line in contents]
+    texts = [[f"* {item}", *_PROSE] for item in items]
+    texts[2] = [*_PROSE[:4], "* PART II", *texts[2]]
+    pages = [_number(lay_out(*text), number) for number, text in enumerate(texts, start=2)]
+    outline = [(2, item) for item in items]
+    assert _outline([contents, *pages]) == [(1, "PART I"), *outline[:2], (1, "PART II"), *outline[2:]]
+
+
+def test_a_listed_number_is_found_in_front_of_text_and_of_another_title() -> None:
+    titles = ["1 Boats", "2 Principal Masts", "3 Sails", "4 Ropes", "5 Oars"]
+    contents = lay_cells("Contents", *(f"{title} | {number}" for number, title in enumerate(titles, start=1)))
+    said = ["* 1 Boats", "* 2 Principle Masts", "3 Sails: they are of linen", "* 4 Ropes", "* 5 Oars"]
+    texts = [lay_out(*_PROSE[:4], title, *_PROSE[:4]) for title in said]
+    pages = [_number(text, number) for number, text in enumerate(texts, start=1)]
+    converted = convert_pdf(make_pdf([contents, *pages]), "a.pdf")
+    found = [title.replace("Principal", "Principle") for title in titles]
+    assert [title for _, title in read_outline(converted.text)] == found
+    assert "# 3 Sails\n\n3 Sails: they are of linen" in converted.text
+
+
+def test_titles_that_their_page_does_not_say_stay_in_order_and_in_one_section() -> None:
+    titles = ["Boats", "Masts", "Cash", "Sails", "Ropes"]
+    bookmarks = [(1, title, page) for title, page in zip(titles, (0, 1, 1, 1, 2), strict=True)]
+    pages = [lay_out("* Boats", *_PROSE), lay_out("* Masts", *_PROSE), lay_out("* Ropes", *_PROSE)]
+    data = make_pdf(pages, bookmarks=bookmarks)
+    assert _find_pages(data, ["Boats", "Masts", "Cash; Sails", "Ropes"]) == [1, 2, 2, 3]
+    assert convert_pdf(data, "a.pdf").text.count("Masts") == 1
+
+
+def test_an_item_of_a_list_is_no_listed_title() -> None:
+    pages = [lay_out(f"- {title};", *_PROSE, f"* {title}", *_PROSE) for title in ("Boats", "Masts", "Sails")]
+    bookmarks = [(1, title, page) for page, title in enumerate(("Boats", "Masts", "Sails"))]
+    assert [title for _, title in _outline_marked(pages, bookmarks)] == ["Boats", "Masts", "Sails"]
+
+
+def test_text_before_a_late_index_has_headings() -> None:
+    chapters = ["Boats", "Masts", "Sails"]
+    pages = [lay_out(f"* {chapters[number // 5]}" if number % 5 == 0 else "", *_PROSE, *_PROSE) for number in range(15)]
+    later = [lay_out(f"* {title}", *_PROSE) for title in ("Income", "Cash", "Equity")]
+    bookmarks = [(1, title, page) for page, title in enumerate(("Income", "Cash", "Equity"), start=15)]
+    titles = [title for _, title in _outline_marked([*pages, *later], bookmarks)]
+    assert titles == [*chapters, "Income", "Cash", "Equity"]
 
 
 def test_numbered_titles_are_headings_and_numbered_lists_are_not() -> None:

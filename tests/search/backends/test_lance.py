@@ -1,5 +1,6 @@
 """Vectors in LanceDB."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +27,16 @@ def test_a_vector_that_was_written_twice_is_loaded_once(lance: Backend) -> None:
         store.save("e5", vectors)
     assert store.load("e5") == vectors
     assert store.load("ada") == {}
+
+
+def test_tables_of_others_are_left_alone(lance: Backend) -> None:
+    lance.count_written(LIBRARY)
+    database = import_module("lancedb").connect(str(lance.options.index))
+    database.create_table("theirs", [{"x": 1}])
+    store = LanceStore(str(lance.options.index))
+    assert store.delete()
+    assert database.list_tables().tables == ["theirs"]
+    assert not store.delete()
 
 
 @pytest.mark.parametrize("uri", ["db://somewhere", "nosuchscheme://x/y"])
