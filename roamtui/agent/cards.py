@@ -10,7 +10,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.retrieval.answers import find_statement, list_missing_words
+from roamtui.retrieval.answers import list_missing_words
 from roamtui.search.sentences import Statement
 
 _WORDS_LENGTH_MAX = 100
@@ -21,10 +21,13 @@ class PassageCard(Struct, frozen=True):
     """Passages of one section, and what a person reads about them."""
 
     passages: Sequence[Citation]
-    statement: Statement
-    """What of them is likeliest to answer."""
     lacked: str
-    """Names the words of the question that neither the section's passages nor its titles have, if any."""
+    """Names the words of the question that neither the first passage nor the section's title has, if any."""
+
+    @property
+    def statement(self) -> Statement:
+        """What of the first one is likeliest to answer; empty if it has nothing else."""
+        return self.passages[0].statement
 
 
 def list_cards(
@@ -34,19 +37,11 @@ def list_cards(
     cards: list[PassageCard] = []
     for _, group in groupby(passages, key=attrgetter("section_id")):
         section = [*group]
-        words = list_missing_words(question, [*section[0].path, *_list_texts(section, library)])
-        lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
         for part in [[passage] for passage in section] if is_split else [section]:
-            statement = find_statement(question, _list_texts(part, library))
-            cards.append(PassageCard(part, statement, lacked))
+            first = part[0]
+            span = resolve_citation(first, library)
+            heads = library.list_heads([span])[0] if span is not None else ""
+            words = list_missing_words(question, [*first.path[-1:], f"{heads}{first.quote}"])
+            lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
+            cards.append(PassageCard(part, lacked))
     return cards
-
-
-def _list_texts(passages: Sequence[Citation], library: Library) -> list[str]:
-    """List the texts of passages, with the column heads of a cut table."""
-    texts: list[str] = []
-    for passage in passages:
-        span = resolve_citation(passage, library)
-        heads = library.list_heads([span])[0] if span is not None else ""
-        texts.append(f"{heads}{passage.quote}")
-    return texts

@@ -1,8 +1,8 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. There are three outcomes: passages of a section that have all words of the question,
-which counts as answered, the nearest passages, and "Not found", without a passage. Only a person can tell
-whether a passage answers, so each section says which words of the question its passages lack.
+Search proposes sections. There are three outcomes: a passage that has all words of the question, which counts
+as answered, the nearest passages, and "Not found", without a passage. Only a person can tell whether one
+answers, so each says which words of the question it lacks, and the answer says if none is near in meaning.
 """
 
 import asyncio
@@ -53,6 +53,7 @@ _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = f"{UNMATCHED} These are the nearest."
+_NOT_NEAR = f"{UNMATCHED} None is near it in meaning, so the answer may not be there. These are the nearest."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -62,8 +63,7 @@ async def read_offline(
 ) -> tuple[str, tuple[Citation, ...], StopReason]:
     """Answer the current question without a model: open the sections of the best passages, and quote these.
 
-    Return the answer, a citation of each passage, and whether a section's passages have all words of the
-    question.
+    Return the answer, a citation of each passage, and whether one has all words of the question.
     """
     questions = [exchange.question for exchange in conversation.state.exchanges]
     error = "" if searcher is not None else _NO_SEARCH
@@ -87,12 +87,14 @@ async def read_offline(
     cited = _cite_passages(passages, state.library)
     cards = list_cards(questions[-1], cited, state.library)
     absent = await asyncio.to_thread(list_missing, questions[-1], state.library)
-    has_all_words = not absent and any(not card.lacked for card in cards)
+    is_near = any(passage.is_near for passage in passages)
+    split = list_cards(questions[-1], cited, state.library, is_split=True)
+    has_all_words = is_near and not absent and any(not card.lacked for card in split)
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
     elif not has_all_words:
-        lead = await asyncio.to_thread(_write_lead, state, hits, absent, has_passages=bool(cited))
+        lead = await asyncio.to_thread(_write_lead, state, hits, absent, passages)
     answer, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
     is_nearest = bool(cited) and not has_all_words
@@ -141,7 +143,10 @@ async def _open_sections(
 
 
 def _write_lead(
-    state: ConversationState, hits: Iterable[Hit], absent: Sequence[str], *, has_passages: bool
+    state: ConversationState,
+    hits: Iterable[Hit],
+    absent: Sequence[str],
+    passages: Sequence[FoundPassage],
 ) -> str:
     """Say that no passage has all words, or that nothing was found, and which names are `absent`.
 
@@ -151,9 +156,10 @@ def _write_lead(
     library = state.library
     exchange = state.exchanges[-1]
     missing = state_missing(absent)
-    if has_passages:
+    if passages:
+        nearest = _NEAREST if any(passage.is_near for passage in passages) else _NOT_NEAR
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
-        return f"{_NEAREST} {absence}".rstrip()
+        return f"{nearest} {absence}".rstrip()
     coverage = measure_coverage(library, exchange.within)
     lead = f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
     places = "; ".join(_list_places_of_words(exchange.question, hits, library))
@@ -183,7 +189,8 @@ def _find_passages(
         within=state.exchanges[-1].within,
         limit=_HITS_MAX,
     )
-    return hits, choose_passages(state.library, question, hits, searcher.compare)
+    pieces = searcher.find_nearest_pieces(question, (hit.section_id for hit in hits))
+    return hits, choose_passages(state.library, question, hits, pieces=pieces, compare=searcher.compare)
 
 
 def _list_openable(library: Library, passages: Iterable[FoundPassage]) -> tuple[str, ...]:
@@ -210,7 +217,7 @@ def _cite_passages(passages: Iterable[FoundPassage], library: Library) -> tuple[
         first = text.index(quote)
         span = passage.span.get_part(first, first + len(quote))
         citation = make_citation(passage.section_id, library, quote=quote, state=QuoteState.EXACT, span=span)
-        citations.append(citation)
+        citations.append(replace(citation, statement=passage.statement))
     return tuple(citations)
 
 

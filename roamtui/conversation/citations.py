@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from roamtui.conversation.reading import Nearest
 from roamtui.markdown.surroundings import Surroundings
+from roamtui.search.sentences import Statement
 from roamtui.text import Span, format_page
 
 
@@ -68,6 +69,8 @@ class Citation(Struct, frozen=True, kw_only=True):
     """The printed number of this page; empty if it is the counted one."""
     span: Span | None = None
     """The quote in the document, or None if it was not found."""
+    statement: Statement = Statement()
+    """What of a passage, which no model wrote, is likeliest to answer; empty if it has nothing else."""
     surroundings: Surroundings | None = None
     """The text around the quote, or None if it adds nothing."""
     replaced_sentence: str | None = field(default=None, name="sentence_then")

@@ -1,8 +1,9 @@
 """`Searcher`: finds sections by words, by meaning, or by both in one order."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from operator import itemgetter
 from time import monotonic
 
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ from roamtui.search.lexicon import Language
 from roamtui.search.section_store import SectionStore
 from roamtui.search.terms import detect_language, extract_phrases
 from roamtui.search.vectors import VectorIndex, normalise_rows
-from roamtui.text import estimate_tokens
+from roamtui.text import Span, estimate_tokens
 
 _CLARITY_RANK = 10
 """The score at this rank, or at the last rank, as a share of the best score shows how clear a search is."""
@@ -216,6 +217,27 @@ class Searcher:
             return ()
         cosines: list[float] = (vectors[1:] @ vectors[0]).tolist()
         return cosines
+
+    def find_nearest_pieces(self, query: str, section_ids: Iterable[str]) -> list[Span]:
+        """Return a piece of each section, nearest to a query in meaning first; none without a local embedder.
+
+        Sections that have no vectors yet are left out.
+        """
+        embedder = self._services.embedder
+        if embedder is None or not embedder.is_local or not self._knows_language(query):
+            return []
+        with self._lock:
+            vectors = self._vectors
+            if vectors is None or not vectors.has_any:
+                return []
+            try:
+                vector = vectors.embed_query(query)
+            except RoamtuiError as error:
+                self._warn_of_fallback(error)
+                return []
+            found = (vectors.find_nearest_piece(vector, section_id) for section_id in section_ids)
+            pieces = sorted(filter(None, found), key=itemgetter(0), reverse=True)
+        return [span for _, span in pieces]
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()

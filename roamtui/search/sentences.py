@@ -23,7 +23,7 @@ from roamtui.plain import sanitise_line, shorten
 from roamtui.search.lexicon import Language, get_synonyms
 from roamtui.search.terms import TermMatcher, list_similar_words, tokenise
 
-_HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+HEADING_KINDS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 RANKED_LENGTH_MAX = 20_000
 """Number of characters at the start of a section whose sentences are ranked."""
 _RANKED_TEXTS_MAX = 200
@@ -56,13 +56,13 @@ class Statement(NamedTuple):
         return self.row or self.words
 
 
-def read_statement(text: str, place: RankedSentence | Sentence) -> Statement:
+def read_statement(text: str, start: int, end: int) -> Statement:
     """Read the sentence, row or line of code at a place of a Markdown text.
 
     It has no markup but tildes around struck-out words.
     """
-    source = text[place.start : place.end]
-    unit = next(unit for unit in read_units(text).units if place.start < unit.end)
+    source = text[start:end]
+    unit = next(unit for unit in read_units(text).units if start < unit.end)
     words = sanitise_line(source) if unit.kind is UnitKind.CODE else read_visible_line(source)
     row = sanitise_line("".join(piece.marked for piece in unit.as_row.pieces)) if unit.head_words else ""
     return Statement(words, row)
@@ -128,7 +128,7 @@ def _rank_sentences(
     ranked: dict[str, RankedSentence] = {}
     for index, places in terms_by_unit.items():
         unit = units[index]
-        sentences = split_unit(text, unit) if unit.kind not in _HEADING_KINDS else ()
+        sentences = split_unit(text, unit) if unit.kind not in HEADING_KINDS else ()
         of_heads = matcher.locate(unit.head_words) if unit.kind.is_row else ()
         for number, located in _assign_terms(sentences, places).items():
             start, end = sentences[number].start, sentences[number].end
@@ -152,7 +152,7 @@ def _assign_terms(
 
 def get_first_sentence(text: str) -> Sentence | None:
     """Return the first sentence of a text, or None if the text has only headings."""
-    return next((sentence for sentence in split_sentences(text) if sentence.kind not in _HEADING_KINDS), None)
+    return next((sentence for sentence in split_sentences(text) if sentence.kind not in HEADING_KINDS), None)
 
 
 def make_snippet(text: str, matcher: TermMatcher) -> str:
@@ -162,4 +162,6 @@ def make_snippet(text: str, matcher: TermMatcher) -> str:
     """
     text = text[:RANKED_LENGTH_MAX]
     best = next(iter(rank_sentences(text, matcher, limit=1)), get_first_sentence(text))
-    return shorten(read_statement(text, best).shown, SNIPPET_LENGTH) if best is not None else ""
+    return (
+        shorten(read_statement(text, best.start, best.end).shown, SNIPPET_LENGTH) if best is not None else ""
+    )

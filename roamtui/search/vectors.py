@@ -14,6 +14,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Embedder, VectorArray, VectorRows
 from roamtui.sentences import iter_sentence_ends
+from roamtui.text import Span
 
 _PATH_LENGTH_MAX = 200
 """Maximum length of the titles before a chunk, in characters. The start, which is farthest from the text, is
@@ -250,6 +251,27 @@ class VectorIndex:
         others = (section_id for section_id in also if section_id in self._sections)
         found = {section_id: float(best[self._sections[section_id]]) for section_id in chain(nearest, others)}
         return {section_id: cosine for section_id, cosine in found.items() if isfinite(cosine)}
+
+    def find_nearest_piece(self, query: VectorArray, section_id: str) -> tuple[float, Span] | None:
+        """Return the piece of a section's text that is most similar to a query, and its cosine.
+
+        Return None if the section has no text, or no vectors.
+        """
+        number = self._sections.get(section_id)
+        section = None if number is None else _read_section(self._library, section_id)
+        if number is None or section is None or not section[1]:
+            return None
+        start = self._starts[number]
+        rows = range(start, start + self._chunk_counts[number])
+        cosines = {row: float(self._matrix[row] @ query) for row in rows if self._is_known[row]}
+        if not cosines:
+            return None
+        nearest = max(cosines, key=cosines.__getitem__)
+        piece = [*split_text(section[1], self._chunk_size)][nearest - start]
+        node = self._library.node(section_id)
+        document = node.document
+        first = document.text.index(piece, document.columns.starts[node.row])
+        return cosines[nearest], Span(doc=document.key, start=first, end=first + len(piece))
 
     def _divide(self, number: int, chunk_count: int) -> int:
         """Give a text its rows, if it has none, and return the first."""

@@ -14,7 +14,6 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
 from roamtui.quotes.verdicts import list_marks
-from roamtui.retrieval.answers import find_statement
 from roamtui.table.columns import Column
 
 CELL_INSTRUCTIONS = """\
@@ -123,8 +122,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     citations: tuple[Citation, ...] = passages[:1]
     value = ""
     if passages:
-        quote = passages[0].quote or ""
-        value = find_statement(exchange.question, [quote]).shown or read_visible_line(quote)
+        value = passages[0].statement.shown or read_visible_line(passages[0].quote or "")
     if exchange.stopped in (StopReason.NEAREST, StopReason.NOT_FOUND):
         is_nearest = exchange.stopped is StopReason.NEAREST
         reason = UNMATCHED if is_nearest else exchange.answer.partition("\n\n")[0]

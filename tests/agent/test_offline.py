@@ -32,11 +32,12 @@ from roamtui.export.answer_report import AnswerReport
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
 from roamtui.models.registry import NoModel
-from roamtui.search.base import Hit
+from roamtui.search.base import Hit, SearchServices
 from roamtui.search.searcher import Searcher
 from tests.agent.asking import FakeSearcher, collect_events
 from tests.case_files import read_case, read_rows
 from tests.conversation.conversations import make_state
+from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
 from tests.real_documents import PROJECT_DIR
@@ -149,7 +150,7 @@ async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
     assert "The last boat leaves at ten in the evening." in answer.answer
 
 
-async def test_passages_count_as_an_answer_only_if_those_of_a_section_have_all_words_of_the_question() -> None:
+async def test_passages_count_as_an_answer_only_if_one_has_all_words_of_the_question() -> None:
     exchange, library = await _ask("How much does a bicycle cost?", text=FERRY)
     assert exchange.stopped is StopReason.ANSWERED
     assert exchange.answer.startswith("**Tickets › Bicycles**\n\n")
@@ -159,6 +160,30 @@ async def test_passages_count_as_an_answer_only_if_those_of_a_section_have_all_w
     state = replace(make_state(), library=library, exchanges=(exchange,))
     for exported in (render_markdown(state, "ferry.md"), render_html(state, "ferry.md", library)):
         assert "missing: Sundays" in exported
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Ferry\n\n## Fares\n\nA bicycle is welcome.\n\nThe cost of food is low.\n",
+        "# The cost of travel\n\n## Boats\n\nA bicycle is welcome.\n",
+    ],
+    ids=["two passages", "the title of a chapter"],
+)
+async def test_words_of_another_passage_or_chapter_do_not_count(text: str) -> None:
+    exchange, _ = await _ask("How much does a bicycle cost?", text=text)
+    assert exchange.stopped is StopReason.NEAREST
+    assert "missing: cost" in exchange.answer
+
+
+async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning() -> None:
+    library = Library(source="ferry.md", root=parse_document(FERRY))
+    searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
+    talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
+    near = await talk.ask("Does a bicycle leave in the evening?")
+    assert near.answer.startswith("No passage has all words of the question. These are the nearest.")
+    far = await talk.ask("Do boats cost more crowns?")
+    assert far.answer.startswith("No passage has all words of the question. None is near it in meaning,")
 
 
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:

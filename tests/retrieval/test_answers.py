@@ -5,20 +5,28 @@ from collections.abc import Sequence
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.retrieval.answers import choose_passages, find_statement, list_missing_words
+from roamtui.retrieval.answers import choose_passages, list_missing_words
 from roamtui.search.base import Comparison, Hit
+from roamtui.search.sentences import Statement
+from roamtui.text import Span
 from tests.case_files import read_rows
 from tests.search.libraries import id_of, make_library
 
 
+def _read_likeliest(question: str, text: str, compare: Comparison | None = None) -> Statement:
+    library = make_library(f"# Section\n\n{text}")
+    hits = [Hit(section_id=id_of(library, "Section"), score=1.0, why="")]
+    return choose_passages(library, question, hits, compare=compare)[0].statement
+
+
 @pytest.mark.parametrize(("question", "text", "answer"), read_rows("retrieval/answers", "likeliest"))
 def test_the_likeliest_sentence_has_most_words_of_the_question(question: str, text: str, answer: str) -> None:
-    assert find_statement(question, [text]).words == answer
+    assert _read_likeliest(question, text).words == answer
 
 
 @pytest.mark.parametrize(("text", "answer"), read_rows("retrieval/answers", "whole"))
 def test_it_is_whole_and_without_markup(text: str, answer: str) -> None:
-    assert find_statement("How much is the fee?", [text]).words == answer
+    assert _read_likeliest("How much is the fee?", text).words == answer
 
 
 def _list_titles(library: Library, question: str, **scores: float) -> list[str]:
@@ -58,7 +66,7 @@ def test_the_words_of_column_heads_count_for_each_row_that_they_head() -> None:
 
 
 def test_a_row_is_shown_with_its_column_heads() -> None:
-    statement = find_statement("how much is a late cargo bike per day", [_TWO_TABLES])
+    statement = _read_likeliest("how much is a late cargo bike per day", _TWO_TABLES.partition("## Overdue")[2])
     assert statement == ("Cargo bike £10", "Item Cargo bike | Late per day £10")
 
 
@@ -124,12 +132,50 @@ def test_of_passages_with_the_same_words_the_nearest_in_meaning_comes_first() ->
         return [0.9 if "secret" in text else 0.1 for text in texts]
 
     def list_texts(compare: Comparison | None) -> list[str]:
-        passages = choose_passages(library, "What is the price?", hits, compare)
+        passages = choose_passages(library, "What is the price?", hits, compare=compare)
         return [library.clean_text(passage.span).strip() for passage in passages]
 
     assert list_texts(None) == ["Its price is 9 crowns.", "The price is a secret."]
     assert list_texts(compare) == ["The price is a secret.", "Its price is 9 crowns."]
     assert list_texts(lambda *_: ()) == list_texts(None)
+
+
+def _prefer(words: str) -> Comparison:
+    return lambda _query, texts: [0.9 if words in text else 0.1 for text in texts]
+
+
+def test_the_likeliest_row_is_also_found_by_its_meaning() -> None:
+    table = "Fees depend on the class.\n\n| Class | Fee |\n|---|---|\n| Barge | 5 crowns |\n| Punt | 3 crowns |\n"
+    question = "What is the fee for a small boat?"
+    assert _read_likeliest(question, table).words == "Fees depend on the class."
+    assert _read_likeliest(question, table, _prefer("Class Punt | Fee 3 crowns")).words == "Punt 3 crowns"
+
+
+def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
+    text = "# Harbour\n\nBoats lie here.\n\n" + "The boat is old.\n\n" * 20 + "A berth costs 9 crowns.\n"
+    library = make_library(text)
+    hits = [Hit(section_id=id_of(library, "Harbour"), score=1.0, why="", similarity=0.5)]
+    start = text.index("A berth")
+    pieces = [Span(doc=library.root.key, start=start, end=len(text))]
+    compare = _prefer("berth")
+
+    def read_first(pieces: Sequence[Span]) -> str:
+        passages = choose_passages(library, "How dear is a boat?", hits, pieces=pieces, compare=compare)
+        return library.clean_text(passages[0].span).strip()
+
+    assert read_first(pieces) == "A berth costs 9 crowns."
+    assert read_first(()) != "A berth costs 9 crowns."
+
+
+def test_words_that_prove_more_count_more_than_meaning() -> None:
+    text = "A berth costs nine crowns in summer.\n\nFish is cheap.\n"
+    library = make_library(f"# Fees\n\n{text}")
+    hits = [Hit(section_id=id_of(library, "Fees"), score=1.0, why="")]
+    question = "How many crowns does a berth cost in summer?"
+    passages = choose_passages(
+        library, question, hits, compare=lambda _query, texts: [0.5 if "Fish" in text else 0.4 for text in texts]
+    )
+    assert library.clean_text(passages[0].span).startswith("A berth")
 
 
 @pytest.mark.parametrize(("question", "missing"), read_rows("retrieval/answers", "missing"))

@@ -47,6 +47,17 @@ def test_a_query_that_shares_no_word_and_is_near_nothing_finds_nothing(mode: Sea
     assert _find(_make({"mode": mode}), "zxqv blorp") == []
 
 
+def test_the_piece_of_a_section_that_is_nearest_in_meaning_is_found() -> None:
+    library = make_library("# Harbour\n\n" + "Boats lie here in the sun. " * 20 + "\n\nA lantern burns at the pier.\n")
+    searcher = _make({}, library)
+    found = [hit.section_id for hit in searcher.search("boats")]
+    for query, is_lantern in (("burning lanterns", True), ("boats in the sun", False)):
+        (piece,) = searcher.find_nearest_pieces(query, found)
+        assert ("lantern" in library.text_at(piece)) is is_lantern
+    assert searcher.find_nearest_pieces("burning lanterns", ["ffffffff"]) == []
+    assert Searcher(library).find_nearest_pieces("burning lanterns", found) == []
+
+
 def test_the_model_reranks_the_first_hits(monkeypatch: pytest.MonkeyPatch) -> None:
     reranker = ScriptedReranker((1,))
     plain = _find(_make({}), "late fees")

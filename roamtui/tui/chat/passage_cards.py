@@ -19,7 +19,6 @@ from roamtui.markdown.parser import read_markdown
 from roamtui.markdown.passages import find_code
 from roamtui.outline.labels import PATH_STEP
 from roamtui.plain import sanitise_text
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.verdicts import resolve_citation
 from roamtui.quotes.wording import describe_source
 from roamtui.search.sentences import find_question_words
@@ -122,13 +121,11 @@ def _make_card(content: PassageCard, library: Library) -> _Card:
     section_id = source.section_id
     words = content.statement.words
     blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
-    holders = (passage for passage in passages if find_quote(words, passage.quote or "") is not None)
-    shown = next(holders, citation)
     return _Card(
         content=content,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
-        target=SectionTarget(shown.section_id, shown, words),
+        target=SectionTarget(section_id, citation, words),
         blocks=blocks,
     )
 
