@@ -19,6 +19,9 @@ _KINDS = (
 _POSITION = re.compile(r"(?P<super>super\b|[1-9]\d*%\s)|(?P<sub>sub\b|-[1-9])")
 """A raised or lowered text position. The share of the height comes first."""
 
+_HEADING = re.compile(r"Heading_20_(\d+)")
+"""The name of a heading's style, which has no level in a text that was made from HTML."""
+
 
 class OdtStyle(Struct, frozen=True, kw_only=True):
     """A style with its inherited values."""
@@ -61,7 +64,8 @@ class OdtStyles:
                 values |= {kind: value for kind in _KINDS if (value := get_attribute(part, kind))}
             lists = [value for key, value in element.attrib.items() if key.endswith("}list-style-name")]
             values |= {"list-style-name": lists[0]} if lists else {}
-        level = values.get("default-outline-level", "")
+        usual_level = next((match[1] for match in map(_HEADING.fullmatch, chain) if match), "")
+        level = values.get("default-outline-level", usual_level)
         looks = {values.get("font-weight"), values.get("font-style")}
         position = _POSITION.match(values.get("text-position", ""))
         looks.add(position.lastgroup if position else None)

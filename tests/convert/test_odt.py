@@ -40,6 +40,12 @@ def test_the_name_of_a_style_says_nothing_about_its_looks(name: str) -> None:
     assert _convert(body, automatic=styles) == "503 tons\n"
 
 
+def test_a_paragraph_in_the_style_of_a_heading_is_one() -> None:
+    body = '<text:p text:style-name="P1">Fees</text:p><text:p text:style-name="Heading_20_x">Five euros</text:p>'
+    styles = _style("P1", "", family="paragraph", parent="Heading_20_2")
+    assert _convert(body, automatic=styles) == "## Fees\n\nFive euros\n"
+
+
 @pytest.mark.parametrize(
     ("position", "text"),
     [

@@ -139,6 +139,8 @@ class TypographicHeadings:
         text = row.text
         if row.is_in_table or row.is_listed or len(row.cells) > 2 or row.size < _SIZE_MIN * self._size:
             return 0
+        if self._continues_sentence(index):
+            return 0
         # A title in italics or capitals is set apart from the rows around it.
         is_lighter_title = (row.font.is_italic or is_capitals(text)) and self._is_apart(index)
         if not self._is_large_or_bold(row) and not is_lighter_title:
@@ -170,6 +172,15 @@ class TypographicHeadings:
             return True
         above = self._rows[index - 1]
         return row.top < above.top or row.top - above.top > _APART_RATIO * self._leading * row.size
+
+    def _continues_sentence(self, index: int) -> bool:
+        """Return whether the row above is full and ends inside a sentence, which may have bold words."""
+        row = self._rows[index]
+        above = self._rows[index - 1] if index else row
+        is_next = 0 < row.top - above.top <= _APART_RATIO * self._leading * row.size
+        is_open = above.text[-1].isalnum() or above.text[-1] == ","
+        is_full = len(above.cells) == 1 and len(above.text) > _FULL_ROW_LENGTH
+        return is_next and is_open and is_full and row.size <= LARGE_RATIO * above.size
 
     def _compute_style(self, index: int) -> tuple[float, ...]:
         row = self._rows[index]

@@ -12,6 +12,8 @@ from roamtui.convert.pdf.words import PageWord
 from tests.case_files import read_rows
 from tests.convert.sample_pdf import PdfLine, assemble, lay_cells, lay_out, make_pdf
 
+_PROSE = "All the boats lie in the harbour, and the harbour lies behind the town."
+
 
 def _text(*pages: list[PdfLine]) -> str:
     return convert_pdf(make_pdf(pages), "a.pdf").text
@@ -111,6 +113,13 @@ def test_a_sentence_that_ends_in_a_raised_mark_is_no_title(end: str, *, is_title
     text = _text([*page, mark])
     assert f"{sentence}<sup>8</sup>\n" in text
     assert (f"# {sentence}" in text) is is_title
+
+
+@pytest.mark.parametrize(("end", "is_title"), [("of the", False), ("of us.", True)])
+def test_bold_words_inside_a_sentence_are_no_title(end: str, *, is_title: bool) -> None:
+    before = f"Each boat that is kept here over winter is in the care {end}"
+    text = _text(lay_out("Boats", *[_PROSE] * 9, before, "* Winter Harbour", "and its master.", *[_PROSE] * 9))
+    assert ("# Winter Harbour" in text) is is_title
 
 
 def test_a_table_has_its_headers_units_and_years() -> None:
