@@ -111,10 +111,18 @@ async def test_questions_wait_dimmed_below_the_box_and_are_asked_one_by_one() ->
         await ui.wait_until(lambda: WAITS not in ui.text)
 
 
-@pytest.mark.parametrize("key", ["escape", "ctrl+n"])
-async def test_a_key_takes_back_the_last_question_and_keeps_what_was_typed_since(key: str) -> None:
+async def test_what_is_refused_during_an_answer_leaves_the_questions_that_wait() -> None:
     async with queueing("And one?", SECOND) as (ui, answer_all):
-        await ui.press_until(lambda: ui.box.text == SECOND, "x", key)
+        for key in ("ctrl+n", "f2", "f5"):
+            await ui.press_until("The model is still answering", key)
+            assert ui.box.text == ""
+        await answer_all()
+        assert questions(ui) == [FIRST, "And one?", SECOND]
+
+
+async def test_esc_takes_back_the_last_question_and_keeps_what_was_typed_since() -> None:
+    async with queueing("And one?", SECOND) as (ui, answer_all):
+        await ui.press_until(lambda: ui.box.text == SECOND, "x", "escape")
         await ui.press("down")
         assert ui.box.text == "x"
         await answer_all()

@@ -375,7 +375,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @work(group="commands", exit_on_error=False)
     async def action_new_conversation(self) -> None:
-        self.questions.take_back()
         if not self.warn_if_busy():
             await self.conversation.start_new()
 
