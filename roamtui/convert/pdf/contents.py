@@ -128,8 +128,7 @@ def _join_wrapped(lines: Sequence[_ContentsLine], *, is_first: bool) -> list[_Co
     """Join the lines of each title. `is_first` says whether they are of the first table of contents."""
     joined: list[_ContentsLine] = []
     for line in lines:
-        is_number = not any(map(str.isalpha, line.title)) or _LABEL.fullmatch(line.title)
-        is_title = not is_number and not CONTENTS_TITLE.fullmatch(line.title)
+        is_title = any(map(str.isalpha, line.title)) and not CONTENTS_TITLE.fullmatch(line.title)
         is_entry = line.page is not None or (is_first and _has_numeral(line.title, 1))
         if not is_title or not (joined or is_entry):
             continue

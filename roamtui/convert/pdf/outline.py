@@ -55,36 +55,27 @@ def _anchor_titles(
 ) -> list[DetectedHeading]:
     """Return a heading for each entry: where its title is, on its page or the next one or the one before."""
     spans = [finder.find(entry) for entry in entries]
-    spans = [
-        finder.find_beginning(entry) if span is None else span
-        for entry, span in zip(entries, spans, strict=True)
-    ]
     headings: list[DetectedHeading] = []
-    below: TocEntry | None = None
-    for index in reversed(range(len(entries))):
-        entry = entries[index]
-        span = spans[index]
+    before = range(0)
+    for entry, found in zip(entries, spans, strict=True):
+        span = finder.find_beginning(entry) if found is None else found
         if span is None:
-            # The title may be part of a picture. It is inserted before the first section below it if both are
-            # listed for one page, else at the start of the page, or after the title listed before it there.
+            # The title may be part of a picture. It is inserted at the start of the page, or after the title
+            # that is listed before it on the same page.
             page = pages[entry.page]
-            before = next((said for said in reversed(spans[:index]) if said is not None), None)
-            if below is not None and below.page == entry.page and below.level > entry.level:
-                row = headings[-1].row
-            elif before is not None and rows[before.start].page == entry.page:
+            row = min(page.start, len(rows) - 1)
+            if headings and rows[before.start].page == entry.page:
                 row = min(before.stop, page.start + len(page.rows) - 1)
-            else:
-                row = min(page.start, len(rows) - 1)
             span = range(row, row)
-            after = headings[-1] if headings else None
-            if after and (after.row, after.count, after.level) == (row, 0, entry.level):
+            above = headings[-1] if headings else None
+            if above and (above.row, above.count, above.level) == (row, 0, entry.level):
                 # Nothing says where each of them starts, so they are one section.
-                after.title = f"{entry.title}; {after.title}"
+                above.title += f"; {entry.title}"
                 continue
+        before = span
         title = join_rows(rows[span.start : span.stop]) or entry.title
         headings.append(DetectedHeading(row=span.start, count=len(span), level=entry.level, title=title))
-        below = entry
-    return headings[::-1]
+    return headings
 
 
 class _TitleFinder:
