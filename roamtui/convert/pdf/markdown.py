@@ -96,6 +96,8 @@ class MarkdownWriter:
             start = max(start, heading.end - page.start)
         blocks += self._write_rows(page, start, len(page.rows), gap_max)
         is_continued = blocks and _is_continued(self._last_row, blocks[0].partition("\n")[0])
+        if is_continued and blocks[0][0].isalpha():
+            blocks[0] = self._join_divided(blocks[0])
         between = "\n" if is_continued else "\n\n"
         if not self._length:
             between = ""
@@ -104,6 +106,17 @@ class MarkdownWriter:
         self._length += len(self.pieces[-1])
         if blocks:
             self._last_row = blocks[-1].rpartition("\n")[2]
+
+    def _join_divided(self, block: str) -> str:
+        """Put the rest of a word that the last page divides there, and return what is left of the block."""
+        last = self._last_row
+        if last[-1] not in HYPHENS or not last[-2:-1].isalpha() or not self.pieces[-1].endswith(last):
+            return block
+        rest, *others = block.split(maxsplit=1)
+        joined = self._joiner.join(last[:-1], rest)
+        self.pieces[-1] = self.pieces[-1].removesuffix(last) + joined
+        self._length += len(joined) - len(last)
+        return LINE_START.sub(_SHIELD, "".join(others))
 
     def _write_rows(self, page: PageText, start: int, end: int, gap_max: float) -> Iterator[str]:
         """Yield tables and paragraphs from row `start` to `end`. A gap over `gap_max` starts a paragraph."""

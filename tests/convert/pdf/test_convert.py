@@ -67,6 +67,13 @@ def test_a_paragraph_that_goes_on_over_a_page_end_is_one(last: str, first: str, 
     assert (f"{last}\n{first}" in text) is is_continued
 
 
+def test_a_word_that_a_page_end_divides_is_whole() -> None:
+    pages = [lay_out("The harbour is deep", "and a boat floats on wa-"), lay_out("ter. It is", "wood.")]
+    converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "Boats", 0)]), "a.pdf")
+    assert converted.text.endswith("and a boat floats on water.\nIt is\nwood.")
+    assert converted.text[converted.page_starts[1] :] == "It is\nwood."
+
+
 def test_no_line_becomes_markdown() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row) for row, text in enumerate(["# a", "b", "---", "<!-- c", "```", "d"])
