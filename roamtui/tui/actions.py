@@ -218,6 +218,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
         ),
         _hinted("toggle_steps", "space", "fold", "Fold or unfold passages, steps, or a long question."),
         _hinted("copy", "y", "copy answer", "Copy the last answer with its sources."),
+        _unlisted("note", "b", "note", "Add a note on the selected quote, passage or section."),
         _on_screen(
             "retry", "ctrl+r", "ask again", "Put the question into the box, to ask it again.", is_hinted=True
         ),

@@ -6,12 +6,13 @@ import pytest
 from textual import events
 
 from roamtui.conversation.events import StopReason, Usage
+from roamtui.conversation.log import ConversationStore
 from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.exchange_view import ExchangeView
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import RunningApp, expand, find_id, make_app, running
+from tests.tui.driving import RunningApp, expand, find_id, make_app, running, show_answer
 
 SIZE = (120, 35)
 _TAG = "Only in Deck oven · esc for all"
@@ -135,6 +136,20 @@ async def test_what_is_typed_in_the_conversation_stands_in_the_box(typed: str) -
         await ui.wait_until(lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
         assert ui.exchanges[-1].question == typed
         assert not ui.state.open_sections
+
+
+async def test_a_selected_quote_is_noted_by_a_letter_which_is_text_while_none_is_selected(
+    store: ConversationStore,
+) -> None:
+    async with running(make_app(store=store), SIZE) as ui:
+        await show_answer(ui)
+        await ui.focus(Scope.CHAT).press("1")
+        await ui.press_until("Add note", "b")
+        await ui.press_until("Note saved", "enter")
+        assert (ui.box.text, ui.main.focused) == ("", ui.chat)
+        ui.chat.selected.clear()
+        ui.type_at_once(*"both?")
+        await ui.wait_until(lambda: ui.box.text == "both?")
 
 
 @pytest.mark.parametrize("pane", [Scope.CHAT, Scope.TREE, Scope.INPUT])

@@ -30,6 +30,16 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
             assert ui.box.text == "d"
 
 
+@pytest.mark.parametrize("keys", [("ctrl+c",), ("ctrl+end", *["backspace"] * 7)])
+async def test_from_an_empty_box_up_goes_to_the_last_question_even_if_it_was_cleared(keys: tuple[str, ...]) -> None:
+    async with running(make_app(["Forty."], options=make_options(examples=("second", "first")))) as ui:
+        await ui.ask("Really?")
+        await ui.press("up", *keys)
+        assert ui.box.text == ""
+        await ui.press("up")
+        assert ui.box.text == "Really?"
+
+
 async def test_a_changed_question_replaces_no_draft(store: ConversationStore) -> None:
     async with running(make_app(["Forty."], store=store, options=make_options(examples=("second", "first")))) as ui:
         await ui.press(*"draft", "up", "x")
@@ -219,18 +229,19 @@ async def test_a_question_that_is_taken_back_while_it_is_saved_is_not_taken_for_
         await ui.wait_until(lambda: len(ui.model.requests) == 1)
         await ui.press_until(lambda: ui.box.text == "And a third?", "escape")
         assert ui.main.is_asking
-        await ui.press_until(lambda: not ui.main.is_asking, "escape")
+        await ui.press_until(lambda: not ui.main.is_asking, "ctrl+c")
         await ui.wait_until(lambda: not ui.state.is_asking)
         assert questions(ui) == [FIRST, SECOND]
 
 
-async def test_a_question_that_waited_for_a_section_that_is_gone_is_in_the_box_again_and_the_next_is_asked() -> None:
+async def test_a_question_that_waited_for_a_section_that_is_gone_is_kept_and_the_next_is_asked() -> None:
     async with queueing() as (ui, answer_all):
-        for section_id in ("ffffffff", ui.find_id("Deck oven")):
-            area = ui.main.questions
-            area._waiting.append(_SentQuestion(SECOND, AskOptions(within=section_id)))
+        for question, section_id in (("And a third?", "ffffffff"), (SECOND, ui.find_id("Deck oven"))):
+            ui.box.remember(question)
+            ui.main.questions._waiting.append(_SentQuestion(question, AskOptions(within=section_id)))
         await answer_all()
-        await ui.wait_until(lambda: ui.box.text == SECOND and not ui.main.is_asking)
+        await ui.wait_until(lambda: len(ui.exchanges) == 2 and not ui.main.is_asking)
+        await ui.press_until(lambda: ui.box.text == "And a third?", "up", "up")
         assert questions(ui) == [FIRST, SECOND]
         assert ui.exchanges[-1].within == ui.find_id("Deck oven")
 
@@ -249,17 +260,37 @@ async def test_a_question_is_on_the_screen_while_the_model_starts(monkeypatch: p
         assert questions(ui) == [FIRST]
 
 
+async def test_a_question_that_was_stopped_does_not_come_between_what_is_typed_while_another_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(make_app(["Forty."])) as ui:
+        gate = asyncio.Event()
+        monkeypatch.setattr(ui.model, "start", gate.wait)
+        await ui.send(FIRST, f"❯ {FIRST}")
+        await ui.send(SECOND, WAITS)
+        await ui.press_until("Not asked · ↑ brings it back", "ctrl+c")
+        ui.type_at_once(*"And a third?")
+        await ui.wait_until(lambda: ui.box.text == "And a third?")
+        gate.set()
+        await ui.wait_until(lambda: questions(ui) == [SECOND] and not ui.main.is_asking)
+        await ui.press("up", "up")
+        assert ui.box.text == FIRST
+
+
 async def test_escape_stops_the_answer_only_in_the_box_with_nothing_else_to_take_back() -> None:
     async with queueing(SECOND) as (ui, _):
         await ui.press("shift+tab", "escape")
         assert ui.main.focused is ui.box
         assert len(ui.main.questions._waiting) == 1
         await ui.press_until(lambda: ui.box.text == SECOND, "escape")
-        assert ui.main.is_asking
-        await ui.press_until(lambda: not ui.main.is_asking, "escape")
-        assert ui.box.text == SECOND
-        assert ui.main.focused is ui.box
         await ui.press_until(lambda: ui.main.focused is not ui.box, "escape")
+        assert ui.main.is_asking
+        assert ui.box.text == SECOND
+        assert "ctrl+c stops" in ui.text
+        await ui.press_until(lambda: ui.main.focused is ui.box, "escape")
+        ui.box.clear()
+        await ui.press_until(lambda: not ui.main.is_asking, "escape")
+        assert ui.main.focused is ui.box
 
 
 async def test_ctrl_c_clears_the_box_last_and_undo_brings_it_back() -> None:

@@ -72,6 +72,11 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         self._received: ExchangeView | None = None
         """The question whose turn has come, until it is part of the conversation."""
 
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        # Without a selection, the letter begins a question
+        return action != "note" or isinstance(self.selected.target, SectionTarget)
+
     def on_key(self, event: events.Key) -> None:
         """Pass on a letter that is no key here. If it leads to the question box, it is typed there too."""
         active = self.screen.active_bindings.get(event.key)
@@ -211,6 +216,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         elif view.passages is None or is_long:
             self.stop_following()
             self.call_after_refresh(self.scroll_to_lines, view, range(1) if is_long else view.step_lines)
+
+    async def action_note(self) -> None:
+        await self.run_action("screen.add_note")
 
     @property
     def selection(self) -> tuple[str | None, Span | None]:

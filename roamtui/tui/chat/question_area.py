@@ -157,11 +157,12 @@ class QuestionBox(TextArea):
 
     @override
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up, or from the first line to an earlier question."""
-        if not self.cursor_at_first_line or self._index == 0:
+        """Move up, or from the first line to an earlier question: from an empty box, to the last one."""
+        index = self._index if self.text.strip() else len(self._texts) - 1
+        if not self.cursor_at_first_line or index == 0:
             super().action_cursor_up(select)
         else:
-            self._recall(self._index - 1)
+            self._recall(index - 1)
 
     @override
     def action_cursor_down(self, select: bool = False) -> None:
@@ -415,17 +416,17 @@ class QuestionArea(Container):
     def note_worker(self, worker: Worker[object]) -> None:
         """When the worker of a question has ended, ask the next one.
 
-        A question that did not become part of the conversation is in the box again or, if that is not empty,
-        in its history.
+        A question that did not become part of the conversation is in the box again. It is only in its
+        history if the box is not empty, or if another question waits, because the person continues typing.
         """
         if worker is not self._worker or not worker.is_finished:
             return
         unasked = self._begun
         self._worker = None
         self._begun = None
-        if unasked is not None and self.box.text.strip():
-            way = "press up" if self.box.has_focus else "press up in the question box"
-            self.post_message(StatusMessage(f"A waiting question was not asked · to get it back, {way}"))
+        if unasked is not None and (self._waiting or self.box.text.strip()):
+            place = "" if self.box.has_focus else " in the question box"
+            self.post_message(StatusMessage(f"Not asked · ↑{place} brings it back"))
         elif unasked is not None:
             self._return_to_box(unasked)
         self._ask_next()

@@ -266,14 +266,23 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
 
 
 def _find_titles(titles: list[tuple[int, str]], query: str, library: Library) -> Iterator[FindResult]:
-    """Yield sections whose titles have every word: first those that start with the query, then short ones."""
+    """Yield sections whose titles have every word: first those that start with the query, then short ones.
+
+    A section comes before its subsections.
+    """
     words = tuple(query.casefold().split())
     for word in sorted(words, key=len, reverse=True):
         titles = [title for title in titles if word in title[1]]
     starting = (title for title in titles if title[1].startswith(" ".join(words)))
     best = dict.fromkeys([*islice(starting, _TITLES_MAX), *titles[:_TITLES_MAX]])
-    for number, _ in islice(best, _TITLES_MAX if words else 0):
+    found: dict[str, None] = {}
+    for number, _ in best if words else ():
         section_id = library.numbering.id_of(number)
+        for family_id in (*library.node(section_id).ancestors, section_id):
+            title = library.node(family_id).title.casefold()
+            if all(word in title for word in words):
+                found[family_id] = None
+    for section_id in islice(found, _TITLES_MAX):
         yield FindResult(group=f"Titles · {len(titles):,}", section_id=section_id, words=words)
 
 

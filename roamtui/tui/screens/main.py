@@ -290,10 +290,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.panes.focus_scope(Scope(scope))
 
     def action_step_out(self) -> None:
-        """In the box, cancel how the next question is asked, take back the last one, or stop the answer."""
+        """In the box, cancel how the next question is asked, or take back the last one.
+
+        If the box is empty too, stop the answer. With text in it, the key only leaves the box.
+        """
         if self.focused is self.question_box:
             questions = self.questions
-            if questions.cancel_options() or questions.take_back() or questions.stop():
+            is_empty = not self.question_box.text.strip()
+            if questions.cancel_options() or questions.take_back() or (is_empty and questions.stop()):
                 return
         self.panes.step_out()
 
@@ -477,8 +481,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if chosen is not None:
             if self._has_current_matches(self._found):
                 self._found.open(self.reader_pane.ensure_reader(), chosen)
-            if self.panes.scope is Scope.INPUT:  # where further keys are text
-                self.panes.focus_scope(Scope.READER)
+            self.panes.focus_scope(Scope.READER)
         self._hints.has_matches = len(outcome.matches or outcome.results) > 1
 
     def action_step_match(self, direction: int) -> None:

@@ -16,6 +16,7 @@ from roamtui.document.loader import open_sources
 from roamtui.document.parse import parse_document
 from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
+from roamtui.tui.actions import Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.reader.lazy_lines import HighlightKind
 from roamtui.tui.screens import find as find_module
@@ -98,8 +99,7 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
     async with running(make_searching_app(RYE), (160, 30)) as ui:
         screen = await find(ui, "rye", "escape", "/")
         assert [group for group, _ in list_found(screen)] == ["Text · 4 matches"]
-        await ui.press_until(lambda: ui.read_title, "enter")
-        assert ui.main.focused is ui.outline
+        await ui.press_until(lambda: ui.read_title and ui.reader.has_focus, "enter")
         assert "n next match   N previous match" in ui.text
         seen = []
         for key in "nnnn":
@@ -107,12 +107,12 @@ async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_
             await ui.wait_until(lambda: len(list_marked(ui.reader, HighlightKind.CURRENT_MATCH)) == 1)
             seen.append(ui.text.split("“rye” ")[1][:3])
         assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
-        await ui.press_until(f"“rye” {seen[-2]}", "N", "shift+tab")
-        assert ui.reader.has_focus
-        await ui.press_until(f"“rye” {seen[-1]}", "n", "tab")
+        await ui.press_until(f"“rye” {seen[-2]}", "N", "tab")
+        assert ui.outline.has_focus
+        await ui.press_until(f"“rye” {seen[-1]}", "n", "shift+tab")
         assert len(list_marked(ui.reader, HighlightKind.MATCH)) == 3
         await ui.press_until(lambda: not list_marked(ui.reader, HighlightKind.MATCH), "escape")
-        assert ui.main.focused is ui.outline
+        assert ui.main.focused is ui.reader
         assert "“rye”" not in ui.text
         await find(ui, "two stones", "/")
         await ui.press_until(lambda: ui.app.screen is ui.main, "enter")
@@ -129,6 +129,22 @@ async def test_from_the_box_a_match_is_read_in_the_reader_where_the_next_one_is_
         await ui.press_until(lambda: ui.reader.has_focus, "enter")
         await ui.press_until(lambda: ui.box.has_focus, "escape", "escape")
         assert "next match" not in ui.text, "there, n is text"
+
+
+@pytest.mark.parametrize("pane", [Scope.TREE, Scope.CHAT, Scope.READER, Scope.INPUT])
+async def test_a_match_is_read_in_the_reader_whichever_pane_had_the_focus(pane: Scope) -> None:
+    async with running(make_app(["Forty."], text=RYE, searcher=Searcher), (160, 30)) as ui:
+        await ui.ask("How many?")
+        ui.focus(pane)
+        await find(ui, "rye")
+        await ui.press_until(lambda: ui.reader.has_focus and ui.app.screen is ui.main, "enter")
+
+
+async def test_a_section_whose_title_has_the_words_comes_before_its_subsections() -> None:
+    text = "# Bread\n\n## All about the rye oven\n\nWarm.\n\n### Rye oven\n\nHot.\n\n## Rye oven pots\n\nRed.\n"
+    async with running(make_searching_app(text), (160, 30)) as ui:
+        titles = list_found(await find(ui, "rye oven"))[0]
+        assert titles == ("Titles · 3", ["All about the rye oven", "Rye oven", "Rye oven pots"])
 
 
 async def test_while_files_are_read_find_says_so_and_enter_waits_for_the_first_result(
