@@ -131,7 +131,7 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
             "back",
             "escape",
             "Step out",
-            "Go back one step. In the question box, stop the answer.",
+            "Go back one step. In an empty question box, stop the answer.",
             "step_out",
         ),
         _priority(

@@ -61,13 +61,11 @@ class StatusLine(ClickableLine):
     """How many sections are open, and their tokens."""
     used: reactive[str] = reactive("")
     """The tokens and cost so far."""
-    scope: reactive[Scope] = reactive(Scope.INPUT)
-    """Where the focus is."""
 
     def __init__(self, state: ConversationState, model: Model, keys: Keymap) -> None:
         super().__init__()
         self.reply = ReplyProgress()
-        self._keys = keys
+        self._stop_key = keys.first_keys["global.copy_or_cancel"]
         self.show_model(model)
         self.show_state(state)
 
@@ -103,9 +101,7 @@ class StatusLine(ClickableLine):
         if self.reply.is_running:
             frame = get_spinner_frame(monotonic() if self.app.animation_level != "none" else 0)
             activity = f"{frame} {self.reply.describe()}"
-            stop = "global.back" if self.scope is Scope.INPUT else "global.copy_or_cancel"
-            key = self._keys.first_keys[stop]
-            work = Content.assemble((activity, "bold $accent"), (f" · {key} stops", "$muted"))
+            work = Content.assemble((activity, "bold $accent"), (f" · {self._stop_key} stops", "$muted"))
             model += _GAP + _make_clickable(work, "global.copy_or_cancel")
         urgent = (
             Content.styled(sanitise_line(words), "bold $warning") for words in (self.progress, self.notice)

@@ -238,7 +238,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(events.DescendantFocus)
     def _show_hints(self) -> None:
         self._hints.scope = self.panes.scope
-        self.status_line.scope = self.panes.scope
 
     @override
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
