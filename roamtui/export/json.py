@@ -24,6 +24,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.state import OFFLINE, ConversationState, Exchange
 from roamtui.export.answer_report import list_facts
 from roamtui.plain import format_json
+from roamtui.quotes.wording import PASSAGE_LABEL
 from roamtui.table.cells import Cell
 
 
@@ -87,7 +88,7 @@ def to_json(value: Struct) -> dict[str, Any]:
 def to_json_citations(answer: Exchange | Cell) -> list[dict[str, Any]]:
     """Convert the citations of an answer to JSON values, with their signs. Nothing has judged a passage."""
     if answer.model == OFFLINE:
-        return [*map(to_json, answer.citations)]
+        return [{**to_json(each), "state": PASSAGE_LABEL, "verified": False} for each in answer.citations]
     return [{**to_json(citation), "sign": citation.state.sign} for citation in answer.citations]
 
 

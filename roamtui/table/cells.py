@@ -50,9 +50,10 @@ class CellState(StrEnum):
     @property
     def label(self) -> str:
         """The state in words."""
-        return self.value.replace("_", " ")
+        return "nearest passage" if self is CellState.NEAREST else self.value.replace("_", " ")
 
 
+PASSAGE_STATES = (CellState.PASSAGE, CellState.NEAREST)
 _SIGNS = {
     CellState.FOUND: "✓",
     CellState.PASSAGE: "·",
@@ -90,11 +91,13 @@ class Cell(Struct, frozen=True, kw_only=True):
     @property
     def is_passage(self) -> bool:
         """Whether its value comes from a passage that no model has read."""
-        return self.state in (CellState.PASSAGE, CellState.NEAREST)
+        return self.state in PASSAGE_STATES
 
     @property
     def text(self) -> str:
-        """The value, or for a cell without one, the state in words."""
+        """The value, or the state in words if there is none. The word "passage" is before a passage."""
+        if self.is_passage and self.value:
+            return f"{self.state.label}: {self.value}"
         return self.value or self.state.label
 
     @property
@@ -147,6 +150,7 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
     state = CellState.PARTLY if faults else CellState.FOUND
     if passages:
         state = CellState.PASSAGE
+        faults = ["no model has read it", *faults]
     return replace(cell, state=state, value=value, note=", ".join(faults), citations=citations)
 
 

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -105,19 +104,23 @@ def parse_question(text: str) -> Column:
     """Make a column from a typed question. A type may follow: ``[yes/no]``, ``[date]``, ``[a | b]``.
 
     Raises:
-        UsageError: The question is empty.
+        UsageError: The question is empty, or there is no such type.
     """
     question = text
     kind = ColumnType.TEXT
     choices = tuple[str, ...]()
     if match := _TYPE_IN_QUESTION.search(text):
+        question = text[: match.start()]
         choices = tuple(filter(None, map(str.strip, match["type"].split("|"))))
         choices = choices if len(choices) > 1 else ()
-        if choices:
-            question = text[: match.start()]
-        with suppress(ValueError):
-            kind = ColumnType(match["type"].strip().lower().replace("/", "_"))
-            question = text[: match.start()]
+        name = match["type"].strip().lower().replace("/", "_")
+        if name in [*ColumnType]:
+            kind = ColumnType(name)
+        elif not choices:
+            raise UsageError(
+                f"[{match['type']}] is no type of value. The types are text, yes/no, number, date, "
+                "and choices such as [red | blue]."
+            )
     if not question.strip():
         raise UsageError("a question is empty. Write what the table should ask.")
     return Column(question=question.strip(), type=kind, choices=choices)

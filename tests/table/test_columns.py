@@ -35,6 +35,11 @@ def test_a_type_may_follow_a_typed_question(typed: str, question: str, kind: str
     assert parse_question(typed) == Column(question=question, type=ColumnType(kind), choices=tuple(choices))
 
 
+def test_an_unknown_type_is_refused_with_the_types_there_are() -> None:
+    with pytest.raises(UsageError, match=r"^\[colour\] is no type of value\. The types are text, yes/no, number, date"):
+        parse_question("Which? [colour]")
+
+
 @pytest.mark.parametrize(("kind", "fitting", "others"), read_rows("table/columns", "values"))
 def test_a_value_fits_its_type_or_is_marked(kind: str, fitting: list[str], others: list[str]) -> None:
     column = parse_question(f"? [{kind}]")

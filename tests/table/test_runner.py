@@ -1,6 +1,7 @@
 """Filling tables: what is asked, what each cell becomes, and what a second run asks again."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.errors import ModelError, StoreError
+from roamtui.export.table import render_json_table, render_markdown_table
 from roamtui.models.base import ModelRequest
 from roamtui.models.registry import NoModel
 from roamtui.table.runner import TableRun, fill_table, format_estimate
@@ -191,6 +193,10 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
     assert list_states(table)[0] == ["passage", "not_found"]
     values = ["The notice period is 60 days.", "The notice period is three months.", "The notice period is a week."]
     assert [row[0] for row in list_values(table)] == values
+    cell = json.loads(render_json_table(table, Path()))["rows"][0]["cells"][0]
+    assert (cell["state"], cell["note"]) == ("passage", "no model has read it")
+    assert [(each["state"], each["verified"]) for each in cell["citations"]] == [("passage", False)]
+    assert "· passage: The notice period is 60 days." in render_markdown_table(table, Path("table.md"))
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
