@@ -15,6 +15,7 @@ from roamtui.conversation.notices import Severity, format_cost
 from roamtui.conversation.reading import Reading
 from roamtui.conversation.state import OFFLINE, Exchange
 from roamtui.document.library import Library
+from roamtui.markdown.inline import extract_words
 from roamtui.outline.labels import TITLE_LENGTH_MAX, UNTITLED
 from roamtui.plain import format_count, sanitise_line, shorten
 from roamtui.quotes.verdicts import AnswerProof, make_proof
@@ -36,7 +37,7 @@ _STOP_TEXTS = {
     StopReason.COST: "stopped at the spending limit",
 }
 _UNNAMED_LENGTH_MAX = 80
-"""Number of characters by which a person knows a quote again."""
+"""Number of characters by which a person knows a quote or a sentence again."""
 _UNREAD_NAMED_MAX = 3
 """Maximum number of sections without text that are named with an answer."""
 _QUERY_LENGTH_MAX = 60
@@ -53,7 +54,9 @@ class AnswerReport:
     def proof(self) -> AnswerProof:
         """The answer with its citations at their quotes and marks, without verdicts for passages."""
         unjudged = [replace(passage, state=QuoteState.NO_QUOTE) for passage in self.exchange.passages]
-        return make_proof(self.exchange.answer, unjudged or self.exchange.citations, self._library)
+        exchange = self.exchange
+        citations = unjudged or exchange.citations
+        return make_proof(exchange.answer, citations, self._library, exchange.unsourced)
 
     @property
     def lead(self) -> str:
@@ -79,11 +82,13 @@ class AnswerReport:
 
     @property
     def unproven(self) -> str:
-        """Says that the answer has nothing to check, or how many of its sentences the text does not carry."""
+        """Says that the answer has nothing to check, or which of its sentences the text does not carry."""
         if self.exchange.is_unproven:
             return UNPROVEN_LABEL
-        count = len(self.exchange.unsourced)
-        return f"no source for {format_count(count, 'sentence')}" if count else ""
+        answer = self.exchange.answer
+        sentences = [extract_words(answer[start:end]) for start, end in self.exchange.unsourced]
+        named = " / ".join(shorten(sanitise_line(words), _UNNAMED_LENGTH_MAX) for words in sentences)
+        return f"no source for {format_count(len(sentences), 'sentence')}: {named}" if sentences else ""
 
     @property
     def verdict(self) -> str:

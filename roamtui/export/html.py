@@ -246,8 +246,9 @@ class _AnswerRenderer(Struct, frozen=True):
             if isinstance(link, JudgedMark):
                 attributes = self._render_verdict("cite", link.verdict)
                 text = f"<b {attributes}>{link.label}</b>"
-            elif group is not None:
-                quote = self.proof.citations[group]
+            elif group is not None and (quote := self.proof.groups[group]) is None:
+                text = f'<span class="unsourced" title="no source">{text}</span>'
+            elif group is not None and quote is not None:
                 name = self.names.get(quote.start)
                 href = f' href="#{name}"' if name else ""
                 text = f"<a{href} {self._render_verdict('quote', quote.state)}>{text}</a>"

@@ -120,7 +120,8 @@ def _list_facts(report: AnswerReport, model_name: str) -> list[str]:
     if tokens:
         cost = format_cost(exchange.usage)
         ending = f"; {tokens:,} tokens{f', {cost}' if cost else ''}"
-    return [*filter(None, [report.verdict, report.unproven, report.reading, f"({model_name}{ending})"])]
+    unproven = f"! {report.unproven}" if exchange.is_unproven else report.unproven
+    return [*filter(None, [report.verdict, unproven, report.reading, f"({model_name}{ending})"])]
 
 
 def _fit_source(citation: Citation, number: int, library: Library, width: int, *, has_verdicts: bool) -> str:
@@ -186,10 +187,11 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
         mark = None if style.link_number is None else proof.link_marks[style.link_number]
         if mark is not None:
             return (_BOLD, _COLOURS[mark.verdict])
-        if style.group is not None:
-            state = proof.citations[style.group].state
-            return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
-        return _get_codes(style)
+        if style.group is None:
+            return _get_codes(style)
+        if (quote := proof.groups[style.group]) is None:
+            return (_ITALIC, _YELLOW)
+        return (_STRUCK if quote.state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[quote.state])
 
     lines = [_paint(line.runs, get_codes, is_styled=is_styled) for line in layout.lay_out(markdown.blocks)]
     return "".join(line.rstrip(" ") + "\n" for line in lines)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
+from operator import itemgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,7 +56,9 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     marks: tuple[JudgedMark, ...]
     """In order."""
     markdown: Markdown
-    """The blocks of the answer. `Words.group` is the index of a citation. The label of a mark is a link."""
+    """The blocks of the answer. `Words.group` is an index of `groups`. The label of a mark is a link."""
+    groups: tuple[Citation | None, ...]
+    """What the words of each group quote, or None if they belong to a sentence without a source."""
     link_marks: tuple[JudgedMark | None, ...]
     """The mark of each link, or None if the link leads to a page."""
 
@@ -77,8 +80,13 @@ def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]
     return marks
 
 
-def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]) -> AnswerProof:
-    """Put the verdicts of an answer, or its beginning, into its text. Citations may come from a log."""
+def make_proof(
+    answer: str, citations: Sequence[Citation], known: Container[str], unsourced: Sequence[Bounds] = ()
+) -> AnswerProof:
+    """Put the verdicts of an answer, or its beginning, into its text. Citations may come from a log.
+
+    `unsourced` are the sentences that have no source.
+    """
     from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -104,14 +112,36 @@ def make_proof(answer: str, citations: Sequence[Citation], known: Container[str]
                     verdict=verdict,
                 )
             )
-    quoted = [
-        (citation.start, citation.start if citation.state is QuoteState.SUPPORTED else citation.end)
-        for citation in citations
-    ]
+    groups = _list_groups(citations, unsourced)
     labels = [(judged.start, judged.end, judged.label) for judged in marks]
-    markdown = read_markdown(answer, groups=quoted, marks=labels)
+    markdown = read_markdown(answer, groups=[bounds for bounds, _ in groups], marks=labels)
     of_links = tuple(marks[int(link.href)] if link.is_reference_mark else None for link in markdown.links)
-    return AnswerProof(citations=tuple(citations), marks=tuple(marks), markdown=markdown, link_marks=of_links)
+    return AnswerProof(
+        citations=tuple(citations),
+        marks=tuple(marks),
+        markdown=markdown,
+        groups=tuple(citation for _, citation in groups),
+        link_marks=of_links,
+    )
+
+
+def _list_groups(
+    citations: Sequence[Citation], unsourced: Sequence[Bounds]
+) -> list[tuple[Bounds, Citation | None]]:
+    """List the bounds of the quotes, and of the other words of sentences without a source, in order."""
+    groups: list[tuple[Bounds, Citation | None]] = []
+    for citation in citations:
+        is_sentence = citation.state is QuoteState.SUPPORTED
+        groups.append(((citation.start, citation.start if is_sentence else citation.end), citation))
+    quoted = sorted(bounds for bounds, _ in groups)
+    for start, end in unsourced:
+        position = start
+        for quote_start, quote_end in quoted:
+            if position <= quote_start < quote_end <= end:
+                groups.append(((position, quote_start), None))
+                position = quote_end
+        groups.append(((position, end), None))
+    return sorted(groups, key=itemgetter(0))
 
 
 class QuoteChecker:

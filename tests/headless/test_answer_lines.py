@@ -35,6 +35,12 @@ def test_quotes_and_marks_have_the_verdicts_of_the_screen() -> None:
     assert plain == _SEQUENCE.sub("", text.replace("\x1b[0m", ""))
 
 
+def test_a_sentence_without_a_source_has_a_style_of_its_own() -> None:
+    proof = make_proof("It is two. It is **six** of them.", (), (), [(11, 33)])
+    text = render_answer(proof, width=80, is_styled=True)
+    assert text == "It is two. \x1b[3;33mIt is six of them.\x1b[0m\n"
+
+
 @pytest.mark.parametrize(("answer", "lines"), read_rows("headless/answer_lines", "lines"))
 def test_markdown_is_laid_out_in_lines(answer: str, lines: list[str]) -> None:
     assert write(answer, width=20).splitlines() == lines

@@ -82,5 +82,8 @@ def test_an_answer_streams_into_a_terminal_with_its_signs(
     assert b"That is all" not in early
     *_, answer = terminal.written.decode().replace("\r\n", "\n").rpartition("\r")
     lines = draw(answer, columns=160)
-    assert [line for line in lines if "That is" in line] == ['It costs "50 cents a day" [1 ✓]. That is all.']
+    assert [line for line in lines if "That is" in line] == [
+        'It costs "50 cents a day" [1 ✓]. That is all.',
+        "  no source for 1 sentence: That is all.",
+    ]
     assert "  1 ✓ Garden manual > Tools, line 19: quote found in the text" in lines

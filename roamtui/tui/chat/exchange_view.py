@@ -73,7 +73,8 @@ _QUOTE_STYLES = {
     QuoteState.NO_QUOTE: "$accent",
     QuoteState.SUPPORTED: "$accent",
 }
-
+_UNSOURCED_STYLE = "italic $text-warning"
+"""Sentences that no text carries."""
 _NEAREST_STYLE = "$text-secondary"
 """The differences between a false quote and the words of the document that are nearest to it."""
 
@@ -288,8 +289,12 @@ class ExchangeView(ContentView):
     def _draw_answer(self, width: int) -> list[Content]:
         """Draw the answer. Quotes have the colours of their verdicts. Marks and links can be followed."""
         answer = replace_signs(self.answer)
-        citations = self.exchange.citations if self._checker is None else self._checker.cite(answer)
-        proof = make_proof(answer, citations, self._library)
+        citations = self.exchange.citations
+        unsourced = self.exchange.unsourced
+        if self._checker is not None:
+            citations = self._checker.cite(answer)
+            unsourced = ()
+        proof = make_proof(answer, citations, self._library, unsourced)
         first = len(self.targets)
         first_id = citations[0].section_id if citations else None
         for link, mark in zip(proof.markdown.links, proof.link_marks, strict=True):
@@ -303,15 +308,16 @@ class ExchangeView(ContentView):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
-                quote = run.style.group
+                group = run.style.group
                 link_number = run.style.link_number
                 mark = None if link_number is None else proof.link_marks[link_number]
                 if mark is not None:
                     words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
-                elif quote is not None:
-                    state = proof.citations[quote].state
-                    line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
-                    words = words.stylize(f"{line_style} {_QUOTE_STYLES[state]}")
+                elif group is not None and (quote := proof.groups[group]) is None:
+                    words = words.stylize(_UNSOURCED_STYLE)
+                elif group is not None and quote is not None:
+                    line_style = "strike" if quote.state is QuoteState.NOT_FOUND else "underline"
+                    words = words.stylize(f"{line_style} {_QUOTE_STYLES[quote.state]}")
                 parts.append(words if link_number is None else self.attach(words, first + link_number))
             content = Content("").join(parts)
             lines.append(add_code_background(content, width) if line.is_code else content)
@@ -390,6 +396,7 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
     """Format a citation: sign, document if there are several, place, and its quote if the answer lacks it."""
     style = _SOURCE_STYLES.get(citation.state, "$muted")
     quote = sanitise_line(simplify_quote(citation.quote or ""))
+    is_in_answer = extract_words(quote) in extract_words(answer)
     return Content.assemble(
         (
             f"{citation.state.sign} " if citation.state.sign else "",
@@ -399,5 +406,5 @@ def _format_source(citation: Citation, source: Source, answer: str) -> Content:
         (source.title, "bold"),
         (" · " if source.place else "", "$muted"),
         (source.place, style),
-        (f" “{shorten(quote, _QUOTE_LENGTH)}”" if quote not in extract_words(answer) else "", "italic"),
+        ("" if is_in_answer else f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic"),
     )

@@ -62,6 +62,22 @@ def test_a_quote_has_the_style_of_its_verdict_and_its_mark_a_sign() -> None:
     assert quoted == ["underline $text-success", "underline $text-warning", "strike $text-error"]
 
 
+def test_a_sentence_without_a_source_has_a_style_up_to_the_quote_in_it_and_is_named_below() -> None:
+    text = "It is two. It is six of them."
+    six = text.index("six")
+    citation = Citation(
+        section_id="a8a96034", quote="six", state=QuoteState.NOT_FOUND, start=six, end=six + 3, marks=()
+    )
+    exchange = make_view(text, citation).exchange
+    view = ExchangeView(replace(exchange, unsourced=((11, 29),)), LIBRARY, build_keymap())
+    lines = view.draw(80)
+    content = lines[2]
+    styles = {content.plain[start:end]: style for start, end, style in content.spans}
+    unsourced = "italic $text-warning"
+    assert styles == {"It is ": unsourced, "six": "strike $text-error", " of them.": unsourced}
+    assert any("no source for 1 sentence: It is six of them." in line.plain for line in lines)
+
+
 def cite(section_id: str, quote: str | None, state: QuoteState = QuoteState.EXACT, line: int = 3) -> Citation:
     return Citation(section_id=section_id, quote=quote, state=state, doc="a.md", start_line=line, end_line=line)
 
