@@ -221,13 +221,18 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         return AgentOptions(instructions=self.settings.instructions, cost_usd_max=limit)
 
     def _choose_conversation(
-        self, store: ConversationStore, library: Library, conversation_id: str | None
+        self,
+        store: ConversationStore,
+        library: Library,
+        conversation_id: str | None,
+        *,
+        with_one_shots: bool,
     ) -> str:
         """Return the id of the conversation to resume; see `make_agent`. Empty for a new one."""
         if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
             return conversation_id or ""
         if not conversation_id:
-            latest, warning = store.find_latest(get_source_key(library))
+            latest, warning = store.find_latest(get_source_key(library), with_one_shots=with_one_shots)
             if warning:
                 self.on_warning(warning)
             return latest.id
@@ -246,6 +251,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         model: Model | None = None,
         *,
         is_first: bool = True,
+        with_one_shots: bool = False,
     ) -> Agent:
         """Make the agent for a new conversation about a library, or for one that is resumed.
 
@@ -256,6 +262,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
                 one. For the conversation of a table's cell, it is the path of its log.
             model: The model to use. Without it, a conversation keeps its own, unless another was typed. The
                 log of a cell may come from somebody else, so it chooses no model.
+            with_one_shots: Whether the latest one may be of `roamtui ask`.
             is_first: Whether the person meant the model and the server on the command line for this one.
 
         Raises:
@@ -271,7 +278,9 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             options=OpenSectionOptions(mode=self.settings.keep_open.mode, follows_window=True),
             source_loader=loader,
             open_source=self.open_added,
-            saved_id=self._choose_conversation(store, library, conversation_id),
+            saved_id=self._choose_conversation(
+                store, library, conversation_id, with_one_shots=with_one_shots
+            ),
         )
         # for instance that a source of the conversation is gone
         for note in conversation.state.library.notes:

@@ -39,7 +39,9 @@ def _run_ask(args: Namespace) -> int:
     if not args.question.strip():
         raise UsageError("the question is empty. Write one in quotation marks.")
     bootstrap, library, loader = open_command_sources(args)
-    agent = bootstrap.make_agent(library, loader, args.conversation, bootstrap.make_model())
+    agent = bootstrap.make_agent(
+        library, loader, args.conversation, bootstrap.make_model(), with_one_shots=True
+    )
     if agent.conversation.state.model == OFFLINE:  # it was with no server yet
         agent.use_model(agent.model)
     within = args.within.strip("[]") if args.within else None

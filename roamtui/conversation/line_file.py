@@ -84,7 +84,7 @@ def acquire_lock(path: Path, seconds: float = 0) -> Callable[[], None]:
     try:
         lock.acquire()
     except Timeout:
-        raise OSError(errno.EBUSY, "another program is using it") from None
+        raise OSError(errno.EBUSY, "another window or program is using it") from None
     return lock.release
 
 
@@ -95,8 +95,12 @@ def get_lock_path(path: Path) -> Path:
 
 @contextmanager
 def map_store_errors(action: str, folder: Path) -> Iterator[None]:
-    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why."""
+    """Turn an `OSError` into a `StoreError` that says what failed, such as ``save the note``, and why.
+
+    The folder helps, unless the file is only in use.
+    """
     try:
         yield
     except OSError as error:
-        raise StoreError(f"Could not {action}: {format_reason(error)} ({folder}).") from None
+        place = "" if error.errno == errno.EBUSY else f" ({folder})"
+        raise StoreError(f"Could not {action}: {format_reason(error)}{place}.") from None

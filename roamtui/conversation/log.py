@@ -78,7 +78,6 @@ class DecodedLog(Struct, frozen=True, kw_only=True):
     """Whether a complete line cannot be read. A torn last change is no damage: killed programs leave it."""
     is_torn: bool
     created_at: str
-    updated_at: str
 
     @property
     def problem(self) -> str:
@@ -110,7 +109,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         raise StoreError(f"{name} is damaged, or is not a roamtui conversation.")
     state = fold_events(_NO_LIBRARY, ())
     events: list[RecordedEvent] = []
-    times: list[str] = []
+    created_at = ""
     size = len(head)
     # The complete lines, without an unfinished last change.
     whole_count = 0
@@ -127,7 +126,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         except _DECODE_ERRORS:
             break
         events.append(event)
-        times.append(start[2].decode("ascii"))
+        created_at = created_at or start[2].decode("ascii")
         size += len(line)
         if not state.replaced:  # else the question that replaces them is to come
             whole_count = len(events)
@@ -141,8 +140,7 @@ def decode_log(content: bytes, name: str) -> DecodedLog:
         size=whole_size,
         is_damaged=b"\n" in content[size:],
         is_torn=whole_size < len(content),
-        created_at=times[0],
-        updated_at=times[-1],
+        created_at=created_at,
     )
 
 
@@ -214,7 +212,8 @@ class ConversationSummary(Struct, frozen=True, kw_only=True):
     model: str = ""
     created_at: str
     """ISO 8601, UTC."""
-    updated_at: str
+    used_at: str
+    """When a program last wrote or left it. ISO 8601, UTC."""
     questions: int = 0
     open_sections: int = 0
     usage: Usage = Usage()
@@ -302,18 +301,16 @@ class ConversationStore:
 
         An unreadable log has a summary that says so. One without a question or an open section is left out.
         """
-        summaries: list[tuple[int, ConversationSummary]] = []
+        summaries: list[ConversationSummary] = []
         with map_store_errors("read the conversations", self._folder), suppress(FileNotFoundError):
             for path in self._folder.iterdir():
                 if path != self._get_path(path.stem) or not path.is_file():
                     continue
                 with suppress(FileNotFoundError):
-                    status = path.stat()
-                    summary = _summarise(path) if status.st_size else None
+                    summary = _summarise(path) if path.stat().st_size else None
                     if summary and (summary.questions or summary.open_sections or summary.problem):
-                        summaries.append((status.st_mtime_ns, summary))
-        summaries.sort(key=lambda used: (used[0], used[1].updated_at), reverse=True)
-        return tuple(summary for _, summary in summaries)
+                        summaries.append(summary)
+        return tuple(sorted(summaries, key=lambda summary: summary.used_at, reverse=True))
 
     def mark_used(self, conversation_id: str) -> bool:
         """Make a conversation the last used one. Return False if it is not saved."""
@@ -323,10 +320,13 @@ class ConversationStore:
             os.utime(path, ns=(now, now))
         return path.exists()
 
-    def find_latest(self, source: str | None = None) -> tuple[ConversationSummary, str]:
+    def find_latest(
+        self, source: str | None = None, *, with_one_shots: bool = False
+    ) -> tuple[ConversationSummary, str]:
         """Return the latest conversation that can be continued, and a warning about a later one that cannot.
 
-        Without a `source`, it is one of the app, and about any document that is still there.
+        Without a `source`, it is about any document that is still there. Those of `roamtui ask`, which the
+        app does not list, count only `with_one_shots`.
 
         Raises:
             UsageError: There is no such conversation.
@@ -334,10 +334,8 @@ class ConversationStore:
         summaries = self.list()
         problem = ""
         for summary in summaries:
-            is_meant = not (summary.is_one_shot or is_standard_input(summary.source))
-            if source is not None:
-                is_meant = summary.source == source
-            if not is_meant:
+            is_about = not is_standard_input(summary.source) if source is None else summary.source == source
+            if not is_about or (summary.is_one_shot and not with_one_shots):
                 continue
             if summary.problem:
                 problem = problem or _LATER_DAMAGED.format(summary.id)
@@ -411,19 +409,13 @@ def open_store() -> ConversationStore:
 
 
 def _summarise(path: Path) -> ConversationSummary:
+    used_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
     try:
         with map_store_errors("read it", path):
             content = path.read_bytes()
         log = decode_log(content, "It")
     except StoreError as error:
-        # all we know
-        changed_at = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
-        return ConversationSummary(
-            id=path.stem,
-            created_at=changed_at,
-            updated_at=changed_at,
-            problem=str(error),
-        )
+        return ConversationSummary(id=path.stem, created_at=used_at, used_at=used_at, problem=str(error))
     state = log.ended_state
     exchanges = state.exchanges
     asked = [event.is_one_shot for event in log.events if isinstance(event, QuestionAsked)]
@@ -434,7 +426,7 @@ def _summarise(path: Path) -> ConversationSummary:
         title=state.title,
         model=state.model,
         created_at=log.created_at,
-        updated_at=log.updated_at,
+        used_at=used_at,
         questions=len(exchanges),
         open_sections=len(state.open_sections),
         usage=state.spent,

@@ -44,7 +44,7 @@ def print_conversations(*, lists_one_shots: bool) -> None:
     saved = open_store().list()
     summaries = [each for each in saved if lists_one_shots or each.problem or not each.is_one_shot]
     for summary in summaries:
-        parts = [summary.id, format_time(summary.updated_at)]
+        parts = [summary.id, format_time(summary.used_at)]
         if summary.source or not summary.problem:
             names = (summary.source, *summary.added_sources)
             sources = [sanitise_line(display_path(name)) for name in names]

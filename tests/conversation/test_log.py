@@ -10,11 +10,18 @@ from random import Random
 from threading import Thread
 
 import pytest
+from msgspec.structs import replace
 
 from roamtui.agent.document_search import DocumentSearch
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
-from roamtui.conversation.events import ConversationRenamed, Origin, QuestionsRewound, WarningRaised
+from roamtui.conversation.events import (
+    ConversationRenamed,
+    Origin,
+    QuestionAsked,
+    QuestionsRewound,
+    WarningRaised,
+)
 from roamtui.conversation.log import ConversationLog, ConversationStore, decode_log, encode_events
 from roamtui.conversation.question_flow import finish_question
 from roamtui.conversation.state import fold_events
@@ -242,6 +249,8 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     assert [summary.title for summary in store.list()] == ["Second?", "First?"]
     assert store.mark_used("aaa"), "a person left it last"
     assert store.find_latest("manual.md")[0].id == "aaa"
+    times = [summary.used_at for summary in store.list()]
+    assert times == sorted(times, reverse=True), "the list is in the order of the times that it shows"
     assert not store.mark_used("ccc")
     assert store.mark_used("bbb")
     assert store.find_latest("manual.md")[0].id == "bbb"
@@ -251,6 +260,26 @@ def test_the_list_has_the_last_used_conversation_first_and_follows_every_change(
     store.delete("bbb")
     assert [summary.id for summary in store.list()] == ["aaa"]
     assert [path.name for path in folder.rglob("*") if path.stem == "bbb"] == [], "its lock is gone too"
+
+
+def test_a_conversation_of_ask_is_the_latest_only_where_it_is_listed(store: ConversationStore) -> None:
+    _save(store, Recorder("aaa").ask("First?"))
+    asked = Recorder("bbb").begin("Second?")
+    asked.events = [
+        replace(event, is_one_shot=True) if isinstance(event, QuestionAsked) else event for event in asked.events
+    ]
+    _save(store, asked)
+    assert store.find_latest("manual.md")[0].id == "aaa"
+    assert store.find_latest("manual.md", with_one_shots=True)[0].id == "bbb"
+
+
+def test_an_open_conversation_is_not_renamed_elsewhere_and_a_sentence_says_why(store: ConversationStore) -> None:
+    _save(store, Recorder("aaa").ask("First?"))
+    log, _, _ = store.open("aaa")
+    with pytest.raises(StoreError) as error:
+        store.rename("aaa", "Other")
+    log.close()
+    assert str(error.value) == "Could not rename the conversation: another window or program is using it."
 
 
 def test_a_conversation_whose_only_question_was_stopped_is_continued(store: ConversationStore) -> None:

@@ -200,6 +200,6 @@ async def test_with_the_offline_model_a_cell_is_its_best_passage(leases: Path, f
 
 
 async def test_a_second_run_of_the_same_table_is_refused_at_once(leases: Path, folder: Path) -> None:
-    with hold_table(read_table(folder)), pytest.raises(StoreError, match="another program is using it"):
+    with hold_table(read_table(folder)), pytest.raises(StoreError, match="another window or program is using it"):
         await fill(define(folder, leases, PERIOD), answering_model())
     assert read_table(folder).rows == ()

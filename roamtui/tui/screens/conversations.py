@@ -96,7 +96,7 @@ class ConversationsScreen(ListDialog[ConversationSummary, DocumentRequested | No
     def _draw(self, summary: ConversationSummary) -> Content:
         model = sanitise_line(summary.model)
         cost = format_cost(summary.usage)
-        parts = [summary.size, format_time(summary.updated_at), model, cost, summary.problem]
+        parts = [summary.size, format_time(summary.used_at), model, cost, summary.problem]
         if summary.source not in (self._source, ""):
             parts.append(sanitise_line(name_sources(display_path(summary.source))))
         sign = "  ● now" if self._is_current(summary) else ""
