@@ -162,10 +162,7 @@ class InlineReader(Struct, kw_only=True):
         self._open_elements = []
         self._hidden = ""
         words = self._take_words()
-        if opening == "heading_open" and words:
-            *others, last = words
-            return (*others, replace(last, text=strip_anchor(last.text)))
-        return words
+        return _cut_anchor(words) if opening == "heading_open" else words
 
     def read_html(self, content: str, source_map: SourceMap) -> Iterator[Inline | list[HtmlRow]]:
         """Yield the words of each paragraph, and the rows of each table, of a block of HTML.
@@ -359,6 +356,20 @@ class InlineReader(Struct, kw_only=True):
             elif tag.name == "a" and "href" in tag.attributes:
                 self._open(tag.name, tag.attributes["href"])
             self._add(" │ " if tag.name in _CELLS and not self._is_at_start else _LEADS.get(tag.name, ""))
+
+
+def _cut_anchor(heading: Inline) -> Inline:
+    """Cut the anchor off the end of a heading, whose words a group or a highlight may have split."""
+    text = "".join(words.text for words in heading)
+    room = len(strip_anchor(text))
+    if room == len(text):
+        return heading
+    kept: list[Words] = []
+    for words in heading:
+        if room > 0:
+            kept.append(replace(words, text=words.text[:room]))
+        room -= len(words.text)
+    return tuple(kept)
 
 
 def split_into_groups(words: Words, groups: Sequence[Bounds]) -> Iterator[Words]:

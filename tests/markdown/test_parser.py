@@ -108,3 +108,12 @@ def test_underscores_in_the_words_of_an_image_are_read() -> None:
     (block,) = read_markdown("See ![The HTTP_HOST header](x.png).\n").blocks
     assert isinstance(block, Paragraph)
     assert "".join(run.text for run in block.words) == "See The HTTP_HOST header."
+
+
+@pytest.mark.parametrize("groups", [(), ((3, 9),), ((12, 18),), ((3, 9), (12, 18))])
+def test_the_anchor_of_a_heading_is_not_shown_even_if_its_words_are_kept_apart(
+    groups: tuple[tuple[int, int], ...],
+) -> None:
+    (heading,) = read_markdown("## Origin { #origin }\n", groups=groups).blocks
+    assert isinstance(heading, Heading)
+    assert "".join(words.text for words in heading.words) == "Origin"

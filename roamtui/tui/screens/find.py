@@ -15,7 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.document.library import Library
 from roamtui.outline.coverage import measure_coverage, write_absence
 from roamtui.outline.labels import format_node_title
-from roamtui.plain import format_count, sanitise_line
+from roamtui.plain import format_count, sanitise_line, strip_anchor
 from roamtui.quotes.find import find_in_span
 from roamtui.search.base import Hit
 from roamtui.search.terms import extract_query_terms, fold_term
@@ -234,7 +234,8 @@ class FindDialog(ListDialog[FindResult, FindResult | None]):
             heading = Content.assemble((name, "bold $primary"), (dot + facts, "$muted"))
             lines = [Content.styled(format_node_title(self.outcome.library.node(result.section_id)), "bold")]
             if result.excerpt:
-                lines.append(Content(f"  {sanitise_line(_MARKUP.sub(' ', result.excerpt))}"))
+                excerpt = "\n".join(map(strip_anchor, result.excerpt.splitlines()))
+                lines.append(Content(f"  {sanitise_line(_MARKUP.sub(' ', excerpt))}"))
             for number, line in enumerate(lines):
                 for start, end in match_ranges(line.plain, result.words):
                     lines[number] = lines[number].stylize(_MATCH_STYLE, start, end)

@@ -116,8 +116,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         return head + Content.styled(page, "$muted")
 
     def _draw_title(self, node: Node, room: int, *, is_open: bool) -> Content:
-        """Draw a title in `room` cells. If it is too long, the words that it shares with a sibling are cut.
+        """Draw a title in `room` cells. If it is too long, its end is cut.
 
+        If the end alone tells it from a sibling, the words that it shares with the sibling are cut first.
         After a title that says nothing, such as a number or the title of a sibling, come the words below it.
         """
         words = (node.title[:TITLE_LENGTH_MAX], *self.lines.split_title(node.id))
@@ -128,7 +129,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         if not own or not any(map(str.isalpha, title)):
             start = Content.styled(title or format_node_title(node), style)
             end = Content.styled(self._find_words_below(node.id) if title else "", "$muted")
-        elif not shared or cell_len(title) <= room:
+        elif not shared or cell_len(title) <= room or cell_len(f"{shared} {own.split()[0]}") < room:
             return Content.styled(title, style).truncate(room, ellipsis=True)
         else:
             start = Content.styled(shared, style)

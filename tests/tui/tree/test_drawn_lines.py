@@ -110,3 +110,9 @@ def test_siblings_whose_titles_begin_with_the_same_words_are_told_apart() -> Non
     for line, start, end in zip(lines, ["▸ Amendments to"] * 3 + ["· Report of the"] * 2, ends, strict=True):
         assert line.startswith(start)
         assert line.rstrip().endswith(f"… {end}")
+
+
+def test_if_what_tells_a_title_apart_fits_only_its_end_is_cut() -> None:
+    text = "".join(f"# Year {year} annual report of the board\n\nWords.\n\n" for year in (2016, 2017))
+    line = _text(make_state(make_library(text)), 1, width=18)
+    assert line.rstrip() == "· Year 2017 annua…"
