@@ -34,6 +34,7 @@ from roamtui.output import ProgressLine, warn, write_notice
 from roamtui.paths import config_path, is_standard_input
 from roamtui.program import format_program
 from roamtui.settings import save_settings
+from roamtui.sources.read import explain_error, is_path
 from roamtui.sources.source_names import split_sources
 from roamtui.sources.stamps import stamp_source
 from roamtui.tui.context import AppContext, Services, StartOffer, TuiOptions
@@ -183,6 +184,9 @@ class Launch(Struct, frozen=True, kw_only=True):
         if self.should_run_plain and not _is_in_browser():
             return self._run_plain()
         if not self.has_screen:
+            for path in map(Path, filter(is_path, self.sources)):
+                if not path.exists():
+                    raise SourceError(explain_error(path, FileNotFoundError()))
             raise UsageError(
                 "the app needs a terminal. Add --plain to read questions from a pipe, or use `roamtui ask`."
             )

@@ -169,6 +169,12 @@ def test_lines_take_the_place_of_the_screen_where_a_terminal_is_dumb(
     assert Launch(bootstrap=Bootstrap()).has_screen
 
 
+def test_without_a_terminal_a_missing_file_is_named_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    with pytest.raises(SourceError, match=r"There is no file missing\.mdd"):
+        Launch(bootstrap=Bootstrap(), sources=("missing.mdd",)).run()
+
+
 def test_the_demo_plays_in_lines_on_a_dumb_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
