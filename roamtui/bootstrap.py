@@ -392,10 +392,12 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table.rows = list_rows(sources)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
+        # The model on this machine may need minutes for a document, so its cells begin with the words.
+        is_on_server = self.settings.retrieval.embedder != "auto"
         plan = TablePlan(
             model=self.make_model(),
             open_source=lambda source: self.open(split_sources(source), load_all=True),
-            make_searcher=self.make_searcher_factory(needs_all_vectors=True),
+            make_searcher=self.make_searcher_factory(needs_all_vectors=is_on_server),
             agent_options=self.agent_options,
             jobs=jobs,
         )
