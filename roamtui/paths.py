@@ -84,15 +84,19 @@ def display_path(path: str) -> str:
     """Shorten a path for display: relative to the working directory, or with ``~`` for the home folder."""
     if is_standard_input(path):
         return "standard input"
-    folders = [(str(Path.home()), "~")]
     with suppress(OSError):  # the working directory may have been deleted
-        folders.insert(0, (str(Path.cwd()), "."))
-    for folder, short in folders:
+        folder = str(Path.cwd())
         if path == folder:
-            return short
+            return "."
         if path.startswith(folder + os.sep):
-            return path.removeprefix(folder + os.sep) if short == "." else short + path.removeprefix(folder)
-    return path
+            return path.removeprefix(folder + os.sep)
+    return abbreviate_home(path)
+
+
+def abbreviate_home(path: str) -> str:
+    """Write ``~`` for the home folder at the start of a path, which would name the person."""
+    home = str(Path.home())
+    return "~" + path.removeprefix(home) if path == home or path.startswith(home + os.sep) else path
 
 
 def make_private_folder(folder: Path) -> None:

@@ -8,7 +8,6 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from roamtui.agent.cards import PassageCard, list_cards
-from roamtui.agent.consent import format_model
 from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, Citation, QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.conversation.notices import Severity, format_cost
@@ -183,9 +182,7 @@ def format_cell_facts(cell: Cell) -> str:
 def _format_origin(answer: Exchange | Cell) -> str:
     if not answer.asked_at:
         return ""
-    who = answer.model if answer.server is None else format_model(answer.model, answer.server)
-    if answer.model == OFFLINE:
-        who = "without a model"
+    who = "without a model" if answer.model == OFFLINE else answer.model
     day = ""
     with suppress(ValueError, OverflowError):  # a log may come from elsewhere
         day = datetime.fromisoformat(answer.asked_at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -32,6 +32,7 @@ from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
+from roamtui.paths import expand_user
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import WORDS_MIN, read_answer
@@ -109,7 +110,9 @@ class Claim(Struct, frozen=True, kw_only=True):
 def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
     """Return the source that a Markdown text names, or empty if it names none, and the added sources."""
     match = _SOURCE_LINES.search(markdown)
-    return ("", ()) if match is None else (match["source"], tuple(_ADDED_LINE.findall(match["added"])))
+    if match is None:
+        return "", ()
+    return expand_user(match["source"]), tuple(map(expand_user, _ADDED_LINE.findall(match["added"])))
 
 
 def add_digests(claims: Iterable[Claim], markdown: str) -> Iterator[Claim]:

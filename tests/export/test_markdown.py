@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -164,3 +165,15 @@ def test_a_passage_of_an_offline_answer_stands_there_once_and_is_read_again() ->
     assert exported.count("| South | ten |") == 1
     assert "   In full: Lamp South | Lit at ten" in exported
     assert [claim.quote for claim in read_claims(exported, "x.md")] == [passage.quote]
+
+
+def test_an_export_names_neither_the_home_folder_nor_the_server_and_recheck_finds_the_document() -> None:
+    state = answer_question()
+    asked = replace(state.exchanges[0], model="openai/m", server="http://10.0.0.7/v1", asked_at="2026-01-01T10:00:00Z")
+    source = str(Path.home() / "manual.md")
+    text = render_markdown(replace(state, exchanges=(asked,)), source)
+    assert "Source: ~" in text
+    assert str(Path.home()) not in text
+    assert "openai/m · 2026-01-01" in text
+    assert "10.0.0.7" not in text
+    assert parse_source_lines(text) == (source, ())
