@@ -34,7 +34,8 @@ from roamtui.table.store import ResultTable, is_table, read_table
 
 _NO_SOURCE = "Unknown source. Add a line such as `Source: handbook.md`, or use --in."
 _QUOTES_HINT = (
-    "Put quotes in quotation marks, each with a section id after it. With --in SOURCE, no id is needed."
+    'A link to the document must follow each quote, as in "Wear is free" ([Damage](handbook.md#damage)). '
+    "With --in SOURCE, each quotation of three or more words counts."
 )
 _NO_QUOTES = "No saved conversation has a quote to check. To check a file, name it."
 _NO_TEXT = "{} is no text. Name the conversation or the folder of the table, or export it as Markdown."
