@@ -37,8 +37,8 @@ _STOP_TEXTS = {
 }
 _UNNAMED_LENGTH_MAX = 80
 """Number of characters by which a person knows a quote or a sentence again."""
-_UNREAD_NAMED_MAX = 3
-"""Maximum number of sections without text that are named with an answer."""
+_NAMED_MAX = 3
+"""Maximum number of unread sections, or of sentences without a source, that are named with an answer."""
 _QUERY_LENGTH_MAX = 60
 
 
@@ -85,9 +85,13 @@ class AnswerReport:
         if self.exchange.is_unproven:
             return UNPROVEN_LABEL
         answer = self.exchange.answer
-        sentences = [extract_words(answer[start:end]) for start, end in self.exchange.unsourced]
-        named = " / ".join(shorten(sanitise_line(words), _UNNAMED_LENGTH_MAX) for words in sentences)
-        return f"no source for {format_count(len(sentences), 'sentence')}: {named}" if sentences else ""
+        sentences = [answer[start:end] for start, end in self.exchange.unsourced]
+        if not sentences:
+            return ""
+        first = (sanitise_line(extract_words(sentence)) for sentence in sentences[:_NAMED_MAX])
+        named = " / ".join(shorten(words, _UNNAMED_LENGTH_MAX) for words in first)
+        rest = f" / {len(sentences) - _NAMED_MAX:,} more" if len(sentences) > _NAMED_MAX else ""
+        return f"no source for {format_count(len(sentences), 'sentence')}: {named}{rest}"
 
     @property
     def verdict(self) -> str:
@@ -204,7 +208,7 @@ def _format_reading(model: str, reading: Reading | None) -> str:
         queries = (shorten(sanitise_line(query), _QUERY_LENGTH_MAX) for query in reading.queries)
         sentences.append(f"Searched for: {'; '.join(queries)}")
     if unread := reading.unread:
-        named = ("".join(hit.path[-1:]) for hit in unread[:_UNREAD_NAMED_MAX])
+        named = ("".join(hit.path[-1:]) for hit in unread[:_NAMED_MAX])
         titles = [shorten(sanitise_line(title), TITLE_LENGTH_MAX) or UNTITLED for title in named]
         rest = f"; {len(unread) - len(titles):,} more" if len(unread) > len(titles) else ""
         sentences.append(f"Found, not read: {'; '.join(titles)}{rest}")
