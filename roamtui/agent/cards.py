@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
+from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -22,7 +23,7 @@ class PassageCard(Struct, frozen=True):
 
     passages: Sequence[Citation]
     lacked: str
-    """Names the words of the question that neither the first passage nor the section's title has, if any."""
+    """Names the words of the question that the first passage, its title and its file's name lack."""
 
     @property
     def statement(self) -> Statement:
@@ -41,7 +42,8 @@ def list_cards(
             first = part[0]
             span = resolve_citation(first, library)
             heads = library.list_heads([span])[0] if span is not None else ""
-            words = list_missing_words(question, [*first.path[-1:], f"{heads}{first.quote}"])
+            name = PurePath(first.doc or library.source).stem  # a filing seldom repeats whose it is
+            words = list_missing_words(question, [name, *first.path[-1:], f"{heads}{first.quote}"])
             lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
             cards.append(PassageCard(part, lacked))
     return cards

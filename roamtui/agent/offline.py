@@ -41,7 +41,7 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
-from roamtui.search.base import Hit
+from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_pages
@@ -53,6 +53,7 @@ _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
 _NEAREST = f"{UNMATCHED} These are the nearest."
+_NEAREST_BY_WORDS = f"{UNMATCHED} These are the nearest, by words alone."
 _NOT_NEAR = f"{UNMATCHED} None is near it in meaning, so the answer may not be there. These are the nearest."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
@@ -144,7 +145,7 @@ async def _open_sections(
 
 def _write_lead(
     state: ConversationState,
-    hits: Iterable[Hit],
+    hits: Sequence[Hit],
     absent: Sequence[str],
     passages: Sequence[FoundPassage],
 ) -> str:
@@ -157,11 +158,16 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = state_missing(absent)
     if passages:
-        nearest = _NEAREST if any(passage.is_near for passage in passages) else _NOT_NEAR
+        similar = [passage.similarity for passage in passages if passage.similarity is not None]
+        nearest = _NEAREST if similar else _NEAREST_BY_WORDS
+        if similar and max(similar) < NEAR_SIMILARITY_MIN:
+            nearest = _NOT_NEAR
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
         return f"{nearest} {absence}".rstrip()
     coverage = measure_coverage(library, exchange.within)
-    lead = f"Not found: {write_absence(coverage, 'nothing near the question was found', *missing)}"
+    is_compared = any(hit.similarity is not None for hit in hits)
+    nothing = "nothing near the question was" if is_compared else "too few words of the question were"
+    lead = f"Not found: {write_absence(coverage, f'{nothing} found', *missing)}"
     places = "; ".join(_list_places_of_words(exchange.question, hits, library))
     return f"{lead} Some of its words were found: {places}." if places else lead
 

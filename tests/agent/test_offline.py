@@ -189,19 +189,21 @@ async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
-    assert answer.answer.startswith("No passage has all words of the question. These are the nearest.")
+    assert answer.answer.startswith("No passage has all words of the question. These are the nearest, by words alone.")
     assert answer.citations[0].path[-1] == "Timetable"
     named = (
         await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")
     ).answer
-    assert named.split("\n\n")[0].endswith("the nearest. “Norway” does not occur in the document.")
+    assert named.split("\n\n")[0].endswith("the nearest, by words alone. “Norway” does not occur in the document.")
 
 
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
     assert answer.stopped is StopReason.NOT_FOUND
     assert answer.citations == ()
-    assert (await make_talk("").ask("Who?")).answer == "Not found: nothing near the question was found in the document."
+    assert (
+        await make_talk("").ask("Who?")
+    ).answer == "Not found: too few words of the question were found in the document."
 
 
 @pytest.mark.parametrize("is_opened", [False, True])
@@ -239,7 +241,7 @@ async def test_the_steps_of_a_question_never_contradict_its_outcome(
     steps = [notice.format() for event in exchange.events for notice in make_notices(event, library)]
     assert ("opened no section" in format_steps(exchange)) is not has_opened
     assert has_opened is any("Opened" in step for step in steps)
-    if "nothing near the question was found" in exchange.answer:
+    if "too few words of the question were found" in exchange.answer:
         assert not has_opened
         assert not any(" result" in step and "no results" not in step for step in steps)
         assert exchange.reading is not None
