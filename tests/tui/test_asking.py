@@ -152,6 +152,14 @@ async def test_a_selected_quote_is_noted_by_a_letter_which_is_text_while_none_is
         await ui.wait_until(lambda: ui.box.text == "both?")
 
 
+async def test_a_quote_of_a_section_that_does_not_exist_cannot_be_noted() -> None:
+    async with running(make_app(['It says "forty loaves" [ffffffff].']), SIZE) as ui:
+        await ui.ask("How many?")
+        await ui.focus(Scope.CHAT).press("1")
+        assert ui.last.selected is not None
+        await ui.press_until(lambda: ui.box.text == "b", "b")
+
+
 @pytest.mark.parametrize("pane", [Scope.CHAT, Scope.TREE, Scope.INPUT])
 async def test_what_is_pasted_in_any_pane_stands_in_the_box_once(pane: Scope) -> None:
     async with running(make_app(), SIZE) as ui:

@@ -74,8 +74,9 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # Without a selection, the letter begins a question
-        return action != "note" or isinstance(self.selected.target, SectionTarget)
+        # Without the selection of a section that exists, the letter begins a question
+        section_id, _ = self.selection if action == "note" else (None, None)
+        return action != "note" or section_id in self._conversation.state.library
 
     def on_key(self, event: events.Key) -> None:
         """Pass on a letter that is no key here. If it leads to the question box, it is typed there too."""
