@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from roamtui.conversation.budget import OpenSectionOptions
 from roamtui.conversation.library_sync import NOT_KEPT, get_source_key, is_source_missing
-from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationStore, open_store
 from roamtui.conversation.state import OFFLINE, RECORDED, ConversationState
 from roamtui.convert.converted import PageReport
@@ -229,8 +228,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         with_one_shots: bool,
     ) -> str:
         """Return the id of the conversation to resume; see `make_agent`. Empty for a new one."""
-        if conversation_id is None or conversation_id.endswith(LOG_SUFFIX):
-            return conversation_id or ""
+        if conversation_id is None:
+            return ""
         if not conversation_id:
             latest, warning = store.find_latest(get_source_key(library), with_one_shots=with_one_shots)
             if warning:
@@ -258,10 +257,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
         Args:
             library: What the conversation is about.
             loader: Reads more of it, or None.
-            conversation_id: The conversation to resume; empty for the latest one, None for a new
-                one. For the conversation of a table's cell, it is the path of its log.
-            model: The model to use. Without it, a conversation keeps its own, unless another was typed. The
-                log of a cell may come from somebody else, so it chooses no model.
+            conversation_id: The conversation to resume; empty for the latest one, None for a new one.
+            model: The model to use. Without it, a conversation keeps its own, unless another was typed.
             with_one_shots: Whether the latest one may be of `roamtui ask`.
             is_first: Whether the person meant the model and the server on the command line for this one.
 
@@ -287,7 +284,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             if note not in library.notes:
                 self.on_warning(note)
         bootstrap = self
-        if model is None and not (conversation_id or "").endswith(LOG_SUFFIX):
+        if model is None:
             bootstrap = replace(self, settings=self._keep_model(conversation.state))
         searcher = bootstrap.make_searcher_factory()(conversation.state.library)
         chosen = model or bootstrap.make_model()

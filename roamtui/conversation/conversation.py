@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -29,7 +28,6 @@ from roamtui.conversation.library_loader import (
     make_fetch_request,
 )
 from roamtui.conversation.library_sync import identify_document, reload_state, resume_state
-from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.log import ConversationLog, ConversationStore
 from roamtui.conversation.state import RECORDED, ConversationState, Exchange, apply_events, start_conversation
 from roamtui.conversation.update import (
@@ -358,11 +356,9 @@ class Conversation:
 
         If the document has changed or moved, the log says so at once. A copy of a log is not written yet.
         """
-        path = Path(conversation_id)
-        is_cell = path.suffix == LOG_SUFFIX
-        store = ConversationStore(path.parent) if is_cell else self.store
+        store = self.store
         assert store is not None, "without a store there is no saved conversation"
-        log, state, warning = store.open(path.stem if is_cell else conversation_id)
+        log, state, warning = store.open(conversation_id)
         saved = replace(state, library=self.state.library, options=self.state.options)
         library = self.state.library
         source_loader = self.source_loader
@@ -380,8 +376,6 @@ class Conversation:
             with suppress(StoreError):
                 notes = NoteStore(store.notes_folder, state.source)
                 notes.take_over(NoteStore(store.notes_folder, saved.source))
-        # later answers need not have the form of a cell
-        state = replace(state, needs_rebuild=state.needs_rebuild or is_cell)
         return _Opened(log, state, source_loader, warning)
 
 

@@ -17,7 +17,7 @@ from roamtui.quotes.wording import PASSAGE_LABEL, format_quote, format_sentence,
 from roamtui.table.cells import Cell
 from roamtui.table.store import ResultRow, ResultTable
 
-_JSON_FIELDS = ("value", "state", "note", "conversation")
+_JSON_FIELDS = ("value", "state", "note")
 _COLUMNS = ("", ": state", ": quote", ": quote state", ": sentence", ": place", ": note", ": answered by")
 """Ends of the titles of the columns of a question in CSV."""
 _GRID_LENGTH = 80

@@ -84,8 +84,6 @@ class Cell(Struct, frozen=True, kw_only=True):
     note: str = ""
     """What is wrong with the value, in a few words."""
     citations: tuple[Citation, ...] = ()
-    conversation: str = ""
-    """Id of the conversation in the folder of the table; empty if nothing was asked."""
     usage: Usage = Usage()
 
     @property

@@ -13,7 +13,6 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.conversation import Conversation
 from roamtui.conversation.events import StopReason, Usage
-from roamtui.conversation.log import ConversationStore
 from roamtui.conversation.notices import format_cost, format_usage
 from roamtui.conversation.state import OFFLINE, make_conversation_id
 from roamtui.conversation.update import AskOptions
@@ -129,7 +128,6 @@ async def fill_table(
             write_cell=write_cell,
             run=run,
             on_progress=on_progress,
-            conversations=ConversationStore(table.conversations),
             spending=SpendingLimit(plan.agent_options.cost_usd_max, is_shared=True),
         )
         cells = [(column, table.get_cell(row, column)) for row in table.rows for column in table.columns]
@@ -159,7 +157,6 @@ class _Filler(Struct, kw_only=True):
     write_cell: Callable[[Cell], None]
     run: TableRun
     on_progress: OnProgress
-    conversations: ConversationStore
     spending: SpendingLimit
 
     def must_ask(self, cell: Cell | None, text_hash: str | None = None) -> bool:
@@ -209,9 +206,7 @@ class _Filler(Struct, kw_only=True):
                 return
             cell = self._make_failed(row.source, column, library.content_hash)
             new_id = prompt_id + os.urandom(3).hex()
-            conversation = Conversation(
-                library, store=self.conversations, source_loader=loader, new_id=new_id
-            )
+            conversation = Conversation(library, source_loader=loader, new_id=new_id)
             try:
                 searcher = searcher or await asyncio.to_thread(self.plan.make_searcher, library)
                 answered = await self._ask(conversation, searcher, column, cell)
@@ -238,7 +233,7 @@ class _Filler(Struct, kw_only=True):
             limit = self.spending.usd_max
             self.run.stop_reason = f"The next question could exceed your spending limit of ${limit:g}."
             return None
-        cell = replace(cell, conversation=conversation.state.id, usage=spent)
+        cell = replace(cell, usage=spent)
         coverage = await asyncio.to_thread(measure_coverage, conversation.state.library)
         return complete_cell(cell, exchange, column, coverage)
 

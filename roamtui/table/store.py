@@ -1,4 +1,4 @@
-"""The folder of a table: an append-only log of its rows, columns and cells, and the cells' conversations."""
+"""The folder of a table: an append-only log of its rows, columns and cells."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -37,11 +37,6 @@ class ResultTable(Struct, kw_only=True):
     columns: tuple[Column, ...] = ()
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
-
-    @property
-    def conversations(self) -> Path:
-        """The folder of the cells' conversations."""
-        return self.folder / "conversations"
 
     def get_cell(self, row: ResultRow, column: Column) -> Cell | None:
         """Return the cell of a row and column, or None if the question was not answered."""

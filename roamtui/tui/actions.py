@@ -244,7 +244,6 @@ _ROWS: Mapping[Scope, Sequence[Action]] = {
     ),
     Scope.TABLE: (
         _unlisted("read", "enter", "quote", "Show the quote of the cell in its document."),
-        _unlisted("conversation", "c", "conversation", "Open the conversation of the cell."),
         _unlisted("add_column", "+", "question", "Add a column by typing its question, and ask it."),
         _unlisted("delete_column", "d delete", "delete", "Delete the column. The app asks first."),
         _unlisted("run", "r", "run", "Ask the questions that failed, changed or have no answer yet."),

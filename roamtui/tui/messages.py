@@ -80,7 +80,7 @@ class DocumentRequested(Message):
 
     source: str = ""
     conversation_id: str | None = None
-    """The conversation to resume. For a cell of a table, the path of its log."""
+    """The conversation to resume."""
     place: str | SectionTarget | None = None
     """An anchor, section or quote to show there. The person can go back from it."""
     note: str = ""

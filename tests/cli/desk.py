@@ -32,8 +32,7 @@ class Desk:
         note = make_note(library, cite_span(find(library, "Late fees"), None, library), "Pay in time.")
         NoteStore(open_store().notes_folder, library.source).save(note)
         run("table", "handbook.md", "--questions", "faq.toml", "-o", "docs/faq.md")
-        kept = run("table", "contract.md", "-q", "How long is the notice period?", "--folder", "table")
-        (cell,) = kept.json["rows"][0]["cells"]
+        run("table", "contract.md", "-q", "How long is the notice period?", "--folder", "table")
         openai = servers.enter_context(FakeOpenAIServer(*_REPLIES))
         ollama = servers.enter_context(FakeOllamaServer(*_REPLIES))
         embedder = servers.enter_context(FakeEmbeddingServer())
@@ -57,7 +56,6 @@ class Desk:
             "FILE": "saved.md",
             "DATABASE": "shelf.lance",
             "FOLDER": "table",
-            "FOLDER/conversations/NAME.jsonl": f"table/conversations/{cell['conversation']}.jsonl",
             "/home/me/handbook.md": "handbook.md",
             "/home/me/docs": "docs",
             "https://docs.example.com": site.origin,

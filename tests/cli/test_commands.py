@@ -30,18 +30,6 @@ def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) ->
     assert (unknown.code, unknown.out) == (2, "")
 
 
-def test_the_conversation_of_a_cell_goes_on_by_its_log(run: RunCommand, tmp_path: Path) -> None:
-    source = write_leases(tmp_path / "leases") / "anna.md"
-    table = run("table", source, "-q", PERIOD).json
-    (cell,) = table["rows"][0]["cells"]
-    log = Path(table["table"]) / "conversations" / f"{cell['conversation']}.jsonl"
-    answer = run("ask", source, "Are pets allowed?", "--conversation", log, "--json")
-    assert answer.json["conversation"] == cell["conversation"]
-    assert log.read_text("utf-8").count('"question_asked"') == 2
-    assert "fills one cell" in log.read_text("utf-8").partition("Are pets allowed?")[0]
-    assert run("conversations").out == "No conversations yet.\n"
-
-
 @pytest.mark.usefixtures("forked_models")
 def test_summaries_end_before_the_spending_limit(
     run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -106,13 +106,6 @@ def test_a_server_of_the_environment_is_kept_and_its_key_is_taken_from_there(
     assert _KEY not in path.read_text("utf-8")
 
 
-def _make_cell(log: Path, url: str) -> tuple[str, ...]:
-    """Make it the log of a cell, which may come from somebody else, where other settings hold."""
-    path = log.rename(log.parents[1] / log.name)
-    write_settings(f'model = "openai/other"\napi_base = "{url}"\n')
-    return ("--conversation", str(path))
-
-
 def _change_model(log: Path, url: str) -> tuple[str, ...]:
     """Make it a conversation at the server of the provider, which the environment names elsewhere."""
     write_settings(f'model = "{_MODEL}"\n')
@@ -121,15 +114,13 @@ def _change_model(log: Path, url: str) -> tuple[str, ...]:
     return ("--conversation", log.stem)
 
 
-@pytest.mark.parametrize("change", [_make_cell, _change_model])
 def test_where_nobody_can_be_asked_another_model_or_server_must_be_typed(
     ask: Ask,
     log: Path,
     server: FakeOpenAIServer,
-    change: Callable[[Path, str], tuple[str, ...]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    arguments = change(log, server.url)
+    arguments = _change_model(log, server.url)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     refused = ask(*arguments)
     assert refused.code != 0

@@ -37,7 +37,6 @@ def make_table(folder: Path, *values: str, quote: str = "") -> ResultTable:
             state=CellState.FOUND,
             value=value,
             citations=(citation,),
-            conversation="0123456789abcdef01",
         )
         cells[row.source, COLUMNS[0].key] = cell
     return ResultTable(folder=folder, rows=rows, columns=COLUMNS, cells=cells)

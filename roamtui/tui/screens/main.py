@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
@@ -21,7 +20,6 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.events import ConversationEvent
-from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.conversation.notices import Severity
 from roamtui.conversation.state import OFFLINE, RECORDED
 from roamtui.conversation.update import AskOptions
@@ -149,10 +147,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Resume the requested conversation and show the requested place, once the screen has started."""
         await self.started.wait()
         wanted_id = request.conversation_id or ""
-        if Path(wanted_id).stem not in ("", self.conversation.state.id) and not self.warn_if_busy():
+        if wanted_id not in ("", self.conversation.state.id) and not self.warn_if_busy():
             await self.conversation.open(wanted_id)
-            if not wanted_id.endswith(LOG_SUFFIX):  # the log of a table's cell chooses no model
-                self._resume_model()
+            self._resume_model()
         if request.place is not None:
             self.panes.show_place(request.place)
         if request.note:

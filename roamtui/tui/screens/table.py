@@ -19,7 +19,6 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.library_loader import ApprovalRequest
-from roamtui.conversation.line_file import LOG_SUFFIX
 from roamtui.errors import UsageError
 from roamtui.export.table import RENDERERS
 from roamtui.outline.labels import PATH_STEP
@@ -233,17 +232,6 @@ class TableScreen(Screen[None]):
             target = SectionTarget(proof.section_id, proof) if proof is not None else None
             note = cell.note if cell is not None and proof is None else ""
             self.post_message(DocumentRequested(row.source, place=target, note=note))
-
-    def action_conversation(self) -> None:
-        row = self._grid.current_row
-        cell = self._grid.current_cell
-        if row is not None and cell is not None and cell.conversation:
-            log = str(self._table.conversations / f"{cell.conversation}{LOG_SUFFIX}")
-            list_key = self._keys.first_keys["global.conversations"]
-            note = f"This is the conversation of the cell. {list_key} lists your own."
-            self.post_message(DocumentRequested(row.source, log, note=note))
-        else:
-            self._show_message("No conversation yet.")
 
     @work(group="typing", exclusive=True, exit_on_error=False)
     async def action_add_column(self) -> None:

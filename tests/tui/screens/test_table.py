@@ -162,23 +162,18 @@ async def test_a_column_is_deleted_once_confirmed_and_its_answers_return_with_it
     assert PERIOD in " ".join(column for _, column in kept.cells)
 
 
-async def test_enter_opens_the_document_at_the_quote_and_c_the_conversation(filled: Tables) -> None:
+async def test_enter_opens_the_document_at_the_quote(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as ui:
         await ui.press_until(MainScreen, "down", "enter")
         await ui.reach("Notice")
         assert ui.state.library.title == "Lease of Bert"
-        await ui.focus(Scope.READER).press("backspace")
-        await await_grid(ui)
-        await ui.press_until("This is the conversation of the cell. f4 lists your own.", "right", "c")
-        assert "Are pets allowed?" in ui.text
-        assert ui.app.screen is ui.main, "the document is not opened twice"
 
 
 async def test_backspace_returns_from_a_cell_to_the_table_which_closes_to_the_document(filled: Tables) -> None:
     async with showing(filled, (160, 40)) as ui:
         table = ui.app.screen
-        # a new document, the open one, the conversation of another cell, and of a cell of another document
-        for keys in (("down", "enter"), ("enter",), ("right", "c"), ("up", "c")):
+        # a new document, the open one, and another document
+        for keys in (("down", "enter"), ("enter",), ("up", "enter")):
             await ui.press_until(MainScreen, *keys)
             ui.focus(Scope.READER)
             await ui.wait_until(lambda: ui.reader.has_focus)
