@@ -136,7 +136,8 @@ def test_the_second_continues_in_a_copy_and_says_so(programs: MortalPrograms, tm
     run = programs.run("ask", HANDBOOK, "Who may borrow?", *options, home=tmp_path)
     assert run.code == 0, run.errors
     assert [event["message"] for event in run.find("warning_raised")] == [
-        "This conversation cannot be changed (another window or program is using it), so you are now in a copy of it."
+        "This conversation cannot be changed (another window or program is using it), so you are now in a copy of it.",
+        "This conversation continues with another model or server. So far: scripted at its provider. Next: offline.",
     ]
     promises.check(run, "Who may borrow?")
     asyncio.run(agent.ask("What does it cost?"))
