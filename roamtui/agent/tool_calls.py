@@ -77,6 +77,7 @@ async def _run_call(run: QuestionRun, call: ToolCall, context: ToolContext) -> T
     try:
         response = await tool.run(arguments, context)
     except RoamtuiError as error:
+        del run.call_counts[key]  # the same call may succeed later
         return ToolResponse(text=f"{name} failed: {error}")
     if any(status == ExpandStatus.NO_ROOM for _, status in response.event.results):
         run.call_counts[key] -= 1  # the next step has room again

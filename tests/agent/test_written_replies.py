@@ -13,9 +13,9 @@ from roamtui.conversation.events import (
     StopReason,
     ThoughtsRecorded,
 )
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, StoreError
 from roamtui.export.markdown import render_markdown
-from tests.agent.asking import answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
+from tests.agent.asking import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, results, saying, sent
 from tests.fakes.scripted_model import ScriptedReply
 
 
@@ -109,6 +109,17 @@ async def test_the_same_call_is_answered_once_and_the_third_ends_the_calls() -> 
     assert [request.allow_calls for request in model_of(agent).requests] == [True, True, True, False]
     await ask(agent, "Another question?", expanding("Fees"), saying("Not found: no."))
     assert REPEATED_CALL not in results(agent)
+
+
+async def test_a_call_that_failed_may_be_made_again() -> None:
+    searcher = FakeSearcher(error=StoreError("The embedder timed out."))
+    call = ScriptedReply(calls=(("search_sections", {"queries": ["late fees"]}),))
+    agent = make_agent([call] * 3 + [saying("Not found: no.")], searcher=searcher)
+    await answer(agent)
+    assert [result.partition("\n")[0] for result in results(agent)] == [
+        "search_sections failed: The embedder timed out."
+    ] * 3
+    assert len(searcher.searches) == 3
 
 
 async def test_an_answer_that_repeats_itself_is_stopped() -> None:
