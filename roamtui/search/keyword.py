@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from roamtui.document.library import Library
 from roamtui.search.base import Hit, IndexLostError, Progress, Ranking
+from roamtui.search.financial_statements import find_statements
 from roamtui.search.index import IndexLocation, SectionIndex, sort_scores, stem_title
 from roamtui.search.lexicon import (
     ROOT_LENGTH_MIN,
@@ -25,7 +26,6 @@ from roamtui.search.lexicon import (
 )
 from roamtui.search.section_store import SectionStore
 from roamtui.search.sentences import RANKED_LENGTH_MAX, make_snippet, rank_sentences
-from roamtui.search.statements import find_statements
 from roamtui.search.terms import (
     TERMS_MAX,
     TermMatcher,

@@ -12,7 +12,7 @@ _TABLE = "| (in millions) | 2022 |\n|---|---|\n" + "".join(
 _REPORT = make_library(read_case("report_with_statements.md").replace("{table}", _TABLE))
 
 
-@pytest.mark.parametrize(("question", "titles"), read_rows("search/statements", "named"))
+@pytest.mark.parametrize(("question", "titles"), read_rows("search/financial_statements", "named"))
 def test_the_statements_that_a_question_names_come_first(question: str, titles: list[str]) -> None:
     assert find_titles(_REPORT, question)[: len(titles)] == titles
 
