@@ -1,5 +1,6 @@
 """The cells of a table: each has a value, the citations that prove it, and a state."""
 
+import re
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -13,6 +14,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.markdown.units import read_visible_line
 from roamtui.outline.coverage import Coverage
 from roamtui.plain import sanitise_line
+from roamtui.quotes.quotation_marks import find_quoted
 from roamtui.quotes.verdicts import list_marks
 from roamtui.table.columns import Column
 
@@ -25,7 +27,8 @@ change the value, with their quotes, and no more. The value is No only where the
 None or Not applicable. If nothing in the text settles the question, begin with "Not found:" and say in one \
 line what you looked for; suggest no other ways to ask."""
 """Instructions for the answers, before the outline, so that all prompts of a row begin alike."""
-_STRIPPED_CHARACTERS = '*_`#> \t"“”„«»'
+_PLAIN_SIGN = re.compile(r"^>(?=\S)|(?<=\d)\.$")
+"""Signs of a value that Markdown would take for a quote (>50) or for the number of a list (1990.)."""
 
 
 class CellState(StrEnum):
@@ -153,11 +156,14 @@ def complete_cell(cell: Cell, exchange: Exchange, column: Column, coverage: Cove
 
 
 def _parse_value(exchange: Exchange) -> str:
-    """Return the first line of an answer without markup and citation marks."""
+    """Return the words of the first line of an answer that has words, without citation marks."""
     answer = exchange.answer
     cited = {citation.section_id for citation in exchange.citations}
     for mark in reversed(list_marks(answer, exchange.citations, cited)):
         answer = answer[: mark.start] + answer[mark.end :]
-    first = next((line for line in answer.splitlines() if line.strip()), "")
-    value = first.strip(_STRIPPED_CHARACTERS)
-    return sanitise_line(value.removesuffix(".") if value.count(".") == 1 else value).strip()
+    lines = (_PLAIN_SIGN.sub(r"\\\g<0>", line.strip()) for line in answer.splitlines())
+    value = next(filter(None, map(read_visible_line, lines)), "")
+    bare = value.removesuffix(".")
+    if any(quoted.end - quoted.start == len(bare) for quoted in find_quoted(bare)):
+        value = bare[1:-1]
+    return value.removesuffix(".") if value.count(".") == 1 else value

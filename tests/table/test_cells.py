@@ -54,6 +54,16 @@ def test_a_value_is_found_only_if_all_its_quotes_are(
         ("Release [20240101]", "Release [20240101]"),
         ("5 p.m.", "5 p.m."),
         ("3.5\x1b[31m", "3.5␛[31m"),
+        (">50 employees", ">50 employees"),
+        ("> 60 days", "60 days"),
+        ("`__init__`", "__init__"),
+        ("#5", "#5"),
+        ('12"', '12"'),
+        ("1990.", "1990"),
+        ("~~30~~ 60 days", "~~30~~ 60 days"),
+        ('**"60 days."**', "60 days"),
+        ("„60 days“.", "60 days"),
+        ('"Net" or "gross"', '"Net" or "gross"'),
     ],
 )
 def test_a_value_is_the_first_line_without_markup(answer: str, value: str) -> None:
