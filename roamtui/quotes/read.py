@@ -14,7 +14,6 @@ from itertools import chain, pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.conversation.citations import CHANGED_LABEL, UNPROVEN_LABEL, UNREAD_LABEL, QuoteState
 from roamtui.outline.ids import WORD, Mark
 from roamtui.quotes.quotation_marks import find_quoted
 from roamtui.sentences import FILLER, iter_sentence_ends
@@ -53,21 +52,6 @@ _SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!"
 _OWN_MARK = re.compile(
     rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
     rf"|[✓✔✗✘](?=\s*\[{WORD}\])"  # a line of sources
-)
-_LABELS = "|".join(
-    (
-        QuoteState.SAME.label,
-        QuoteState.EXACT.label,
-        QuoteState.ELSEWHERE.label,
-        QuoteState.NOT_FOUND.label,
-        QuoteState.SUPPORTED.label,
-        CHANGED_LABEL,
-    )
-)
-_OWN_VERDICT = re.compile(
-    rf"(?<!the model says: )(?:(?<!\d)\d+/\d+ quotes? found in the text|(?<!\d )(?:{_LABELS})"
-    rf"|(?<!\d)\d+ quotes?: \d+ (?:where cited|elsewhere|{CHANGED_LABEL}|{UNREAD_LABEL})|{UNPROVEN_LABEL})",
-    re.IGNORECASE,
 )
 
 
@@ -271,20 +255,17 @@ def _extract_block_quotes(answer: str, masked: str, starts: Container[int]) -> I
 
 
 def replace_signs(answer: str) -> str:
-    """Write the forms of the program's own marks and verdicts as plain words, except in quotes.
+    """Write the forms of the program's own marks as plain words, except in quotes.
 
     A model, or a document that instructs it, may write a tick. Only the program says that a quote was found.
     """
-    if not (_OWN_MARK.search(answer) or _OWN_VERDICT.search(answer)):
-        return answer
     parts: list[str] = []
     position = 0
-    quotes = _extract_quotations(answer, answer, with_blocks=False)
-    for quote in (*quotes, Quotation("", len(answer), len(answer))):
-        own_words = _OWN_MARK.sub(_spell_sign, answer[position : quote.start])
-        parts += _OWN_VERDICT.sub(r"the model says: \g<0>", own_words), answer[quote.start : quote.end]
+    quotes = _extract_quotations(answer, answer, with_blocks=False) if _OWN_MARK.search(answer) else []
+    for quote in quotes:
+        parts += _OWN_MARK.sub(_spell_sign, answer[position : quote.start]), answer[quote.start : quote.end]
         position = quote.end
-    return "".join(parts)
+    return "".join([*parts, _OWN_MARK.sub(_spell_sign, answer[position:])])
 
 
 def _spell_sign(match: re.Match[str]) -> str:
