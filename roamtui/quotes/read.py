@@ -50,7 +50,7 @@ _IN_PARENTHESES = re.compile(rf"\({FILLER}++\)")
 _FINAL_STOPS = re.compile(r"[^\w\s]*\Z")
 _SIGN_NAMES = {"✓": "tick", "✔": "tick", "✗": "cross", "✘": "cross", "!": "exclamation mark"}
 _OWN_MARK = re.compile(
-    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})\s*[✓✔✗✘!]\s*\]"  # [1 ✓]
+    rf"\[\s*(?:→|\d{{1,3}}(?:\s*,\s*\d{{1,3}})*|{WORD})(?:\s*[✓✔✗✘]|\s!)\s*\]"  # [1 ✓]
     rf"|[✓✔✗✘](?=\s*\[{WORD}\])"  # a line of sources
 )
 
