@@ -6,7 +6,7 @@ The list has the shape of an llms.txt, so its pages can be opened one by one.
 import html
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice, zip_longest
 from urllib.parse import unquote, urljoin, urlsplit
@@ -30,7 +30,7 @@ from roamtui.web.urls import covers_origin, origin_of, resolve_href
 
 _PAGES_MAX = 500
 _URLS_MAX = 5_000
-"""Maximum number of URLs to read from one sitemap, and from all. 500,000 would take half a minute."""
+"""Maximum number of URLs to read from all sitemaps. 500,000 would take half a minute."""
 _SITEMAPS_MAX = 10
 _SITEMAP_BYTES_MAX = 50_000_000
 """The limit of sitemaps.org, after decompression."""
@@ -68,7 +68,7 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
         return is_text and is_other and robots.allows(url)
 
     sitemaps = _list_sitemaps(robots, robots_url)
-    urls = _find_in_sitemaps(files, sitemaps, origin, is_page)
+    urls, is_cut = _find_in_sitemaps(files, sitemaps, origin, is_page)
     entries = _group_by_folder(urls)
     if not urls:
         navigations = (keep_pages(navigation, is_page) for navigation in read_navigations(first))
@@ -96,6 +96,9 @@ def outline_site(files: SiteFiles, first: FetchedPage, title: str, *, is_own: bo
     if files.is_cut:
         notes.append(files.explain_cut("some may be missing"))
         left_out.append("pages that the site listed too slowly")
+    elif urls and is_cut and shown == found:
+        notes.append("Not all sitemaps of the site were read, so some pages may be missing.")
+        left_out.append("pages in sitemaps that were not read")
     if robots.is_cut:
         notes.append(f"Only the first {BYTES_MAX // 1_000} kB of {robots_url} were read.")
     return replace(document, notes=tuple(notes), left_out=tuple(left_out))
@@ -155,32 +158,31 @@ def _fetch_body(files: SiteFiles, url: str) -> bytes:
 
 def _find_in_sitemaps(
     files: SiteFiles, sitemaps: Sequence[str], origin: str, is_page: Callable[[str], bool]
-) -> dict[str, None]:
-    """Return the pages in sitemaps without repetitions: one more than are shown, if there are more."""
-    urls: dict[str, None] = {}
-    for url in islice(_list_locations(files, sitemaps, origin), _URLS_MAX):
-        if len(urls) > _PAGES_MAX or files.cut_if_late():
-            break
-        if is_page(url):
-            urls[url] = None
-    return urls
+) -> tuple[dict[str, None], bool]:
+    """Return the pages in sitemaps and in those that they list, and whether any URL or sitemap was not read.
 
-
-def _list_locations(files: SiteFiles, sitemaps: Sequence[str], origin: str) -> Iterator[str]:
-    """Yield the URLs in sitemaps, and in the sitemaps that a sitemap index lists."""
+    If there are more pages than are shown, it stops after one more.
+    """
+    pages: dict[str, None] = {}
     pending = list(sitemaps)
-    for url in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
-        text = _fetch_body(files, url).decode("utf-8", "replace")
-        hrefs = (html.unescape(match[1].strip()) for match in islice(_LOCATION.finditer(text), _URLS_MAX))
-        urls = (resolve_href(url, href) for href in hrefs)
-        if _SITEMAP_INDEX.search(text[:2_000]):
-            pending += [
-                listed
-                for listed in urls
-                if listed and listed not in pending and covers_origin(origin, origin_of(listed))
-            ]
-        else:
-            yield from filter(None, urls)
+    count = 0
+    is_cut = False
+    for sitemap in islice(pending, _SITEMAPS_MAX):  # the loop adds to the list
+        text = _fetch_body(files, sitemap).decode("utf-8", "replace")
+        is_cut = is_cut or not text
+        is_index = _SITEMAP_INDEX.search(text[:2_000]) is not None
+        for match in _LOCATION.finditer(text):
+            if len(pages) > _PAGES_MAX or count == _URLS_MAX or files.cut_if_late():
+                return pages, True
+            count += 1
+            url = resolve_href(sitemap, html.unescape(match[1].strip()))
+            if url is None:
+                continue
+            if not is_index and is_page(url):
+                pages[url] = None
+            elif is_index and url not in pending and covers_origin(origin, origin_of(url)):
+                pending.append(url)
+    return pages, is_cut or len(pending) > _SITEMAPS_MAX
 
 
 def _make_title(name: str) -> str:

@@ -217,6 +217,27 @@ def test_an_index_of_sitemaps_is_followed_within_the_site_until_500_pages_are_fo
         assert "/d.xml" not in site.counts.paths
 
 
+@pytest.mark.parametrize(
+    ("sitemaps", "pages", "is_whole"),
+    [
+        (["/0.xml", "/1.xml", "/2.xml"], 20, True),
+        (["/0.xml", "/1.xml", "/missing.xml", "/2.xml"], 20, False),
+        ([f"/{number}.xml" for number in range(15)], 20, False),
+        (["/0.xml"], 10_000, False),
+    ],
+)
+def test_an_outline_from_a_part_of_the_sitemaps_says_so(sitemaps: list[str], pages: int, *, is_whole: bool) -> None:
+    with FakeSite({"/": HOME.format("")}) as site:
+        site.pages["/sitemap.xml"] = make_index(*map(site.url, sitemaps))
+        for path in set(sitemaps) - {"/missing.xml"}:
+            paths = (f"{path}/{number}" if number < 20 else f"/{number}.png" for number in range(pages))
+            site.pages[path] = make_sitemap(site, *paths)
+        root = open_site(site).root
+        sentence = "Not all sitemaps of the site were read, so some pages may be missing."
+        assert (sentence not in root.notes) is is_whole
+        assert root.left_out == (() if is_whole else ("pages in sitemaps that were not read",))
+
+
 def test_only_a_part_of_a_huge_robots_txt_is_read_and_that_is_said() -> None:
     rules = b"User-agent: *\nDisallow: /private/\n" + b"Disallow: /x*y$\n" * 60_000
     with FakeSite({"/": HOME.format(""), "/robots.txt": SitePage(body=rules)}) as site:
