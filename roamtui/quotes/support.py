@@ -44,6 +44,7 @@ got the right source instead of 63. Without their source in the text, 40 got a w
 _NUMBER = re.compile(r"(?<!\w)(?<![^\W\d_]-)[$€£¥]?(?P<digits>\d+(?:[.,:'’]\d+)*)")
 """A number that is not part of a name, such as `T-1101`."""
 _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
+_DOUBTFUL_DOT = re.compile(r"\.(?=\d{3}(?!\d))")
 _ASSERTING = (UnitKind.PARAGRAPH, UnitKind.ITEM, UnitKind.ROW)
 _NOT_STATED = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 
@@ -158,7 +159,7 @@ def _list_assertions(answer: str) -> list[Bounds]:
 def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str) -> Iterator[Bounds]:
     """Yield the bounds of the numbers and names of a sentence that are nowhere in the text."""
     for match in _NUMBER.finditer(words):
-        if _fold_number(match["digits"]) not in text.numbers | asked:
+        if not _list_readings(match["digits"]) & (text.numbers | asked):
             yield match.span()
     names = [name for name in list_absent(words, (question, *text.texts)) if not _NUMBER.fullmatch(name)]
     if names:
@@ -168,15 +169,20 @@ def _find_absent(words: str, text: "_Text", asked: frozenset[str], question: str
 
 
 def _list_numbers(text: str) -> frozenset[str]:
-    return frozenset(map(_fold_number, _NUMBER.findall(text)))
+    return frozenset().union(*map(_list_readings, _NUMBER.findall(text)))
 
 
-def _fold_number(number: str) -> str:
-    """Return a number without separators of thousands, and without final zeros of decimals."""
+def _list_readings(number: str) -> frozenset[str]:
+    """Return a number without separators of thousands. A dot before three digits may be one, or not."""
     digits = _BETWEEN_THOUSANDS.sub("", number)
-    whole, point, decimals = digits.partition(".")
-    is_decimal = point and decimals.isdigit() and whole.isdigit()
-    return f"{whole}.{decimals.rstrip('0')}".rstrip(".") if is_decimal else digits
+    return frozenset(map(_strip_zeros, (digits, _DOUBTFUL_DOT.sub("", digits))))
+
+
+def _strip_zeros(number: str) -> str:
+    """Return a number without final zeros of decimals. Three zeros are hardly decimals."""
+    whole, point, decimals = number.partition(".")
+    is_decimal = point and decimals.isdigit() and decimals != "000"
+    return f"{whole}.{decimals.rstrip('0')}".rstrip(".") if is_decimal else number
 
 
 class _Text:

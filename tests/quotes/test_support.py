@@ -33,9 +33,9 @@ Captain Ida Brunn steers since 1998. The mate is Odd Lie.
 _QUESTION = "What does the ferry cost?"
 
 
-def support(answer: str, question: str = _QUESTION) -> Support:
-    library = Library(source="ferry.md", root=parse_document(_TEXT))
-    return find_support(answer, (), library, (Span(doc="", start=0, end=len(_TEXT)),), question)
+def support(answer: str, question: str = _QUESTION, text: str = _TEXT) -> Support:
+    library = Library(source="ferry.md", root=parse_document(text))
+    return find_support(answer, (), library, (Span(doc="", start=0, end=len(text)),), question)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,23 @@ def test_a_sentence_has_those_that_carry_it(answer: str, sentences: list[str]) -
 def test_numbers_and_names_that_stand_nowhere_are_false(answer: str, false: list[str]) -> None:
     wrong = [citation for citation in support(answer).citations if citation.state is QuoteState.NOT_FOUND]
     assert [answer[citation.start : citation.end] for citation in wrong] == false == [each.quote for each in wrong]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "state"),
+    [
+        ("1500", "1.500", QuoteState.SUPPORTED),
+        ("1.500", "1,500", QuoteState.SUPPORTED),
+        ("3.250", "3.25", QuoteState.SUPPORTED),
+        ("1.500.000", "1,500,000", QuoteState.SUPPORTED),
+        ("4.50", "4.5", QuoteState.SUPPORTED),
+        ("10.000", "10", QuoteState.NOT_FOUND),
+        ("1.25", "125", QuoteState.NOT_FOUND),
+    ],
+)
+def test_a_dot_before_three_digits_may_separate_thousands(text: str, answer: str, state: QuoteState) -> None:
+    found = support(f"The fare is {answer} florins.", text=f"# Fares\n\nThe fare is {text} florins.\n")
+    assert found.citations[0].state is state
 
 
 def test_what_the_question_names_needs_no_source() -> None:
