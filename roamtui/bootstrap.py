@@ -386,7 +386,7 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             paths = [path for name in sources for path in split_sources(name)]
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or table_path(sources))
-            table.rows = list_rows(sources)
+            table.rows = list_rows(sources, table.outputs)
         columns = [*map(parse_question, questions), *(read_columns(file) if file is not None else ())]
         table.columns = drop_repeated_columns(columns) or table.columns
         # The model on this machine may need minutes for a document, so its cells begin with the words.

@@ -1,6 +1,7 @@
 """`roamtui table`: fills a table and writes it."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def run_table(table: ResultTable, plan: TablePlan, output_path: Path | None) -> 
         raise UsageError(f"-o needs a file name that ends in {', '.join(RENDERERS)}.")
     if output_path is not None:
         check_output_path(output_path, (row.source for row in table.rows))
+        table.outputs |= {os.path.realpath(output_path)}
     progress = ProgressLine()
 
     async def say_estimate(run: TableRun) -> bool:

@@ -1,6 +1,7 @@
 """The folder of a table: an append-only log of its rows, columns and cells."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain
@@ -35,6 +36,8 @@ class ResultTable(Struct, kw_only=True):
     folder: Path
     rows: tuple[ResultRow, ...] = ()
     columns: tuple[Column, ...] = ()
+    outputs: frozenset[str] = frozenset()
+    """Resolved paths of the files for the table. In a folder of documents, they are left out."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
     """The newest cell by its row's source and its column's key, also of other columns. Runs add to it."""
 
@@ -48,10 +51,11 @@ class ResultTable(Struct, kw_only=True):
 
 
 class _Definition(Struct):
-    """The rows and columns of the table, which replace the earlier ones."""
+    """The rows, columns and outputs of the table, which replace the earlier ones."""
 
     rows: tuple[ResultRow, ...]
     columns: tuple[Column, ...]
+    outputs: frozenset[str] = frozenset()
 
 
 class _LogEntry(Struct, omit_defaults=True):
@@ -63,8 +67,8 @@ class _LogEntry(Struct, omit_defaults=True):
 def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
     """Hold a table's log for one run, and yield a function that adds a cell to table and disk.
 
-    First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns with those
-    of earlier runs. The system releases the log if the program is killed.
+    First, the cells of earlier runs are added to the table. Its rows are recorded, and its columns and
+    outputs with those of earlier runs. The system releases the log if the program is killed.
 
     Raises:
         StoreError: The folder cannot be used, or another run fills the table. The function raises it too.
@@ -80,8 +84,9 @@ def hold_table(table: ResultTable) -> Iterator[Callable[[Cell], None]]:
         known = read_table(table.folder)
         table.cells.update(known.cells)
         columns = drop_repeated_columns((*known.columns, *table.columns))
-        if (known.rows, known.columns) != (table.rows, columns):
-            _append(file, table.folder, _LogEntry(definition=_Definition(rows=table.rows, columns=columns)))
+        definition = _Definition(table.rows, columns, known.outputs | table.outputs)
+        if definition != _Definition(known.rows, known.columns, known.outputs):
+            _append(file, table.folder, _LogEntry(definition=definition))
         yield record
 
 
@@ -92,8 +97,10 @@ def delete_column(table: ResultTable, column: Column) -> None:
         StoreError: The log cannot be written, or a run fills the table.
     """
     with map_store_errors("save the table", table.folder), closing(LineFile(table.folder / _LOG)) as file:
-        known = tuple(other for other in read_table(table.folder).columns if other.key != column.key)
-        _append(file, table.folder, _LogEntry(definition=_Definition(rows=table.rows, columns=known)))
+        known = read_table(table.folder)
+        columns = tuple(other for other in known.columns if other.key != column.key)
+        definition = _Definition(table.rows, columns, known.outputs)
+        _append(file, table.folder, _LogEntry(definition=definition))
     table.columns = tuple(other for other in table.columns if other.key != column.key)
 
 
@@ -126,16 +133,22 @@ def read_table(folder: Path) -> ResultTable:
             if line.definition is not None:
                 table.rows = line.definition.rows
                 table.columns = line.definition.columns
+                table.outputs = line.definition.outputs
             if line.cell is not None:
                 table.cells[line.cell.row, line.cell.column] = line.cell
     return table
 
 
-def list_rows(sources: Sequence[str]) -> tuple[ResultRow, ...]:
-    """List the documents of some sources, in order. Raise `SourceError` if one cannot be read."""
+def list_rows(sources: Sequence[str], outputs: frozenset[str] = frozenset()) -> tuple[ResultRow, ...]:
+    """List the documents of some sources, in order, but of a folder not the files among `outputs`.
+
+    Raises:
+        SourceError: A source cannot be read.
+    """
     rows: dict[str, ResultRow] = {}  # a file and its folder may both be named
     for row in chain.from_iterable(map(_list_documents, sources)):
-        rows.setdefault(row.source, row)
+        if row.source in sources or os.path.realpath(row.source) not in outputs:
+            rows.setdefault(row.source, row)
     return tuple(rows.values())
 
 

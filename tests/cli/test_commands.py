@@ -58,6 +58,16 @@ def test_a_table_never_replaces_a_document_that_a_link_leads_to(run: RunCommand,
     assert (leases / "anna.md").read_bytes() == before
 
 
+def test_a_table_in_its_own_folder_is_none_of_its_documents(run: RunCommand, tmp_path: Path) -> None:
+    leases = write_leases(tmp_path / "leases")
+    for name in ("faq.md", "faq.md", "faq.csv"):
+        output = leases / name
+        assert run("table", leases, "-q", PERIOD, "-o", output).code == 0
+        assert "faq" not in output.read_text("utf-8")
+    named = run("table", leases, leases / "faq.md", "-q", PERIOD, "-o", leases / "faq.md")
+    assert "faq.md is one of the documents, and would be overwritten" in named.err
+
+
 def test_all_of_no_readable_conversation_is_no_success(run: RunCommand, garden: Path) -> None:
     none = run("recheck", "--all")
     conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
