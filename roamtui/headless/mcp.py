@@ -61,6 +61,8 @@ class McpSession:
         self._searcher: Searcher | None = None
         self._checked_at = -math.inf
         """When a call last looked at the files for changes."""
+        self._refreshing: asyncio.Task[tuple[Library, Loader | None]] | None = None
+        """The newest refresh. If its call is cancelled, its thread continues, and the next call joins it."""
         self._calling = asyncio.Lock()
         """Held while the source is opened or a tool runs, because a client may call several at once."""
 
@@ -89,7 +91,9 @@ class McpSession:
             shown = shorten(sanitise_line(name), 60)
             raise UsageError(f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.')
         async with self._calling:
-            library, loader = await asyncio.to_thread(self._refresh)
+            if self._refreshing is None or self._refreshing.done():
+                self._refreshing = asyncio.create_task(asyncio.to_thread(self._refresh))
+            library, loader = await asyncio.shield(self._refreshing)
             conversation = Conversation(library, source_loader=loader)
             context = ToolContext(
                 conversation=conversation, searcher=self._searcher, room_tokens=CALL_TOKENS_MAX

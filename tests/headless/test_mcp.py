@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +118,30 @@ PLACE = "[87920c79] The Tallow Street Tool Library Handbook > Borrowing > Loan l
 async def test_quotes_of_another_assistant_are_checked(text: str, document: str, expected: str) -> None:
     checked = await open_served().call("check_quotes", {"text": text, "document": document})
     assert expected in checked
+
+
+async def test_the_call_after_a_cancelled_one_waits_for_the_same_read() -> None:
+    library = open_library((str(HANDBOOK),))
+    started, may_end = threading.Event(), threading.Event()
+    reads = 0
+
+    def read() -> tuple[Library, Loader | None]:
+        nonlocal reads
+        reads += 1
+        started.set()
+        may_end.wait(WAIT_SECONDS)
+        return library, None
+
+    session = McpSession(read, Searcher)
+    first = asyncio.create_task(session.call("outline", {}))
+    await asyncio.to_thread(started.wait, WAIT_SECONDS)
+    first.cancel()
+    await asyncio.wait([first])
+    second = asyncio.create_task(session.call("outline", {}))
+    await asyncio.wait([second], timeout=0.1)
+    may_end.set()
+    assert "Loan lengths" in await second
+    assert reads == 1
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
