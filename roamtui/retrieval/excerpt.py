@@ -46,8 +46,8 @@ def choose_excerpts(
 ) -> dict[str, tuple[Span, ...]]:
     """Choose the excerpt of each hit. It is empty if the model has all text of the section.
 
-    The excerpts of sections that the query does not name have at most `tokens_max` tokens in all. A hit whose
-    excerpt is part of another one is left out, and so are hits for which there is no room.
+    The excerpts have at most `tokens_max` tokens in all. A hit whose excerpt is part of another one is left
+    out, and so are hits for which there is no room.
     """
     cutter = _Cutter(view, hits, matcher, tokens_max)
     named = [section_id for section_id, hit in hits.items() if hit.is_named]
@@ -72,30 +72,23 @@ class _Cutter:
         self._matcher = matcher
         self._chosen: dict[str, tuple[Span, ...]] = {}
         room = view.room_tokens
-        self._budget = tokens_max if room is None else min(room, tokens_max)
-        self._left = self._budget
-        self._named_left = room
+        self._left = tokens_max if room is None else min(room, tokens_max)
         self._tokens_min = POLICY.line_tokens // 2
 
     def add_named(self, section_id: str) -> None:
         """Add a section that the query names, whole if possible."""
+        if self._left < self._tokens_min:
+            return
         library = self._view.library
-        tokens_max = POLICY.named_excerpt_tokens
-        whole_max = POLICY.named_whole_tokens
-        if self._named_left is not None:
-            tokens_max = min(tokens_max, self._named_left)
-            whole_max = min(whole_max, self._named_left)
+        tokens_max = min(POLICY.named_excerpt_tokens, self._left)
         node = library.node(section_id)
         is_bare_chapter = not has_text(library, node.own_content_span)
         if is_bare_chapter and not self._overlaps(section_id):
-            spans = self._cut(node.content_span, tokens_max, whole_max)
+            spans = self._cut(node.content_span, tokens_max, self._left)
         else:
-            spans = self._excerpt(section_id, tokens_max, whole_max)
-        if tokens_max < self._tokens_min or not self._choose(section_id, spans):
-            return
-        if self._named_left is not None:
-            self._named_left -= self._count(spans)
-            self._left = min(self._left, self._named_left)
+            spans = self._excerpt(section_id, tokens_max, self._left)
+        if self._choose(section_id, spans):
+            self._left -= self._count(spans)
 
     def cut_sections(self, section_ids: Sequence[str]) -> None:
         """Add hits, best first. Each gets a share of the remaining tokens by its score."""
@@ -114,9 +107,8 @@ class _Cutter:
                 self._left -= self._count(spans) + POLICY.head_tokens
 
     def limit_to(self, tokens_max: int) -> None:
-        """Lower the budget of all excerpts, also of those already chosen, except for the named ones."""
-        self._left -= max(0, self._budget - tokens_max)
-        self._budget = min(self._budget, tokens_max)
+        """Lower the tokens that are left for more."""
+        self._left = min(self._left, tokens_max)
 
     def widen(self, section_ids: Sequence[str]) -> None:
         """Give the remaining tokens to hits that already have an excerpt, best first."""

@@ -32,15 +32,13 @@ class RetrievalPolicy(Struct, frozen=True, kw_only=True):
 
     # Excerpts
     hits_tokens_max: int = 2_000
-    """Maximum size of all excerpts but the named ones. With 1,300, judges missed the second clause."""
+    """Maximum size of all excerpts. With 1,300, judges missed the second clause."""
     head_tokens: int = 40
     """Assumed size of the line with the path of a hit, and of a mark that names omitted parts."""
     line_tokens: int = 60
     """Size of the excerpt of a hit if there is only room for its best sentence."""
     named_excerpt_tokens: int = 700
-    """Size of the excerpt of a section that the query names."""
-    named_whole_tokens: int = 2_000
-    """Size up to which such a section is shown whole."""
+    """Size of the excerpt of a section that the query names, if there is no room for all of it."""
 
     # A small model
     brief_tokens_max: int = 1_200

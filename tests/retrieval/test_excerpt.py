@@ -29,10 +29,13 @@ def _make_library(*sizes: int) -> Library:
 
 
 def _choose(
-    library: Library, *scores: float, delivered: dict[str, list[Bounds]] | None = None
+    library: Library, *scores: float, delivered: dict[str, list[Bounds]] | None = None, named_count: int = 0
 ) -> list[tuple[Span, ...]]:
     ids = [id_of(library, f"Bird {number}") for number in range(len(scores))]
-    hits = {one: Hit(section_id=one, score=score, why="") for one, score in zip(ids, scores, strict=True)}
+    hits = {
+        one: Hit(section_id=one, score=score, why="", is_named=number < named_count)
+        for number, (one, score) in enumerate(zip(ids, scores, strict=True))
+    }
     view = ModelView(library=library, delivered=delivered or {})
     chosen = choose_excerpts(view, hits, TermMatcher.for_question(_QUERY))
     return [chosen.get(one, ()) for one in ids]
@@ -48,6 +51,13 @@ def test_all_hits_together_keep_to_the_budget_and_each_has_its_best_sentence(cou
     excerpts = _choose(library, *[1.0] * count)
     assert sum(_count(library, spans) for spans in excerpts) <= POLICY.hits_tokens_max
     assert all(any(_NEST in library.text_at(span) for span in spans) for spans in excerpts)
+
+
+def test_sections_that_a_question_names_keep_to_the_budget_too() -> None:
+    library = _make_library(40, 40, 40, 40)
+    excerpts = _choose(library, *[1.0] * 4, named_count=3)
+    assert _count(library, excerpts[0]) > 1_000
+    assert sum(_count(library, spans) for spans in excerpts) <= POLICY.hits_tokens_max
 
 
 def test_a_first_hit_far_ahead_comes_whole_and_others_share_the_rest() -> None:
