@@ -146,15 +146,14 @@ def _choose_reply(state: ConversationState, run: QuestionRun) -> str:
 
 
 def _read_replies(state: ConversationState, run: QuestionRun) -> list[str]:
-    """Return the reply before a reminder and the last one, without the words of ours that they repeat."""
+    """Return the reply before a reminder and the last one; empty for one that only repeats our words."""
     exchange = state.exchanges[-1]
-    repeated = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
+    own = {*OWN_WORDS, exchange.question, f"Question: {exchange.question}"}
     texts: list[str] = []
     last = run.step.text if run.brief is None else _remove_calls(run.step.text, run.tools)
     for reply in (run.draft or "", last):
-        kept = [line for line in reply.splitlines() if line.strip() not in repeated]
-        text = strip_blank_lines("\n".join(kept))
-        texts.append(text if state.nonce not in text and any(map(str.isalnum, text)) else "")
+        is_repeated = state.nonce in reply or all(line.strip() in own for line in reply.splitlines())
+        texts.append("" if is_repeated or not any(map(str.isalnum, reply)) else strip_blank_lines(reply))
     return texts
 
 

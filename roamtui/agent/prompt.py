@@ -45,10 +45,8 @@ CALL_REMINDER = (
     "Your tool call could not be read. Call a tool with its exact name and arguments in valid JSON, or "
     "answer from the texts that you have."
 )
-OWN_WORDS = frozenset(
-    (BRIEF_INSTRUCTION, CITE_REMINDER, CALL_REMINDER, LAST_STEP_NOTE, *filter(None, SYSTEM.splitlines()))
-)
-"""Lines that the agent writes. A model that repeats one does not answer with it."""
+OWN_WORDS = frozenset((BRIEF_INSTRUCTION, CITE_REMINDER, CALL_REMINDER, LAST_STEP_NOTE, *SYSTEM.splitlines()))
+"""Lines that the agent writes. A reply of nothing else is no answer."""
 REPEATED_CALL = "You made this call before: its result is above. Use it, call something else, or answer."
 LIMIT_REACHED = "limit reached"
 CALL_NOT_RUN = "not run: the person interrupted"

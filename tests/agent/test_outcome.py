@@ -28,6 +28,13 @@ async def test_not_found_is_recognised_in_any_format_and_language(start: str) ->
     assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is StopReason.NOT_FOUND
 
 
+@pytest.mark.parametrize(
+    "reply", ["Two parts.\n\nReading\n\nOpen it.\n\nAnswering\n\nThe end.", "How much is it?\n\nNobody says."]
+)
+async def test_headings_that_are_also_lines_of_ours_stay_in_the_answer(reply: str) -> None:
+    assert (await answer(make_agent([saying(reply)]))).answer == reply
+
+
 async def test_the_draft_before_a_reminder_is_the_answer_if_nothing_follows() -> None:
     agent = make_agent([expanding("Fees"), saying("It costs two euros."), ScriptedReply()])
     last = await answer(agent)
