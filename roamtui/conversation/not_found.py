@@ -9,8 +9,11 @@ NOT_FOUND_START = "Not found:"
 
 
 def is_not_found(answer: str) -> bool:
-    """Return whether an answer says that nothing was found, in the words of the prompt or translated."""
+    """Return whether an answer says that nothing was found, in the words of the prompt or translated.
+
+    If a word follows in the same line, as in "Not found errors are logged", these words begin a sentence.
+    """
     from roamtui.search.lexicon import make_pattern  # noqa: PLC0415 - the first screen does not need it
 
-    start = re.compile(make_pattern("not found"), re.IGNORECASE)
+    start = re.compile(rf"(?:{make_pattern('not found')})(?![^\S\n]*[^\W_])", re.IGNORECASE)
     return start.match(answer.lstrip("*_#> \n")) is not None

@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 
 from roamtui.agent.prompt import BRIEF_INSTRUCTION
+from roamtui.conversation.citations import QuoteState
 from roamtui.conversation.events import StopReason
 from roamtui.export.html import render_html
 from roamtui.export.markdown import render_markdown
@@ -20,12 +21,26 @@ _ENDLESS = "Hm, so be it. " * 400
 @pytest.mark.parametrize(
     "start",
     [
-        *("Not found:", "not found -", "NOT FOUND.", "**Not found:**", "> Not found:", "# Not found"),
+        *(
+            "Not found:",
+            "not found -",
+            "NOT FOUND.",
+            "**Not found:**",
+            "__Not found__:",
+            "> Not found:",
+            "# Not found\n\n",
+        ),
         *("Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到："),
     ],
 )
 async def test_not_found_is_recognised_in_any_format_and_language(start: str) -> None:
     assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is StopReason.NOT_FOUND
+
+
+async def test_a_sentence_that_begins_with_the_words_not_found_is_an_answer() -> None:
+    reply = 'Not found errors are fined: "Late returns cost 2 euros a day" [{Fees}].'
+    last = await answer(make_agent([expanding("Fees"), saying(reply)]))
+    assert (last.stopped, [citation.state for citation in last.citations]) == (StopReason.ANSWERED, [QuoteState.EXACT])
 
 
 @pytest.mark.parametrize(
