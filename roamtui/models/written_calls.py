@@ -19,7 +19,7 @@ _READ_REQUEST = (
     "the sections that you want to read"
 )
 """Added for a model without tools. `find_calls` reads its reply."""
-_READ_IDS = re.compile(rf"\b(?:READ\b|(?i:read:))[\W_]*?(?={WORD})")
+_READ = re.compile(r"^[^\w\n]*(?:READ\b|(?i:read:))", re.MULTILINE)
 _NUMBERS = re.compile(r"[^A-Za-z\[]*")
 """Numbers without a letter or bracket are not ids."""
 _FENCE = re.compile(
@@ -41,15 +41,15 @@ _DECODER = json.JSONDecoder(strict=False)
 def find_calls(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Find the calls in a whole reply. They have no ids.
 
-    A reply of ids only asks for these sections, perhaps with `READ_START` or the name of the tool. So does
-    `READ_START` with ids in a reply without citations before. Elsewhere, the name of a tool is a call if its
-    arguments follow, except in quotes, in inline code, and, in a reply with citations, in a block of code
-    that is more than a call.
+    A reply of ids only asks for these sections, perhaps with the name of the tool. So do lines that begin
+    with `READ_START` and have only ids, if they end a reply without ids before. Elsewhere, the name of a tool
+    is a call if its arguments follow, except in quotes, in inline code, and, in a reply with citations, in a
+    block of code that is more than a call.
     """
-    read = _READ_IDS.search(text)
-    is_request = read is not None and not list_ids(text[: read.start()])
-    is_ids = has_only_ids(text.replace(READ_TOOL, "")) and not _NUMBERS.fullmatch(text)
-    if READ_TOOL in names and (is_request or is_ids):
+    read = _READ.search(text)
+    start = 0 if read is None else read.start()
+    is_ids = has_only_ids(_READ.sub("", text[start:]).replace(READ_TOOL, "")) and not _NUMBERS.fullmatch(text)
+    if READ_TOOL in names and is_ids and not list_ids(text[:start]):
         return (_make_call(READ_TOOL, {"section_ids": list_ids(text)}),)
     if not names or is_not_found(text):
         return ()  # an answer, which may mention a tool
