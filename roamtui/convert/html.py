@@ -64,6 +64,10 @@ _COLUMNS_MAX = 50
 _SPANNED_ROOM = 2_000
 """How many characters a table may repeat beyond its own length."""
 _LIST_STYLE = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"[0-9]{1,9}\. ")
+"""The start of a list whose numbers Markdown has."""
+_LIST_END = "<!-- -->"
+"""Keeps the next list from continuing this one."""
 _PRE_BOUNDARY = re.compile(r"</pre>\s*<pre>")
 
 
@@ -154,7 +158,12 @@ def write_blocks(element: Any) -> list[str]:
 
 
 def _finish_blocks(pieces: Iterable[_Piece]) -> list[str]:
-    return [*filter(None, map(_write_paragraph, _join_runs(pieces)))]
+    blocks: list[str] = []
+    for block in filter(None, map(_write_paragraph, _join_runs(pieces))):
+        if blocks and _NUMBERED.match(block) and _NUMBERED.match(blocks[-1]):
+            blocks.append(_LIST_END)
+        blocks.append(block)
+    return blocks
 
 
 def _write_paragraph(piece: _Piece) -> str:
@@ -375,21 +384,19 @@ def _write_list(element: Any) -> list[str]:
         kind = "decimal"
     step = -1 if "reversed" in element.attrib else 1
     number = read_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
-    # Markdown can only count up, in figures. Any other number is written as the first word of its item.
-    is_counted = kind == "decimal" and step > 0 and number >= 0
+    has_number = True
     for child in element:
         is_item = child.tag == "li"
         blocks = write_blocks(child) if is_item else _finish_blocks(_write_element(child, frozenset()))
         text = "\n\n".join([*blocks, *_finish_blocks([_write_text(child.tail)])])
         mark = "- "
         if is_item and element.tag == "ol":
-            expected = number
-            number = read_number(child.get("value"), expected)
-            is_counted = is_counted and number == expected
+            number = read_number(child.get("value"), number)
             label = f"{format_number(number, kind)}. "
-            if is_counted:
+            has_number = has_number and _NUMBERED.match(label) is not None
+            if has_number:
                 mark = label
-            elif text:
+            elif text:  # Markdown has no such number
                 text = label + text
             number += step
         if text:  # a list or text outside of the items belongs to the item before it

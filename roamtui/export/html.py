@@ -29,6 +29,7 @@ from roamtui.markdown.blocks import (
     Emphasis,
     Heading,
     Inline,
+    Item,
     List,
     Paragraph,
     Quote,
@@ -228,14 +229,19 @@ class _AnswerRenderer(Struct, frozen=True):
                     cells = "".join(f"<{tag}>{self._render_words(cell)}</{tag}>" for cell in row.cells)
                     texts.append(f"<tr>{cells}</tr>")
                 return f"<table>{''.join(texts)}</table>"
-            case List(items=items, number=number):
-                listed = "".join(f"<li>{self.render(item.blocks)}</li>" for item in items)
-                return f"<ul>{listed}</ul>" if number is None else f'<ol start="{number}">{listed}</ol>'
+            case List(items=items):
+                tag = "ol" if items[0].number else "ul"
+                listed = "".join(self._render_item(item) for item in items)
+                return f"<{tag}>{listed}</{tag}>"
             case Quote(blocks=blocks, alert=alert, title=title):
                 label = f"<p><strong>{escape(alert.capitalize())}</strong> {self._render_words(title)}</p>"
                 return f"<blockquote>{label if alert else ''}{self.render(blocks)}</blockquote>"
             case ThematicBreak():
                 return "<hr/>"
+
+    def _render_item(self, item: Item) -> str:
+        value = f' value="{item.number}"' if item.number else ""
+        return f"<li{value}>{self.render(item.blocks)}</li>"
 
     def _render_words(self, inline: Inline) -> str:
         """Render words. The words of a quote become one element, which leads to the quote in its section."""

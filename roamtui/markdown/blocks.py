@@ -113,6 +113,8 @@ class Item(Located, frozen=True, gc=False, kw_only=True):
     blocks: tuple[Block, ...]
     is_done: bool | None
     """Whether the task is ticked; None if the item is not a task."""
+    number: str = ""
+    """The number that a reader sees; empty for a bullet."""
     term: Paragraph | None = None
     """What the blocks define, in a list of definitions."""
 
@@ -121,8 +123,6 @@ class List(Located, frozen=True, gc=False, kw_only=True):
     """A bulleted or numbered list."""
 
     items: tuple[Item, ...]
-    number: int | None
-    """Number of the first item, or None for bullets."""
     delimiter: str
     """Character after each number."""
     is_tight: bool

@@ -136,14 +136,14 @@ class MarkdownLayout(Struct, kw_only=True):
 
     def _lay_out_list(self, block: List, nesting: _Nesting) -> list[Line]:
         lines: list[Line] = []
-        bullets = nesting.bullets + any(block.number is None and item.term is None for item in block.items)
-        for index, item in enumerate(block.items):
+        bullets = nesting.bullets + any(not item.number and item.term is None for item in block.items)
+        for item in block.items:
             if item.term is not None:
                 bullet = _DEFINITION_INDENT
             elif item.is_done is not None:
                 bullet = CHECKBOXES[item.is_done]
-            elif block.number is not None:
-                bullet = f"{block.number + index}{block.delimiter} "
+            elif item.number:
+                bullet = f"{item.number}{block.delimiter} "
             else:
                 bullet = BULLETS[(bullets - 1) % len(BULLETS)] + " "
             indent = nesting.indent + len(bullet)

@@ -234,13 +234,13 @@ class _BlockReader(Struct, kw_only=True):
                 if (is_done := _TASK_BOXES.get(box)) is not None:
                     self._cut_opening(len(box))
             blocks = self.read_blocks("list_item_close")
-            items.append(Item(blocks=blocks, is_done=is_done, start=start, end=end))
+            items.append(Item(blocks=blocks, is_done=is_done, number=opened.info, start=start, end=end))
+        if len(items) > 1 and items[0].number and len({item.number for item in items}) == 1:
+            # the author lets the reader's program count
+            first = int(items[0].number)
+            items = [replace(item, number=str(number)) for number, item in enumerate(items, first)]
         start, end = self._find_span(token)
-        is_numbered = token.type == "ordered_list_open"
-        number, delimiter = (int(token.attrs.get("start", 1)), token.markup) if is_numbered else (None, ".")
-        return List(
-            items=tuple(items), number=number, delimiter=delimiter, is_tight=is_tight, start=start, end=end
-        )
+        return List(items=tuple(items), delimiter=token.markup, is_tight=is_tight, start=start, end=end)
 
     def _read_definitions(self, opened: Token) -> List:
         items: list[Item] = []
@@ -258,7 +258,7 @@ class _BlockReader(Struct, kw_only=True):
                 blocks = (*items[-1].blocks, *self.read_blocks("dd_close"))
                 items[-1] = replace(items[-1], blocks=blocks, end=end)
         start, end = self._find_span(opened)
-        return List(items=tuple(items), number=None, delimiter="", is_tight=is_tight, start=start, end=end)
+        return List(items=tuple(items), delimiter="", is_tight=is_tight, start=start, end=end)
 
     def _read_note(self, token: Token) -> Iterator[Block]:
         """Yield the blocks of a footnote. Its mark leads back to its reference."""

@@ -44,7 +44,7 @@ _BAR = re.compile(r"\s*[|│]\s*")
 _MAY_HAVE_CELLS = re.compile(r"[|│]|<t[dh]")
 _ROWS_MIN = 2
 _NO_HEADS = " [no column heads found]"
-_ITEM_NUMBER = re.compile(r"\s*(\d+)[.)]")
+_ITEM_NUMBER = re.compile(r"(\d+)[.)](?!\S)")
 _ALERT_KIND = re.compile(r"[^\w\n]*([A-Za-z]+)")
 _ROW = re.compile(r"[ \t]*(?:>[ \t]?)*(?P<row>[^\r\n]*[^\s])")
 _NOT_LINE_END = re.compile(r"[^\r\n]")
@@ -291,13 +291,17 @@ class _UnitLister:
             )
 
     def _add_list(self, block: List, leads: tuple[int, ...]) -> None:
-        for index, item in enumerate(block.items, block.number or 0):
+        for item in block.items:
             number = Piece("")
-            if block.number is not None and (match := _ITEM_NUMBER.match(self._text, item.start)):
-                shown = match[1] if int(match[1]) == index else str(index)
-                number = Piece(f"{shown}{block.delimiter} ", match.start(1), match.end())
-            if number.text and not (item.blocks and isinstance(item.blocks[0], Paragraph)):
-                self._add_label(number.text, (number.start, number.end), leads)
+            first = item.blocks[0] if item.blocks else None
+            if item.number:
+                shown = f"{item.number}{block.delimiter} "
+                if isinstance(first, Paragraph):
+                    # of several items that begin on this line, the last one has the paragraph
+                    for match in _ITEM_NUMBER.finditer(self._text, item.start, first.inner[0]):
+                        number = Piece(shown, *match.span())
+                elif label := _ITEM_NUMBER.search(self._text, item.start):
+                    self._add_label(shown, label.span(), leads)
             own = leads
             if item.term is not None:
                 own = (*leads, len(self.units))
