@@ -11,9 +11,8 @@ from roamtui.markdown.escaping import escape_inline, write_heading
 _SECTION_SECONDS = 300
 _PARAGRAPH_SECONDS = 40
 _TITLE_LENGTH_MAX = 60
-_CUE = re.compile(
-    r"^[ \t]*(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,]\d{1,3}[ \t]+-+>.*\n((?:(?!.*-->).*\S.*\n)*)", re.MULTILINE
-)
+_TIME = r"((?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3})"
+_CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]+-+>(?:[ \t]*{_TIME})?.*\n((?:(?!.*-->).*\S.*\n)*)", re.MULTILINE)
 _REPEATED_LINES_MAX = 20
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?(?:\s+([^<>]{0,100}))?>|(</v>)|\n")
 """The start or end of a speaker's words, or of a line."""
@@ -31,21 +30,23 @@ def convert_subtitles(data: bytes, name: str) -> ConvertedText:
     # second of the start, speaker, and words
     paragraphs: list[tuple[int, str, str]] = []
     shown: list[str] = []
+    shown_end = 0.0
     for cue in _CUE.finditer(text.replace("\r\n", "\n").replace("\r", "\n") + "\n"):
-        hours, minutes, seconds = (int(part or 0) for part in cue.groups()[:3])
-        start = hours * 3600 + minutes * 60 + seconds
-        spoken = list(_iter_spoken(cue[4]))
+        start = _read_seconds(cue[1])
+        spoken = list(_iter_spoken(cue[3]))
         lines = [words for _, words in spoken]
-        # Captions that roll up begin with the last lines of the cue before.
-        counts = range(min(len(lines), len(shown), _REPEATED_LINES_MAX), 0, -1)
-        repeated = next((count for count in counts if lines[:count] == shown[-count:]), 0)
+        # Captions that roll up follow the cue before without a pause, and begin with its last lines.
+        rolled = shown if start <= shown_end else []
+        counts = range(min(len(lines), len(rolled), _REPEATED_LINES_MAX), 0, -1)
+        repeated = next((count for count in counts if lines[:count] == rolled[-count:]), 0)
         shown = lines
+        shown_end = _read_seconds(cue[2] or "0")
         for speaker, words in spoken[repeated:]:
-            began, before, said = paragraphs[-1] if paragraphs else (start, None, "")
+            began, before, said = paragraphs[-1] if paragraphs else (0, None, "")
             if speaker == before and start - began < _PARAGRAPH_SECONDS:
                 paragraphs[-1] = began, speaker, f"{said} {words}"
             else:
-                paragraphs.append((start, speaker, words))
+                paragraphs.append((int(start), speaker, words))
     blocks: list[str] = []
     section_start = -_SECTION_SECONDS
     for start, speaker, said in paragraphs:
@@ -73,6 +74,13 @@ def _iter_spoken(cue: str) -> Iterator[tuple[str, str]]:
             speakers.pop()
         elif mark[0].startswith("<v"):
             speakers.append(_read_words(mark[1] or ""))
+
+
+def _read_seconds(time: str) -> float:
+    seconds = 0.0
+    for part in time.replace(",", ".").split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds
 
 
 def _read_words(marked: str) -> str:

@@ -27,6 +27,12 @@ def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:
     )
 
 
+@pytest.mark.parametrize(("end", "said"), [("01:08,500", "No."), ("01:09,000", "No."), ("01:08,499", "No. No.")])
+def test_the_same_words_after_a_pause_are_said_again(end: str, said: str) -> None:
+    srt = f"1\n00:01:01,000 --> 00:{end}\nNo.\n\n2\n00:01:08,500 --> 00:01:10,000\nNo.\n"
+    assert convert_subtitles(srt.encode(), "a.srt").text.endswith(f"**0:01:01** {said}\n")
+
+
 @pytest.mark.parametrize(
     ("cues", "paragraphs"),
     [
@@ -43,6 +49,7 @@ def test_speakers_stay_and_markup_and_words_shown_twice_leave() -> None:
     ],
 )
 def test_words_belong_to_who_says_them(cues: list[str], paragraphs: list[str]) -> None:
-    file = "\n\n".join(f"00:0{number}.000 --> x\n{cue}" for number, cue in enumerate(cues))
+    times = [f"00:0{number}.000" for number in range(len(cues) + 1)]
+    file = "\n\n".join(f"{times[number]} --> {times[number + 1]}\n{cue}" for number, cue in enumerate(cues))
     text = convert_subtitles(f"WEBVTT\n\n{file}".encode(), "a.vtt").text
     assert [block[len("**0:00:00** ") :] for block in text.strip().split("\n\n")[1:]] == paragraphs
