@@ -21,7 +21,7 @@ from roamtui.errors import SourceError, UsageError
 from roamtui.paths import is_standard_input
 from roamtui.sources.conversion_cache import DEFAULT_OPTIONS, ConversionOptions
 from roamtui.sources.listing import ListedFile, list_sources, read_listed
-from roamtui.sources.read import RawText, is_path, read_source
+from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, is_path, read_source
 from roamtui.web.page import FetchOptions, OriginNotApprovedError, PageFetcher
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
@@ -275,6 +275,5 @@ def is_url(name: str) -> bool:
 
 def suggest_url(name: str) -> str | None:
     """Return the URL that a name without a scheme may mean, or None if it is a file or names no host."""
-    if os.path.lexists(name) or re.fullmatch(_HOST, name) is None:
-        return None
-    return f"https://{name}"
+    is_file = os.path.lexists(name) or ("/" not in name and Path(name.lower()).suffix in DOCUMENT_SUFFIXES)
+    return None if is_file or re.fullmatch(_HOST, name) is None else f"https://{name}"

@@ -7,7 +7,7 @@ import pytest
 
 from roamtui.document.document import Document, NodeKind
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, LoadingOptions, open_sources
+from roamtui.document.loader import Loader, LoadingOptions, open_sources, suggest_url
 from roamtui.document.parse import parse_source_text
 from roamtui.errors import SourceError
 from roamtui.sources.read import RawText
@@ -197,6 +197,20 @@ def test_a_site_without_a_list_is_outlined_by_its_sitemap() -> None:
         (note,) = library.notes
         assert "has no llms.txt, so this outline of 3 pages comes from its sitemap." in note
         assert "/guide/ovens.html" not in site.counts.paths
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("docs.example.com", "https://docs.example.com"),
+        ("docs.example.com/guide.html", "https://docs.example.com/guide.html"),
+        ("handbok.md", None),
+        ("Handbok.PDF", None),
+        ("handbook", None),
+    ],
+)
+def test_a_name_may_mean_a_website_unless_it_ends_like_a_document(name: str, url: str | None) -> None:
+    assert suggest_url(name) == url
 
 
 def make_index(*urls: str) -> str:
