@@ -13,6 +13,7 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_text
 from roamtui.markdown.containers import KINDS
 from roamtui.markdown.escaping import (
+    MARKDOWN_ONLY,
     escape_inline,
     escape_line_starts,
     write_code,
@@ -58,7 +59,7 @@ _LITERAL = re.compile("``.+?``")
 _HIDDEN_LITERAL = "``\0``"
 """Stands for literal text while the marks around it are converted."""
 _MARKDOWN_ONLY = re.compile(
-    r"(\\.|``|`[^`]*`)|<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|\](?=[(\[])|\[(?=[\[^])|~(?=~)"
+    rf"(\\.|``|`[^`]*`)|{MARKDOWN_ONLY}"
     r"|(?<=[\w!#$%&)+,.;=>?@\]^|}~])\*+(?=[\w#$%&(+<=@\[^{|~])"
     r"|(?<=\()\*+(?=\))|(?<=\[)\*+(?=\])|(?<=\")\*+(?=\")|(?<=')\*+(?=')"
     r"|(?<![\w`\]|])(?<!\.\. )_\w*"

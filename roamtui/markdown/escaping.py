@@ -5,21 +5,24 @@ from collections.abc import Iterable, Sequence
 
 LINE_START = re.compile(
     r"^(?=#{1,6}(?:\s|$)|>|[-+*](?:\s|$)|(?:=+|-+|_[_ \t]*|\*[* \t]*)\s*$|~{3}|`{3}[^`]*$|:(?:::|\s|$)"
+    r"|/{3}|!{3}|\?{3}|={3}[+!]? \""
     r"|\[(?:[^\]\\]|\\[\s\S]){0,999}\]:)",
     re.MULTILINE,
 )
-"""Line starts that Markdown would read as a heading, quote, list, rule, fence or definition."""
+"""Line starts that Markdown would read as a heading, quote, list, rule, fence, definition or container."""
 _NUMBER_START = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))", re.MULTILINE)
 """Start of a line that Markdown would read as an item of a numbered list."""
+MARKDOWN_ONLY = (
+    r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)|\](?=[(\[])|\[(?=[\[^])|~(?=~)"
+    r"|\$(?=\$|[^$\\^_]{0,500}[\\^_][^$]{0,500}\$)"
+)
+"""Characters that could be inline syntax in Markdown, and are text in reStructuredText. A dollar is one if it
+could begin a formula."""
 _INLINE_SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"
     r"|`|(?<![\s*])\*++|(?<=\s)\*++(?!\s)"
     r"|(?<![\s\w])_++|(?<=\s)_++(?!\s)|(?<=[^\W_])_++(?!\w)"
-    r"|<(?=[A-Za-z/!?])"
-    r"|&(?=#?\w{1,32};)"
-    r"|\](?=[(\[])"
-    r"|\[(?=[\[^])"
-    r"|~(?=~)"
+    rf"|{MARKDOWN_ONLY}"
 )
 """Characters that Markdown could read as inline syntax. Stars and underscores between spaces are not."""
 _SIGN = re.compile(r"[\\`*_\[\]|<>~]")

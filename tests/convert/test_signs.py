@@ -54,6 +54,12 @@ _SIGNS = (
     "cost #1 and 2 > 1",
     "pay [*] and [*] a unit",
     "[[NAME]] matches [^1]",
+    "!!! note",
+    "??? question",
+    "/// warning",
+    '=== "Tab"',
+    "run $AB_C$ or $$a=b$$",
+    r"the $\alpha \$ x_1$ sign",
 )
 _BACKTICKS = "say `x` or ``y*z``"
 
@@ -141,8 +147,11 @@ def test_a_sign_of_markdown_comes_out_as_it_went_in(name: str, text: str) -> Non
     assert all(text in title for _, title in read_outline(converted)[:1] if name in ("PDF", "HTML", "EPUB", "RST"))
 
 
-@pytest.mark.parametrize("line", ["***", "** *", "* * *", "___", "__ __", "_ _ _", "---", "- - -", "===", ":::"])
-def test_a_line_of_signs_is_no_rule(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    ["***", "** *", "* * *", "___", "__ __", "_ _ _", "---", "- - -", "===", ":::", "!!! note", "/// note", '=== "Tab"'],
+)
+def test_a_line_of_signs_is_no_markup(line: str) -> None:
     blocks = read_units(convert_html(f"<p>One</p><p> {line} </p><p>Two<br> {line} </p>").text).blocks
     assert [type(block) for block in blocks] == [Paragraph] * 3
 
