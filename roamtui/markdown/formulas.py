@@ -10,11 +10,16 @@ FORMULA = re.compile(
     re.DOTALL,
 )
 """A formula between dollars or between brackets with backslashes. Prices and variable names may match too."""
+_WORDS = r"[\s\S]*[^\W\d_]{2}\s+[^\W\d_]"
+_SCRIPT = r"[\s\S]*\w(?:\^|(?<![^\W\d_]{2})_|_(?![^\W\d_]{2}))[\w{]"
+"""A raised or lowered sign. The underscores of names such as `item_count` are between words."""
+_IN_BRACKETS = re.compile(rf"\\[A-Za-z]|\A(?!{_WORDS}){_SCRIPT}")
+"""Markdown also escapes brackets around words and names in this way."""
 _IS_FORMULA = {
     "display": re.compile(r"\\[A-Za-z]|[\^_=]"),
     "inline": re.compile(r"\\[A-Za-z]|[\^_]"),
-    "round": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
-    "square": re.compile(r"\\[A-Za-z]|\w[\^_][\w{]"),
+    "round": _IN_BRACKETS,
+    "square": _IN_BRACKETS,
 }
 """What a match with these delimiters must contain to be a formula."""
 
