@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from math import isqrt
 from operator import itemgetter
 from time import monotonic
 
@@ -290,8 +291,7 @@ class Searcher:
     def _open_vectors(self, library: Library, store: SectionStore) -> VectorIndex | None:
         options = self._options
         embedder = self._services.embedder
-        sample = " ".join(document.text[:_SAMPLE_LENGTH] for document in library.documents)[:_SAMPLE_LENGTH]
-        if embedder is None or not self._knows_language(sample):
+        if embedder is None or not self._knows_language(_sample_text(library)):
             return None
         try:
             vector_store = store if options.index is None else LanceStore(options.index)
@@ -414,6 +414,13 @@ class Searcher:
             why = f"{hits[index].why} · model rank {rank + 1}" if rank < len(chosen) else hits[index].why
             reranked.append(replace(hits[index], score=hits[rank].score, why=why))
         return tuple(reranked)
+
+
+def _sample_text(library: Library) -> str:
+    """Return the starts of documents all over a library: not of all, if they would be tiny pieces."""
+    documents = library.documents
+    chosen = documents[:: len(documents) // isqrt(_SAMPLE_LENGTH) + 1]
+    return " ".join(document.text[: _SAMPLE_LENGTH // len(chosen)] for document in chosen)
 
 
 def _iter_best_chunks(ranking: Ranking, vectors: VectorIndex) -> Iterator[tuple[int, str]]:

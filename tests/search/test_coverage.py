@@ -22,7 +22,7 @@ from roamtui.search.index import IndexLocation
 from roamtui.search.searcher import Searcher, make_searcher
 from roamtui.search.section_store import SectionStore
 from tests.fakes.hashed_embedder import HashedEmbedder
-from tests.search.libraries import make_library
+from tests.search.libraries import make_folder, make_library
 
 LIBRARY = make_library(
     "# Club\n\nFor all.\n\n## Fees\n\nA bicycle costs 5 crowns.\n\n## Bicyclists\n\nBicyclists ride.\n\n"
@@ -192,3 +192,16 @@ def test_an_english_model_has_no_opinion_on_other_languages(place: Place) -> Non
     assert not german.embed_ahead()
     assert german.vector_coverage == VectorCoverage()
     assert embedder.asked == []
+
+
+@pytest.mark.parametrize(("german_count", "english_count", "is_compared"), [(1, 30, True), (600, 1, False)])
+def test_the_language_of_a_library_is_that_of_all_its_documents(
+    place: Place, german_count: int, english_count: int, *, is_compared: bool
+) -> None:
+    german = "# Hausordnung\n\n" + "Das Treppenhaus ist nicht zum Spielen da und wird auch geputzt. " * 500
+    english = "# Rules\n\nThe stairs are for all of us, and they have to be clean when you leave.\n"
+    texts = {f"a{number}.md": german for number in range(german_count)}
+    texts |= {f"b{number}.md": english for number in range(english_count)}
+    searcher = place.open(HashedEmbedder(), library=make_folder(texts))
+    searcher.prepare()
+    assert bool(searcher.vector_coverage.total) is is_compared
