@@ -85,6 +85,9 @@ class LanceStore:
             else:
                 return
 
+    def delete_unused(self, *_: object) -> None:
+        """Keep all vectors, because other libraries may have their text."""
+
     def delete(self) -> bool:
         """Delete the tables of vectors, but no others. Return whether there was one."""
         with self._convert_errors():

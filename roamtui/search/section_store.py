@@ -220,6 +220,12 @@ class SectionStore:
             rows = ((kind, digest, value) for digest, value in values.items())
             connection.executemany("INSERT OR REPLACE INTO saved VALUES(?, ?, ?)", rows)
 
+    def delete_unused(self, kind: str, digests: Sequence[str]) -> None:
+        """Delete vectors of text that the library no longer has."""
+        with self._writing() as connection:
+            rows = ((kind, digest) for digest in digests)
+            connection.executemany("DELETE FROM saved WHERE kind = ? AND digest = ?", rows)
+
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """Hold the lock while reading. Fails if another program has replaced text of this library."""

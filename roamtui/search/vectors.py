@@ -44,6 +44,9 @@ class VectorStore(Protocol):
     def save(self, kind: str, vectors: Mapping[str, bytes], /) -> None:
         """Add vectors of an embedder."""
 
+    def delete_unused(self, kind: str, keys: Sequence[str], /) -> None:
+        """Delete vectors that the library no longer has, unless other libraries may have them."""
+
 
 def make_section_chunks(library: Library, section_id: str, size: int) -> Iterator[str]:
     """Yield the chunks of a section's own text, each after the titles.
@@ -146,13 +149,17 @@ class VectorIndex:
         """Unit vectors. Rows take no memory until they are written."""
         self._row_count = 0
         self._unsaved: list[int] = []
-        stored = store.load(embedder.name).items()
-        found = ((row, vector) for key, vector in stored if (row := self._find_row(key)) is not None)
+        stored = store.load(embedder.name)
+        rows = {key: self._find_row(key) for key in stored}
+        found = ((row, stored[key]) for key, row in rows.items() if row is not None)
         while batch := dict(islice(found, _LOADED_AT_ONCE)):
             if len({*map(len, batch.values())}) > 1:
                 raise RoamtuiError(_CHANGED.format(embedder.name))
             vectors = np.frombuffer(b"".join(batch.values()), dtype=_STORED_TYPE)
             self._put([*batch], vectors.reshape(len(batch), -1))
+        self._unused = [key for key, row in rows.items() if row is None]
+        """Stored vectors of text that the library no longer has."""
+        self.save()
 
     def __len__(self) -> int:
         """Return the number of sections."""
@@ -206,7 +213,10 @@ class VectorIndex:
         self._unsaved += rows
 
     def save(self) -> None:
-        """Save what has been embedded since the last time. If that fails, it is not tried again."""
+        """Save what has been embedded since the last time. If that fails, it is not tried again.
+
+        Once nothing is missing, and all files are read, stored vectors of other text are deleted.
+        """
         unsaved, self._unsaved = self._unsaved, []
         if unsaved:
             digests = [*self._texts]
@@ -218,6 +228,11 @@ class VectorIndex:
             keys = ("-".join(map(str, place)) for place in places)
             vectors = (vector.tobytes() for vector in self._matrix[unsaved].astype(_STORED_TYPE))
             self._store.save(self._embedder.name, dict(zip(keys, vectors, strict=True)))
+        if self._unused and not self.missing:
+            unused, self._unused = self._unused, []
+            nodes = map(self._library.node, self._library.walk())
+            if all(node.is_loaded and not node.problem for node in nodes):
+                self._store.delete_unused(self._embedder.name, unused)
 
     def embed_query(self, query: str) -> VectorArray:
         """Return the vector of a query. The first call may load a model."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from typing_extensions import override
 
@@ -58,6 +59,30 @@ def test_only_what_is_not_stored_is_missing(tmp_path: Path) -> None:
     assert len(titles) == 3
     assert "Title 9" not in titles
     assert embedder.asked == ["Title 7 Text 7"]
+
+
+def _embed_all(library: Library, store: VectorStore) -> None:
+    index = _open(library, store)
+    index.embed(dict(index.iter_missing()))
+    index.save()
+
+
+def test_vectors_of_text_that_is_gone_are_deleted() -> None:
+    store = SectionStore()
+    for number in range(5):
+        _embed_all(make_library(f"# Title\n\nText {number}.\n\n# Other\n\nText.\n"), store)
+    assert len(store.load("hashed")) == 2
+    _open(make_library("# Other\n\nText.\n"), store)
+    assert len(store.load("hashed")) == 1
+
+
+def test_vectors_of_files_that_are_not_read_yet_stay() -> None:
+    store = SectionStore()
+    library = make_folder({"a.md": "# A\n\nText.\n", "b.md": "# B\n\nText.\n"})
+    _embed_all(library, store)
+    stored = store.load("hashed")
+    _embed_all(replace(library, grafts=dict(islice(library.grafts.items(), 1))), store)
+    assert store.load("hashed").items() >= stored.items()
 
 
 def test_vectors_that_another_version_or_program_stored_do_no_harm() -> None:
