@@ -17,7 +17,7 @@ from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import Table
 from roamtui.markdown.parser import read_markdown
 from roamtui.outline.labels import PATH_STEP
-from roamtui.paths import abbreviate_home, display_path, is_standard_input
+from roamtui.paths import display_path, is_standard_input
 from roamtui.plain import sanitise_line, sanitise_text
 from roamtui.quotes.located_notes import LocatedNote
 from roamtui.quotes.wording import (
@@ -27,6 +27,7 @@ from roamtui.quotes.wording import (
     list_path_titles,
     simplify_quote,
 )
+from roamtui.sources.source_names import abbreviate_sources
 from roamtui.text import format_page, normalise_line_ends
 
 _ROW = re.compile(r"^\s*\|", re.MULTILINE)
@@ -35,7 +36,7 @@ _ROW = re.compile(r"^\s*\|", re.MULTILINE)
 def render_markdown(state: ConversationState, source: str) -> str:
     """Render a conversation: each question as a heading, then its answer and the sources of its quotes."""
     parts = [f"# {sanitise_line(state.title) or 'Conversation'}", _format_source(source)]
-    parts += [f"Added source: {abbreviate_home(name)}" for name in state.added_sources]
+    parts += [f"Added source: {abbreviate_sources(name)}" for name in state.added_sources]
     if usage := format_usage(state.spent):
         parts.append(f"Model: {sanitise_line(state.model)} · read {usage}")
     for exchange in state.exchanges:
@@ -79,7 +80,7 @@ def _list_passages(report: AnswerReport) -> Iterator[str]:
 
 
 def _format_source(source: str) -> str:
-    return f"Source: {'- (standard input)' if is_standard_input(source) else abbreviate_home(source)}"
+    return f"Source: {'- (standard input)' if is_standard_input(source) else abbreviate_sources(source)}"
 
 
 def render_notes(notes: Sequence[LocatedNote], source: str, title: str) -> str:

@@ -33,9 +33,9 @@ from roamtui.export.json import to_json_citations, to_json_event, to_json_passag
 from roamtui.headless.answer_lines import get_terminal_form, write_answer
 from roamtui.headless.live_answer import LiveAnswer
 from roamtui.output import warn, write_json, write_notice, write_styled, write_text
-from roamtui.paths import abbreviate_home
 from roamtui.plain import sanitise_line
 from roamtui.signals import end_after_task
+from roamtui.sources.source_names import abbreviate_sources
 
 _EVENTS_VERSION = 1
 """Version of the format of the JSON lines, not of the program."""
@@ -92,7 +92,7 @@ async def run_ask(
     state = agent.conversation.state
     if state.exchanges and output_format is OutputFormat.TEXT and not sys.stdout.isatty():
         exchange = state.exchanges[-1]
-        shown = abbreviate_home(state.library.source)
+        shown = abbreviate_sources(state.library.source)
         source = f"Source: {shown}" if exchange.citations else ""  # `recheck` reads it
         is_answered = exchange.answer or exchange.citations
         origin = AnswerReport(exchange, state.library).origin if is_answered else ""

@@ -32,7 +32,6 @@ from roamtui.conversation.citations import CHANGED_LABEL, QuoteState
 from roamtui.document.library import Library
 from roamtui.markdown.escaping import unescape_signs
 from roamtui.outline.ids import ID, Mark, find_marks
-from roamtui.paths import expand_user
 from roamtui.plain import sanitise_text
 from roamtui.quotes.find import find_quote
 from roamtui.quotes.read import WORDS_MIN, read_answer
@@ -44,6 +43,7 @@ from roamtui.quotes.wording import (
     simplify_quote,
 )
 from roamtui.quotes.words import read_words
+from roamtui.sources.source_names import expand_sources
 
 _DIGEST = re.compile(rf"{DIGEST_LABEL} (\w+)")
 _SOURCE_LINES = re.compile(
@@ -112,7 +112,7 @@ def parse_source_lines(markdown: str) -> tuple[str, tuple[str, ...]]:
     match = _SOURCE_LINES.search(markdown)
     if match is None:
         return "", ()
-    return expand_user(match["source"]), tuple(map(expand_user, _ADDED_LINE.findall(match["added"])))
+    return expand_sources(match["source"]), tuple(map(expand_sources, _ADDED_LINE.findall(match["added"])))
 
 
 def add_digests(claims: Iterable[Claim], markdown: str) -> Iterator[Claim]:

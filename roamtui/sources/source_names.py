@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from pathlib import Path
 
+from roamtui.paths import abbreviate_home, expand_user
 from roamtui.sources.read import is_path
 
 _NAMES_SHOWN_MAX = 3
-_PATH_SEPARATOR = re.compile(r", (?=/(?!/))" if os.sep == "/" else r", (?=[A-Za-z]:[\\/]|\\\\)")
-"""Separator between absolute paths. If a path contains ", /", `join_sources` doubles this slash, and the path
-still leads to the same file."""
+_PATH_SEPARATOR = re.compile(r", (?=~?/(?!/))" if os.sep == "/" else r", (?=(?:~|[A-Za-z]:)[\\/]|\\\\)")
+"""Separator between paths that are absolute or begin with ``~``. If a path contains ", /", `join_sources`
+doubles this slash, and the path still leads to the same file."""
 
 
 def format_name(name: str) -> str:
@@ -35,6 +36,16 @@ def split_sources(source: str) -> tuple[str, ...]:
     """Split a source name into paths. A URL or an existing path is not split."""
     is_single = not is_path(source) or os.path.lexists(source)
     return (source,) if is_single else tuple(_PATH_SEPARATOR.split(source))
+
+
+def abbreviate_sources(source: str) -> str:
+    """Write ``~`` for the home folder in each path of a source. `expand_sources` does the reverse."""
+    return ", ".join(map(abbreviate_home, split_sources(source)))
+
+
+def expand_sources(source: str) -> str:
+    """Return a source with the leading ``~`` of each path expanded."""
+    return ", ".join(map(expand_user, split_sources(source)))
 
 
 def name_sources(source: str) -> str:

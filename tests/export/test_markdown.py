@@ -25,6 +25,7 @@ from roamtui.quotes.located_notes import LocatedNote, cite_span, locate_notes
 from roamtui.quotes.wording import format_source_line
 from roamtui.search.searcher import Searcher
 from roamtui.sources.read import RawText
+from roamtui.sources.source_names import join_sources
 from roamtui.text import Span
 from tests.conversation.conversations import Recorder, find
 from tests.export.answering import LABELS, answer_question
@@ -177,3 +178,7 @@ def test_an_export_names_neither_the_home_folder_nor_the_server_and_recheck_find
     assert "openai/m · 2026-01-01" in text
     assert "10.0.0.7" not in text
     assert parse_source_lines(text) == (source, ())
+    sources = join_sources([str(Path.home() / "a.md"), str(Path.home() / "b, c.md"), "/else/d.md"])
+    text = render_markdown(state, sources)
+    assert str(Path.home()) not in text
+    assert parse_source_lines(text) == (sources, ())
