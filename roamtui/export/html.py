@@ -21,6 +21,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.notices import format_usage, make_notices
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.export.answer_report import AnswerReport
 from roamtui.markdown.blocks import (
@@ -38,7 +39,7 @@ from roamtui.markdown.blocks import (
     Words,
 )
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.outline.labels import PATH_STEP
+from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.quotes.find import find_quote
@@ -171,7 +172,7 @@ class _ReplayPage:
         def render_below(section_id: str) -> str:
             items = []
             for child in filter(shown.__contains__, library.children(section_id)):
-                title = escape(sanitise_line(library.node(child).title))
+                title = escape(sanitise_line(format_node_title(library.node(child))))
                 if child in self._quotes:
                     title = f"<details><summary>{title}</summary>{self._render_text(child)}</details>"
                 items.append(f'<li id="o-{child}"><div>{title}</div>{render_below(child)}</li>')
@@ -180,8 +181,9 @@ class _ReplayPage:
         return render_below(library.root_id)
 
     def _render_text(self, section_id: str) -> str:
-        text = self._library.text_at(self._library.node(section_id).own_content_span)
-        heading = text.partition("\n")[0]
+        node = self._library.node(section_id)
+        text = self._library.text_at(node.own_content_span)
+        heading = text.partition("\n")[0] if node.kind is NodeKind.SECTION else ""
         shown_end = len(strip_anchor(heading))
 
         def render(start: int, end: int) -> str:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.conversation import Conversation
+from roamtui.document.document import NodeKind
 from roamtui.document.loader import build_library
 from roamtui.export.html import render_html
 from roamtui.sources.read import RawText
@@ -71,6 +72,20 @@ def test_a_hostile_document_is_shown_as_text() -> None:
     line = tree.get_element_by_id(f"o-{ids[-1]}")
     assert line.xpath(".//summary")[0].text_content() == "alert(1)"
     assert line.xpath(".//mark")[0].text_content() == "The *lamp* is lit at `nine"
+
+
+def test_text_before_the_first_heading_is_shown_whole_under_a_name() -> None:
+    text = "The figure is \\label{#eq}\nand the notice period is 60 days.\n"
+    library = build_library(RawText(text=f"{text}\n# Fees\n\nTwo euros.\n", source="x.md", name="x"))
+    (preamble, *_) = [one for one in library.walk() if library.node(one).kind is NodeKind.PREAMBLE]
+    session = Conversation(library)
+    agent = Agent(
+        session, ScriptedModel([ScriptedReply(text=f'"notice period is 60 days" [{preamble}]')] * 2), options=NO_HITS
+    )
+    asyncio.run(agent.ask("How long is the notice period?"))
+    (details,) = _check(render_html(session.state, "x.md", library)).xpath("//details")
+    assert details.find("summary").text_content() == "(opening text)"
+    assert details.find("pre").text_content().strip() == text.strip()
 
 
 def test_the_page_shows_the_verdicts_and_the_numbers_of_the_screen() -> None:
