@@ -9,7 +9,6 @@ import gc
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from time import time_ns
@@ -254,8 +253,9 @@ def run_until_exit(app: RoamApp) -> int:
         write_notice(_DEFECT_MESSAGE)
     for failure in filter(None, [screen.app_context.close() for screen in app.documents.values()]):
         warn(failure)
-    with suppress(KeyError):  # a table
-        conversation = app.main_screen.conversation
+    screen = app.documents.get(app.current_mode)
+    if screen is not None:  # and no table
+        conversation = screen.conversation
         state = conversation.state
         is_saved = state.has_content and not conversation.save_failure and open_store().mark_used(state.id)
         if is_saved and not (_is_in_browser() or is_standard_input(state.library.source)):
