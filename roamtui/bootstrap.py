@@ -384,6 +384,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
             table = read_table(Path(sources[0]))
         else:
             paths = [path for name in sources for path in split_sources(name)]
+            if any(map(is_standard_input, paths)):
+                raise UsageError("a table cannot read a document from standard input. Name a file.")
             sources = tuple(path if is_url(path) else os.path.abspath(path) for path in paths)  # noqa: PTH100 - links are kept
             table = read_table(folder or table_path(sources))
             table.rows = list_rows(sources, table.outputs)
