@@ -136,12 +136,18 @@ def _read_formula(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 
 def _read_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    """Parse a link such as `[[Name#Part|words]]`, unless a link definition has the text as its label."""
+    """Parse a link such as `[[Name#Part|words]]`, unless a link definition has the text as its label.
+
+    It must not join a word or a number, and the mark of a note, such as `[[3]]`, is none.
+    """
     match = _WIKILINK.match(state.src, state.pos) if state.src[state.pos] in "![" else None
-    if match is None or normalizeReference(match[1]) in state.env.get("references", {}):
+    if match is None or state.src[state.pos - 1 : state.pos].isalnum():
+        return False
+    target, _, words = match[1].partition("|")
+    is_label = normalizeReference(match[1]) in state.env.get("references", {})
+    if is_label or not any(map(str.isalpha, target)):
         return False
     if not silent:
-        target, _, words = match[1].partition("|")
         state.push("link_open", "a", 1).attrSet("href", f"[[{target.strip()}]]")
         token = state.push("text_special", "", 0)
         token.content = words.strip() or target.strip().lstrip("#!?").replace("#", " › ")

@@ -100,7 +100,7 @@ def test_wikilinks_are_links_to_a_name() -> None:
     (block,) = read_markdown("See [[Name]], [[A b#Part|words]], ![[x.png]], [[#Here]].\n").blocks
     assert isinstance(block, Paragraph)
     assert "".join(words.text for words in block.words) == "See Name, words, x.png, Here."
-    links = read_markdown("[[Name]] [[A b#Part|words]] [[#Here]]").links
+    links = read_markdown("50[[3]] 2[[a]] [[4|b]] ![[5]] [[Name]] [[A b#Part|words]] [[#Here]]").links
     assert links == [Link("[[Name]]"), Link("[[A b#Part]]"), Link("[[#Here]]")]
 
 
