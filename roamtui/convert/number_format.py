@@ -126,7 +126,8 @@ class NumberFormat:
             elif any(self._inner):
                 whole = _fill(self._inner, whole)
             number = f"{whole}.{decimals}" if decimals else whole
-        return sign + f"{self._before}{number}{self._after}".strip()
+        before = self._before.replace("+", "") if sign else self._before
+        return sign + f"{before}{number}{self._after}".strip()
 
 
 def _fill(literals: list[str], digits: str) -> str:

@@ -248,6 +248,7 @@ def test_cells_that_would_make_a_huge_table_are_cut_and_named(monkeypatch: pytes
         ('General" kg"', {2.5: "2.5 kg"}),
         ("0;[Red]0", {-5: "-5"}),
         ("0.0%", {0.05: "5.0%", 0.07: "7.0%"}),
+        ("+0.0%;-0.0%", {0.05: "+5.0%", -0.05: "-5.0%"}),
         (";;;", {5: "5"}),
         ('"Yes";;"No"', {1: "Yes", 0: "0", -1: "-1"}),
         (
