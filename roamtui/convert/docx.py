@@ -1,5 +1,6 @@
 """Convert a Word document to Markdown through HTML: all that a person sees, with Word's numbers."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -202,6 +203,7 @@ class _HtmlWriter:
     ) -> Iterator[_Piece]:
         """Yield the parts of a line. `looks` and `marks` are those of the text around them."""
         is_shown = not has_look(looks, "vanish")
+        size = _read_size(looks)
         for child in parent:
             name = get_local_name(child)
             is_visible = is_shown and all(field.is_in_result for field in self._fields)
@@ -210,7 +212,11 @@ class _HtmlWriter:
                     style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
                     own = {**style.looks, **read_looks(child)}
                     inner = {**looks, **own}
-                    yield from self._write_line(child, inner, _list_marks(own, inner, style))
+                    is_smaller = _read_size(inner) < size
+                    if "position" not in inner:
+                        size = _read_size(inner)
+                    marks_of_run = _list_marks(own, inner, style, is_smaller=is_smaller)
+                    yield from self._write_line(child, inner, marks_of_run)
                 case "fldChar":
                     yield from self._follow_field(child, marks if is_shown else None)
                 case "instrText" if self._fields:
@@ -414,11 +420,22 @@ def _has_first_row(table: Any) -> bool:
     return is_true(named) if named else is_number and bool(int(bits, 16) & _FIRST_ROW_BIT)
 
 
-def _list_marks(own: Mapping[str, str], looks: Mapping[str, str], style: Style) -> tuple[str, ...]:
-    """List the HTML elements around a run. `own` are looks that differ from those of its paragraph."""
+def _read_size(looks: Mapping[str, str]) -> float:
+    """Return the size of letters, or infinity if it is unknown."""
+    size = looks.get("sz", "")
+    return int(size) if size.isdecimal() else math.inf
+
+
+def _list_marks(
+    own: Mapping[str, str], looks: Mapping[str, str], style: Style, *, is_smaller: bool
+) -> tuple[str, ...]:
+    """List the HTML elements around a run. `own` are looks that differ from those of its paragraph.
+
+    `is_smaller` tells whether it is smaller than the letters before it. If not, its position only moves it.
+    """
     marks = [tag for look, tag in _MARKS.items() if has_look(own, look)]
     align = looks.get("vertAlign")
-    position = looks.get("position", "0")
+    position = looks.get("position", "0") if is_smaller else "0"
     if align == "superscript" or position.strip("0").isdecimal():
         return (*marks, "sup")
     if align == "subscript" or position.startswith("-"):

@@ -61,6 +61,7 @@ def _list(number_id: int, *levels: tuple[str, str], more: str = "") -> str:
 
 
 _RAISED = '<w:vertAlign w:val="superscript"/>'
+_SIZE = '<w:sz w:val="22"/>'
 _TONS = "50<sup>3</sup> tons in 2024<sup>12</sup>"
 _CHECKED = (
     '<w:sdt><w:sdtPr><w:checkbox><w:checked w:val="1"/></w:checkbox></w:sdtPr>'
@@ -88,7 +89,12 @@ _SUM = (
     [
         (_run("50") + _run("3", _RAISED) + _run(" tons in 2024") + _run("1", _RAISED) + _run("2", _RAISED), _TONS),
         (_run("H") + _run("2", _RAISED.replace("super", "sub")) + _run("O"), "H2O"),
-        (_run("1010") + _run("2", '<w:position w:val="-6"/>') + _run(" tons"), "1010<sub>2</sub> tons"),
+        (
+            _run("1010") + _run("2", '<w:position w:val="-6"/><w:sz w:val="16"/>') + _run(" tons"),
+            "1010<sub>2</sub> tons",
+        ),
+        (_run("Total 5", _SIZE) + _run("0", f'{_SIZE}<w:position w:val="2"/>') + _run(" tons"), "Total 50 tons"),
+        (_run("5", _SIZE) + 2 * _run("0", '<w:sz w:val="16"/><w:position w:val="6"/>'), "5<sup>00</sup>"),
         (_run("log") + _run("10", _RAISED.replace("super", "sub")) + _run("100"), "log<sub>10</sub>100"),
         (_CHART, "![Sales: 10, 20]()"),
         (f'{_run("Table ")}<w:fldSimple w:instr="SEQ Table">{_run("4")}</w:fldSimple>', "Table 4"),
