@@ -24,17 +24,18 @@ def is_header(cells: Iterable[str]) -> bool:
 def write_table(
     heads: Sequence[str],
     rows: Sequence[Sequence[str]],
-    first_number: int = 1,
+    numbers: Sequence[int] = (),
     *,
     is_section: bool = False,
 ) -> Iterator[str]:
     """Yield a table. A long one is divided into sections, each with the header.
 
-    The title of a section has the first cells and the numbers of its first and last row. With `is_section`, a
-    short table is a section too. Rows may differ in length: a short one stays short, and the header is as
-    wide as the widest row below it.
+    The title of a section has the first cells and the numbers of its first and last row: `numbers`, which
+    count from 1 if they are empty. With `is_section`, a short table is a section too. Rows may differ in
+    length: a short one stays short, and the header is as wide as the widest row below it.
     """
     lines = [_write_line(row) for row in rows]
+    numbers = numbers or range(1, len(rows) + 1)
     if not is_section and sum(map(len, lines)) <= _SECTION_LENGTH:
         yield "\n".join([_write_top(heads, rows), *lines])
         return
@@ -44,23 +45,22 @@ def write_table(
     for number, line in enumerate(lines):
         length += len(line)
         if length >= length_min or number == len(lines) - 1:
-            yield write_heading(2, _format_title(heads, rows[start : number + 1], first_number + start))
+            shown = numbers[start], numbers[number]
+            yield write_heading(2, _format_title(heads, rows[start : number + 1], shown))
             yield "\n".join([_write_top(heads, rows[start : number + 1]), *lines[start : number + 1]])
             start = number + 1
             length = 0
 
 
-def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], first_number: int) -> str:
+def _format_title(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: tuple[int, int]) -> str:
     """Format the title of a section, such as `name: Adams – Clarke (rows 2–54)`."""
     first, last, head = (
         escape_inline(shorten(" ".join("".join(row[:1]).split()), _TITLE_CELL_LENGTH_MAX))
         for row in (rows[0], rows[-1], heads)
     )
     cells = " – ".join(dict.fromkeys(filter(None, (first, last))))
-    numbers = (
-        f"rows {first_number}–{first_number + len(rows) - 1}" if len(rows) > 1 else f"row {first_number}"
-    )
-    return f"{head}: {cells} ({numbers})".removeprefix(": ") if cells else numbers.capitalize()
+    shown = f"rows {numbers[0]}–{numbers[1]}" if len(rows) > 1 else f"row {numbers[0]}"
+    return f"{head}: {cells} ({shown})".removeprefix(": ") if cells else shown.capitalize()
 
 
 def _write_top(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

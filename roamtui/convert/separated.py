@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from roamtui.convert.converted import ConvertedText
@@ -34,7 +34,7 @@ def find_delimiter(text: str) -> str | None:
     lines = [*islice(filter(str.strip, io.StringIO(text, newline="")), _SAMPLE_ROWS)]
     tables: list[tuple[int, int, str]] = []
     for delimiter in _DELIMITERS:
-        rows = _read_rows(lines, delimiter)
+        rows = [row for _, row in _iter_rows(lines, delimiter)]
         start = _count_title_rows(rows)
         widths = Counter(len(row) for row in rows[start:])
         width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
@@ -48,13 +48,15 @@ def convert_separated(data: bytes, name: str) -> ConvertedText:
     """Convert rows of separated values to a Markdown table, in sections if there are many."""
     text, notes = decode_text(data, name)
     delimiter = find_delimiter(text) or ","
-    rows = _read_rows(io.StringIO(_NAMED_DELIMITER.sub("", text, count=1), newline=""), delimiter)
+    text = _NAMED_DELIMITER.sub("", text, count=1)
+    numbered = dict(_iter_rows(io.StringIO(text, newline=""), delimiter))
+    rows = [*numbered.values()]
     start = _count_title_rows(rows[:_SAMPLE_ROWS])
     titles = [escape_line_starts(escape_inline(delimiter.join(filter(None, row)))) for row in rows[:start]]
     rows = rows[start:]
     has_header = len(rows) > 1 and is_header(filter(None, rows[0]))
     heads = rows.pop(0) if has_header else []
-    blocks = [*titles, *write_table(heads, rows, start + 1 + has_header, is_section=bool(rows))]
+    blocks = [*titles, *write_table(heads, rows, [*numbered][-len(rows) :], is_section=bool(rows))]
     return ConvertedText(text="\n\n".join(blocks) + "\n", notes=notes)
 
 
@@ -67,7 +69,8 @@ def _count_title_rows(rows: Sequence[Sequence[str]]) -> int:
     return start if start < len(rows) - 1 else 0
 
 
-def _read_rows(lines: Iterable[str], delimiter: str) -> list[list[str]]:
+def _iter_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank, with the numbers that a spreadsheet gives them."""
     csv.field_size_limit(_CELL_LENGTH_MAX)
     rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    return [row for row in rows if any(map(str.strip, row))]
+    yield from ((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))

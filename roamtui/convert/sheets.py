@@ -206,6 +206,6 @@ def _write_blocks(sheet: Sheet) -> Iterator[str]:
             ]
             has_header = len(cells) > 1 and is_header(filter(None, cells[0]))
             heads = cells.pop(0) if has_header else [""] * len(columns)
-            yield from write_table(heads, cells, numbers[0] + 1 + has_header)
+            yield from write_table(heads, cells, [number + 1 for number in numbers[has_header:]])
         if sheet.rows_max is not None and group[-1] >= sheet.rows_max:
             return
