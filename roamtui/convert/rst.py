@@ -26,7 +26,7 @@ from roamtui.markdown.escaping import (
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
 _SHORT_ADORNMENT_MIN = 4
 """An adornment with this length may be shorter than its title, as in docutils."""
-_LINE = re.compile(r"( *)((?:[-*+]|\d{1,9}[.)]) +)?(.*)")
+_LINE = re.compile(r"( *)((?:[-*+]|(?:\d{1,9}|#)[.)]) +)?(.*)")
 """The indent, the mark of a list item, and the words of a line."""
 _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:math|code|code-block|sourcecode|parsed-literal|prompt|doctest)::\s*([\w+#.-]*)"
@@ -86,22 +86,24 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(text="\n".join(_write_lines(lines, [])).strip("\n") + "\n", notes=notes)
 
 
-def _write_lines(  # noqa: PLR0912 - one for each kind of line
+def _write_lines(  # noqa: PLR0912, PLR0915 - one for each kind of line
     lines: list[str], styles: list[_TitleStyle], depth: int = 0
 ) -> list[str]:
     """Write lines as Markdown. `styles` of titles are in the order of their levels."""
     out: list[str] = []
+    numbers: dict[int, int] = {}
     position = 0
     while position < len(lines):
+        indent, mark, words = _LINE.findall(lines[position])[0]
+        shown_mark = _number_item(numbers, len(indent), mark, words)
         style = _read_title_style(lines, position)
         if style is not None:
             if style not in styles:
                 styles.append(style)
-            title = lines[position + style.has_overline]
-            out += ["", write_heading(styles.index(style) + 1, _write_inline(title.strip())), ""]
+            title = _write_inline(lines[position + style.has_overline].strip())
+            out += ["", write_heading(styles.index(style) + 1, title), ""]
             position += 3 if style.has_overline else 2
             continue
-        indent, mark, words = _LINE.findall(lines[position])[0]
         position += 1
         if _COMMENT.fullmatch(words):
             if words != ".." or any(lines[position : position + 1]):
@@ -131,8 +133,7 @@ def _write_lines(  # noqa: PLR0912 - one for each kind of line
             if end > start:
                 words = "" if directive else words.rstrip(": ") + (":" if len(words) > 2 else "")
         if words or end == start:  # Markdown reads an indent of more than three spaces as code
-            start_of_line = indent[:3] + (f"{mark.strip()} " if mark else "")
-            out.append(start_of_line + escape_line_starts(_write_inline(words)))
+            out.append(indent[:3] + shown_mark + escape_line_starts(_write_inline(words)))
         if end > start:
             code = textwrap.dedent("\n".join(lines[start:end])).strip("\n")
             if directive and lines[start]:
@@ -140,6 +141,19 @@ def _write_lines(  # noqa: PLR0912 - one for each kind of line
             out += ["", write_code(code, directive[1] if directive else ""), ""]
             position = end
     return [line for line, after in pairwise([*out, ""]) if line.strip() or after.strip()]
+
+
+def _number_item(numbers: dict[int, int], indent: int, mark: str, words: str) -> str:
+    """Return the mark of a line and a space, with the next number for `#.`.
+
+    `numbers` has the number of the last item of each list, by its indent. Other text ends a list.
+    """
+    for ended in [key for key in numbers if words and key >= indent + bool(mark)]:
+        del numbers[ended]
+    name = mark.rstrip(" .)")
+    if name == "#" or name.isdecimal():
+        numbers[indent] = numbers.get(indent, 0) + 1 if name == "#" else int(name)
+    return mark and f"{mark.strip()} ".replace("#", str(numbers.get(indent)))
 
 
 def _write_admonition(
