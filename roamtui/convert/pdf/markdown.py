@@ -142,6 +142,7 @@ class MarkdownWriter:
                 or (row.top < above.top and not row.text[0].islower())
                 or abs(row.size - above.size) > 0.15 * above.size
                 or _BULLET.match(row.text) is not None
+                or (above.text[-1] in _SENTENCE_ENDS and _starts_item(row.text))
             )
             if lines and begins_paragraph:
                 text = "\n".join(lines)
@@ -170,8 +171,12 @@ def _is_continued(last: str, first: str) -> bool:
         return False
     are_full = min(len(last), len(first)) >= _FULL_ROW_LENGTH and " | " not in last + first
     ends_in_sentence = last[-1].isalnum() or last[-1] == ","
-    starts_item = first[0] in "#|-" or ENUMERATOR.fullmatch(first.split(maxsplit=1)[0]) is not None
+    starts_item = first[0] in "#|-" or _starts_item(first)
     return first[0].islower() or (are_full and ends_in_sentence and not starts_item)
+
+
+def _starts_item(line: str) -> bool:
+    return ENUMERATOR.fullmatch(line.split(maxsplit=1)[0]) is not None
 
 
 def _write_lines(text: str) -> str:

@@ -65,6 +65,12 @@ def test_a_column_whose_lines_mostly_hang_below_a_number_is_read_alone() -> None
     assert text.index("left line 19") < text.index("[0] author")
 
 
+def test_an_item_below_the_end_of_a_sentence_begins_a_paragraph() -> None:
+    items = "3. The tenant pays for the roof.", "4. The deposit is due.", "(a) It is kept for section", "5. of the law."
+    text = convert_pdf(make_pdf([lay_out("The terms", *items)]), "a.pdf").text
+    assert text.endswith(f"{items[0]}\n\n{items[1]}\n\n{items[2]}\n{items[3]}")
+
+
 @pytest.mark.parametrize(
     ("gap", "expected"),
     [(30.58, "and pound a bed"), (36, "and | pound | a | bed"), (43.74, "2Q21 | 4Q21 | 2Q22")],
