@@ -1,8 +1,6 @@
-"""The passages of an answer without a model, a card for each section."""
+"""The passages of an answer without a model, a card for each."""
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterable
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -19,31 +17,33 @@ _WORDS_LENGTH_MAX = 100
 
 
 class PassageCard(Struct, frozen=True):
-    """Passages of one section, and what a person reads about them."""
+    """A passage, and what a person reads about it."""
 
-    passages: Sequence[Citation]
+    passage: Citation
     lacked: str
-    """Names the words of the question that the first passage, its title and its file's name lack."""
+    """Names the words of the question that what is shown, its title and its file's name lack, if any."""
 
     @property
     def statement(self) -> Statement:
-        """What of the first one is likeliest to answer; empty if it has nothing else."""
-        return self.passages[0].statement
+        """What is shown of it: the sentence or row that is likeliest to answer. Empty to show all of it."""
+        return self.passage.statement
 
 
-def list_cards(
-    question: str, passages: Iterable[Citation], library: Library, *, is_split: bool = False
-) -> list[PassageCard]:
-    """List a card for the passages of each section or, with `is_split`, for each passage."""
+def list_cards(question: str, passages: Iterable[Citation], library: Library) -> list[PassageCard]:
+    """List a card for each passage."""
     cards: list[PassageCard] = []
-    for _, group in groupby(passages, key=attrgetter("section_id")):
-        section = [*group]
-        for part in [[passage] for passage in section] if is_split else [section]:
-            first = part[0]
-            span = resolve_citation(first, library)
-            heads = library.list_heads([span])[0] if span is not None else ""
-            name = PurePath(first.doc or library.source).stem  # a filing seldom repeats whose it is
-            words = list_missing_words(question, [name, *first.path[-1:], f"{heads}{first.quote}"])
-            lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
-            cards.append(PassageCard(part, lacked))
+    for passage in passages:
+        name = PurePath(passage.doc or library.source).stem  # a filing seldom repeats whose it is
+        words = list_missing_words(question, [name, *passage.path[-1:], _read_shown(passage, library)])
+        lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
+        cards.append(PassageCard(passage, lacked))
     return cards
+
+
+def _read_shown(passage: Citation, library: Library) -> str:
+    """Return what is shown of a passage: its statement, or else all of it below its column heads."""
+    if passage.statement.words:
+        return passage.statement.shown
+    span = resolve_citation(passage, library)
+    heads = library.list_heads([span])[0] if span is not None else ""
+    return f"{heads}{passage.quote}"

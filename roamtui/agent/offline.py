@@ -1,7 +1,7 @@
 """Answers without a model: the passages of the document that hold most of a question.
 
-Search proposes sections. There are three outcomes: a passage that has all words of the question, which counts
-as answered, the nearest passages, and "Not found", without a passage. Only a person can tell whether one
+Search proposes sections. There are three outcomes: a first passage that has all words of the question, which
+counts as answered, the nearest passages, and "Not found", without a passage. Only a person can tell if one
 answers, so each says which words of the question it lacks, and the answer says if none is near in meaning.
 """
 
@@ -9,6 +9,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from msgspec.structs import replace
@@ -52,9 +53,9 @@ _HITS_MAX = 10
 _PLACES_MAX = 3
 """Maximum number of sections that are named below "Not found"."""
 _NO_SEARCH = "Search is off. Set --mode to keyword, vector or hybrid, or choose a model."
-_NEAREST = f"{UNMATCHED} These are the nearest."
-_NEAREST_BY_WORDS = f"{UNMATCHED} These are the nearest, by words alone."
-_NOT_NEAR = f"{UNMATCHED} None is near it in meaning, so the answer may not be there. These are the nearest."
+_NEAREST = "These are the nearest."
+_NEAREST_BY_WORDS = "These are the nearest, by words alone."
+_NOT_NEAR = "None is near the question in meaning, so the answer may not be there."
 _BELOW_ANSWER = "(These passages of the document are the nearest to the question.)"
 _STARTS_AS_BLOCK = re.compile(r"(?:[-+*>|#]|\d+[.)]|`{3}|~{3}|\s)")
 
@@ -64,7 +65,8 @@ async def read_offline(
 ) -> tuple[str, tuple[Citation, ...], StopReason]:
     """Answer the current question without a model: open the sections of the best passages, and quote these.
 
-    Return the answer, a citation of each passage, and whether one has all words of the question.
+    Return the answer, a citation of each passage, and whether the first has all words of the
+    question.
     """
     questions = [exchange.question for exchange in conversation.state.exchanges]
     error = "" if searcher is not None else _NO_SEARCH
@@ -89,16 +91,17 @@ async def read_offline(
     cards = list_cards(questions[-1], cited, state.library)
     absent = await asyncio.to_thread(list_missing, questions[-1], state.library)
     is_near = any(passage.is_near for passage in passages)
-    split = list_cards(questions[-1], cited, state.library, is_split=True)
-    has_all_words = is_near and not absent and any(not card.lacked for card in split)
+    lacks_words = not cards or bool(cards[0].lacked)
+    may_answer = is_near and not absent and not lacks_words
     lead = ""
     if error:
         lead = f"Not found: nothing was searched. {error}"
-    elif not has_all_words:
-        lead = await asyncio.to_thread(_write_lead, state, hits, absent, passages)
+    elif not may_answer:
+        write_lead = partial(_write_lead, state, hits, absent, passages, lacks_words=lacks_words)
+        lead = await asyncio.to_thread(write_lead)
     answer, citations = _write_cards(cards, state.library, lead)
     conversation.publish(AnswerStreamed(text=answer))
-    is_nearest = bool(cited) and not has_all_words
+    is_nearest = bool(cited) and not may_answer
     return answer, citations, StopReason.NEAREST if is_nearest else StopReason.ANSWERED
 
 
@@ -148,8 +151,10 @@ def _write_lead(
     hits: Sequence[Hit],
     absent: Sequence[str],
     passages: Sequence[FoundPassage],
+    *,
+    lacks_words: bool,
 ) -> str:
-    """Say that no passage has all words, or that nothing was found, and which names are `absent`.
+    """Say that the passages are only the nearest, or that nothing was found, and which names are `absent`.
 
     If nothing was found, name the sections that have a word of the question, because code cannot know that
     none of them answers it.
@@ -159,11 +164,12 @@ def _write_lead(
     missing = state_missing(absent)
     if passages:
         similar = [passage.similarity for passage in passages if passage.similarity is not None]
-        nearest = _NEAREST if similar else _NEAREST_BY_WORDS
+        sentences = [UNMATCHED] if lacks_words else []
         if similar and max(similar) < NEAR_SIMILARITY_MIN:
-            nearest = _NOT_NEAR
+            sentences.append(_NOT_NEAR)
+        sentences.append(_NEAREST if similar else _NEAREST_BY_WORDS)
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
-        return f"{nearest} {absence}".rstrip()
+        return " ".join(filter(None, [*sentences, absence]))
     coverage = measure_coverage(library, exchange.within)
     is_compared = any(hit.similarity is not None for hit in hits)
     nothing = "nothing near the question was" if is_compared else "too few words of the question were"
@@ -238,26 +244,25 @@ def _write_cards(
 ) -> tuple[str, tuple[Citation, ...]]:
     """Write passages below a sentence, if there is one, and return them with their places in the text.
 
-    Above the passages of a section are its title and the words of the question that they lack.
+    Above each passage are its title and the words of the question that it lacks.
     """
     blocks = [lead] if lead else []
     placed: list[Citation] = []
     for card in cards:
-        group = card.passages
-        section_id = group[0].section_id
+        passage = card.passage
+        section_id = passage.section_id
+        text = passage.quote or ""
         path = PATH_STEP.join(map(escape_inline, _list_last_titles(library, section_id)))
         blocks.append(" · ".join(filter(None, [f"**{path}**", escape_inline(card.lacked)])))
         shown = card.statement.shown
-        if not read_visible_line(group[0].quote or "").startswith(shown):
+        if not read_visible_line(text).startswith(shown):
             blocks.append(f"> {escape_line_starts(escape_inline(shown))}")
-        all_heads = library.list_heads([passage.span for passage in group if passage.span is not None])
-        for passage, heads in zip(group, all_heads, strict=True):
-            text = passage.quote or ""
-            # a list, a table or code needs lines of its own
-            is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
-            quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
-            start = sum(len(block) + 2 for block in blocks) + len(heads)
-            end = start + len(quote)
-            blocks.append(f"{heads}{quote}{gap}[{section_id}]")
-            placed.append(replace(passage, start=start, end=end, marks=(end + len(gap),)))
+        heads = library.list_heads([passage.span])[0] if passage.span is not None else ""
+        # a list, a table or code needs lines of its own
+        is_block = _STARTS_AS_BLOCK.match(text) or _STARTS_AS_BLOCK.match(text.rpartition("\n")[2])
+        quote, gap = (text, "\n\n") if is_block else (f"“{text}”", " ")
+        start = sum(len(block) + 2 for block in blocks) + len(heads)
+        end = start + len(quote)
+        blocks.append(f"{heads}{quote}{gap}[{section_id}]")
+        placed.append(replace(passage, start=start, end=end, marks=(end + len(gap),)))
     return "\n\n".join(blocks), tuple(placed)

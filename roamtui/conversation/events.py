@@ -37,7 +37,7 @@ class StopReason(StrEnum):
 
     ANSWERED = "answered"
     NEAREST = "nearest"
-    """Without a model, no passage has all words of the question, and the nearest are shown."""
+    """Without a model, the first passage lacks words of the question, and the nearest are shown."""
     NOT_FOUND = "not_found"
     STEP_LIMIT = "step_limit"
     CANCELLED = "cancelled"

@@ -64,9 +64,9 @@ class AnswerReport:
         is_answered = self.exchange.stopped is StopReason.ANSWERED
         return "" if is_answered and lead.startswith("**") else lead
 
-    def list_cards(self, *, is_split: bool = True) -> list[PassageCard]:
-        """List a card for each passage or, unless `is_split`, for the passages of each section."""
-        return list_cards(self.exchange.question, self.exchange.passages, self._library, is_split=is_split)
+    def list_cards(self) -> list[PassageCard]:
+        """List a card for each passage."""
+        return list_cards(self.exchange.question, self.exchange.passages, self._library)
 
     @property
     def endings(self) -> tuple[tuple[str, Severity], ...]:

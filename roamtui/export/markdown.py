@@ -69,7 +69,7 @@ def _list_passages(report: AnswerReport) -> Iterator[str]:
     Below each are the words of the question that all passages of its section lack.
     """
     for number, card in enumerate(report.list_cards(), start=1):
-        passage = card.passages[0]
+        passage = card.passage
         yield format_source_line(replace(passage, quote=None), number, PASSAGE_LABEL)
         if card.statement.row:
             yield f"   {format_sentence(card.statement.row)}"

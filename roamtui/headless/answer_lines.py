@@ -164,7 +164,7 @@ def _write_passages(report: AnswerReport, library: Library) -> None:
     """
     lines = [lead] if (lead := report.lead) else []
     for card in report.list_cards():
-        passage = card.passages[0]
+        passage = card.passage
         sentence = card.statement.words or read_visible_line(passage.quote or "")
         sentence = shorten(sentence.translate(_INNER_QUOTES), _SENTENCE_MAX)
         path = format_path(library, passage.section_id)

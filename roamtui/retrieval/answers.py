@@ -15,12 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from operator import attrgetter
+from pathlib import PurePath
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.library import Library
+from roamtui.document.library import Library, Node
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval.policy import POLICY
@@ -225,10 +226,16 @@ def _choose_statements(
     texts = [
         f"{library.list_heads([passage.span])[0]}{library.clean_text(passage.span)}" for passage in passages
     ]
-    listed = [_list_candidates(text, weighing) for text in texts]
+    nodes = [library.node(passage.section_id) for passage in passages]
+    listed = [
+        _list_candidates(
+            text, weighing, given=weighing.find_words("\n".join((_read_name(library, node), *node.path)))
+        )
+        for text, node in zip(texts, nodes, strict=True)
+    ]
     compared = [
-        f"{library.node(passage.section_id).title}\n{candidate.statement.shown}"
-        for passage, candidates in zip(passages, listed, strict=True)
+        f"{node.title}\n{candidate.statement.shown}"
+        for node, candidates in zip(nodes, listed, strict=True)
         for candidate in candidates
     ]
     cosines = iter(compare(question, compared) if compare is not None else ())
@@ -262,10 +269,21 @@ def _take_shares(values: Sequence[float]) -> list[float]:
     return [max(0.0, value / highest) if highest > 0 else 0.0 for value in values]
 
 
-def _list_candidates(text: str, weighing: _Weighing) -> list[_Candidate]:
-    """List sentences and rows of a passage, those with most weight first, then in order."""
+def _read_name(library: Library, node: Node) -> str:
+    """Return the name of a node's file without its suffix."""
+    return PurePath(node.own_content_span.doc or library.source).stem
+
+
+def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -> list[_Candidate]:
+    """List sentences and rows of a passage, those with most weight first, then in order.
+
+    The words that its titles have, which are `given`, tell none of its sentences from the others.
+    """
     ranked = rank_sentences(text, weighing.matcher, limit=_SENTENCES_MAX, weights=weighing.weights)
-    shares = {(sentence.start, sentence.end): weighing.compute_share(sentence.terms) for sentence in ranked}
+    shares = {
+        (sentence.start, sentence.end): weighing.compute_share(sentence.terms - given) for sentence in ranked
+    }
+    shares = dict(sorted(shares.items(), key=lambda item: -item[1]))
     for sentence in split_sentences(text):
         if sentence.kind not in HEADING_KINDS:
             shares.setdefault((sentence.start, sentence.end), 0.0)

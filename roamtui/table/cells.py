@@ -41,7 +41,7 @@ class CellState(StrEnum):
     PARTLY = "partly"
     """There is a value, but not of its column's type, or a quote is missing or not verified."""
     NEAREST = "nearest"
-    """The value is from the nearest passage, if there is one. No passage has all words of the question."""
+    """The value is from the nearest passage, if there is one, which lacks words of the question."""
     NOT_FOUND = "not_found"
     FAILED = "failed"
 

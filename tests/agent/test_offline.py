@@ -180,16 +180,18 @@ async def test_passages_that_only_share_words_are_said_not_to_be_near_in_meaning
     library = Library(source="ferry.md", root=parse_document(FERRY))
     searcher = Searcher(library, services=SearchServices(embedder=HashedEmbedder()))
     talk = Talk(agent=Agent(Conversation(library), NoModel(), searcher))
-    near = await talk.ask("Does a bicycle leave in the evening?")
-    assert near.answer.startswith("No passage has all words of the question. These are the nearest.")
+    near = await talk.ask("Does the last boat leave at ten in the morning?")
+    assert near.answer.startswith("The first passage lacks words of the question. These are the nearest.")
     far = await talk.ask("Do boats cost more crowns?")
-    assert far.answer.startswith("No passage has all words of the question. None is near it in meaning,")
+    assert far.answer.startswith("The first passage lacks words of the question. None is near the question in meaning,")
 
 
 async def test_nearest_passages_are_neither_an_answer_nor_said_to_be_all() -> None:
     answer = await make_talk().ask("Which captain collects the fare of the first boat before breakfast?")
     assert answer.stopped is StopReason.NEAREST
-    assert answer.answer.startswith("No passage has all words of the question. These are the nearest, by words alone.")
+    assert answer.answer.startswith(
+        "The first passage lacks words of the question. These are the nearest, by words alone."
+    )
     assert answer.citations[0].path[-1] == "Timetable"
     named = (
         await make_talk().ask("Which captain of Norway collects the fare of the first boat before breakfast?")

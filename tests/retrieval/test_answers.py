@@ -151,6 +151,14 @@ def test_the_likeliest_row_is_also_found_by_its_meaning() -> None:
     assert _read_likeliest(question, table, _prefer("Class Punt | Fee 3 crowns")).words == "Punt 3 crowns"
 
 
+def test_words_that_the_titles_have_do_not_choose_the_row() -> None:
+    rows = "| Net income of Acme | 50 |\n| Net sales | 500 |\n"
+    library = make_library(f"# Acme report\n\n## Results\n\n| Item | 2023 |\n|---|---|\n{rows}")
+    hits = [Hit(section_id=id_of(library, "Results"), score=1.0, why="")]
+    passage = choose_passages(library, "What were the net sales of Acme?", hits)[0]
+    assert passage.statement.words == "Net sales 500"
+
+
 def test_meaning_adds_a_passage_without_a_word_of_the_question() -> None:
     text = "# Harbour\n\nBoats lie here.\n\n" + "The boat is old.\n\n" * 20 + "A berth costs 9 crowns.\n"
     library = make_library(text)

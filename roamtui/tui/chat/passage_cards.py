@@ -46,11 +46,11 @@ class _Card(Struct, frozen=True, kw_only=True):
     """Page or lines."""
     target: SectionTarget
     blocks: Sequence[Block]
-    """All passages. If there is a statement, they are shown once the card is unfolded."""
+    """The passage. If there is a statement, it is shown once the card is unfolded."""
 
 
 class PassageCards:
-    """A numbered card for each section: path, place and likeliest statement, above the passage.
+    """A numbered card for each passage: path, place and likeliest statement, above the passage.
 
     The words of the question are in bold. Next to the title of a card are the words that the card lacks. A
     sentence above the cards says if no card has all words, and which names the document lacks.
@@ -66,7 +66,7 @@ class PassageCards:
         """Indexes of the cards whose whole passages are shown."""
         quotes = [passage.quote or "" for passage in exchange.passages]
         self._words = find_question_words(exchange.question, quotes)
-        self._cards = [_make_card(content, library) for content in report.list_cards(is_split=False)]
+        self._cards = [_make_card(content, library) for content in report.list_cards()]
         self.targets = tuple(card.target for card in self._cards)
         self.first_line = 0
         """The first line with words of a passage, once it is drawn."""
@@ -115,18 +115,16 @@ class PassageCards:
 
 
 def _make_card(content: PassageCard, library: Library) -> _Card:
-    passages = content.passages
-    citation = passages[0]
+    citation = content.passage
     source = describe_source(citation, library)
     section_id = source.section_id
     words = content.statement.words
-    blocks = [block for passage in passages for block in (_GAP, *_read_blocks(passage, library))][1:]
     return _Card(
         content=content,
         path=list_full_path(library, section_id) if section_id in library else (source.title,),
         place=source.place,
         target=SectionTarget(section_id, citation, words),
-        blocks=blocks,
+        blocks=_read_blocks(citation, library),
     )
 
 
