@@ -82,7 +82,7 @@ class Life:
             await self.live(steps)
 
     async def live(self, steps: int) -> None:
-        """Do so many things, or fewer if the app ends."""
+        """Do so many things, or fewer if the app ends or has no document."""
         for _ in range(steps):
             deed = self._chance.choices([*self._deeds], [*self._deeds.values()])[0]
             self._trail.append(deed)
@@ -90,7 +90,8 @@ class Life:
             async with asyncio.timeout(_STEP_SECONDS):
                 await getattr(self, f"_{deed}")()
                 await self._hands.rest()
-            if not self._app.is_running or self._app._exit:
+            is_open = self._app.current_mode in self._app.documents  # the last document may have been closed
+            if not self._app.is_running or self._app._exit or not is_open:
                 return
             await self._check()
 
