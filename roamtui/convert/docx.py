@@ -23,7 +23,7 @@ from roamtui.convert.docx_styles import (
 )
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
-from roamtui.convert.numbering import PLAIN_NUMBER
+from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.symbols import translate_symbols
 from roamtui.convert.word_chunks import convert_chunk

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.convert.numbering import ListCounter, ListLevel, is_known_kind
+from roamtui.convert.list_numbers import ListCounter, ListLevel, is_known_kind
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, read_number
 
 BODY_LEVEL = 9

@@ -14,8 +14,8 @@ from roamtui.convert.converted import ConvertedText
 from roamtui.convert.decode import decode_html
 from roamtui.convert.html_elements import ATTRIBUTE_LENGTH_MAX, BLOCKS, HEADINGS, LISTS, MARKS_BY_NAME
 from roamtui.convert.html_tree import find_code_language, read_page
+from roamtui.convert.list_numbers import format_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX
-from roamtui.convert.numbering import format_number
 from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
     NOTE_MARK,

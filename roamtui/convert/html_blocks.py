@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from roamtui.convert.numbering import PLAIN_NUMBER
+from roamtui.convert.list_numbers import PLAIN_NUMBER
 
 
 class _OpenList(Struct):

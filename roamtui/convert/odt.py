@@ -8,7 +8,7 @@ from typing import Any
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.html import convert_noted
 from roamtui.convert.html_blocks import BlockWriter
-from roamtui.convert.numbering import PLAIN_NUMBER
+from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text

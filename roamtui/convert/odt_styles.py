@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from roamtui.convert.numbering import ListCounter, ListLevel
+from roamtui.convert.list_numbers import ListCounter, ListLevel
 from roamtui.convert.xml_elements import get_attribute, get_local_name, read_number
 
 _KINDS = (

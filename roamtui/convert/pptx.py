@@ -6,8 +6,8 @@ from typing import Any
 
 from roamtui.convert.converted import ConvertedText
 from roamtui.convert.html_elements import make_absolute_href
+from roamtui.convert.list_numbers import PLAIN_NUMBER, format_number
 from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX, MarkdownCell, write_table
-from roamtui.convert.numbering import PLAIN_NUMBER, format_number
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import (
     choose_alternative,

@@ -14,7 +14,6 @@ import msgspec
 from roamtui.paths import make_private_folder, replace_file, trim_folder
 from roamtui.web.addresses import HostResolver, Resolve, resolve_with_system
 from roamtui.web.backend import Deadline
-from roamtui.web.head import find_refresh
 from roamtui.web.http_client import HttpClient
 from roamtui.web.page import (
     MISSING_STATUSES,
@@ -27,6 +26,7 @@ from roamtui.web.page import (
     OriginNotApprovedError,
 )
 from roamtui.web.proxy import Dial
+from roamtui.web.refresh import find_refresh
 from roamtui.web.urls import AllowedOrigins, covers_origin, normalise_url, origin_of, resolve_href
 
 _DEFAULT_OPTIONS = FetchOptions()

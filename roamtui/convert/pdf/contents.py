@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from roamtui.convert.numbering import format_number
+from roamtui.convert.list_numbers import format_number
 from roamtui.convert.pdf.pdfium import TocEntry
 from roamtui.convert.pdf.rows import PageRow
 from roamtui.convert.pdf.running_heads import PrintedNumbers, find_page_by_label
