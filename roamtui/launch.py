@@ -215,7 +215,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     def _run_plain(self) -> int:
         library, loader = self.bootstrap.open(self.sources, load_all=True)
         self._reattach_terminal()
-        from roamtui.headless.plain_chat import PlainChat  # not for the first screen
+        from roamtui.headless.plain_chat import PlainChat
 
         agent = self.bootstrap.make_agent(library, loader, self.conversation_id, self.model)
         write_notice(*library.notes, *self.notices)

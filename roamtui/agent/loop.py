@@ -53,7 +53,7 @@ class Agent:
         a section is unknown, or the person does not agree to another model. If the model fails, the
         answer says so.
         """
-        from roamtui.agent.answering import Answering  # noqa: PLC0415 - not for the first screen
+        from roamtui.agent.answering import Answering  # noqa: PLC0415
 
         conversation = self.conversation
         asked_in = conversation.switch_count
@@ -77,7 +77,7 @@ class Agent:
 
     async def check_answers_again(self) -> int:
         """Look up the quotes of all answers in the current document. Return how many verdicts changed."""
-        from roamtui.quotes.current_text import update_citations  # noqa: PLC0415 - not for the first screen
+        from roamtui.quotes.current_text import update_citations  # noqa: PLC0415
 
         conversation = self.conversation
         async with conversation.lock:

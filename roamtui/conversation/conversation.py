@@ -371,7 +371,7 @@ class Conversation:
             with suppress(StoreError):  # the next change saves again, and tells the person if that fails
                 log.save()
         if state.source != saved.source:
-            from roamtui.conversation.notes import NoteStore  # noqa: PLC0415 - not for the first screen
+            from roamtui.conversation.notes import NoteStore  # noqa: PLC0415
 
             with suppress(StoreError):
                 notes = NoteStore(store.notes_folder, state.source)

@@ -13,7 +13,7 @@ def is_not_found(answer: str) -> bool:
 
     If a word follows in the same line, as in "Not found errors are logged", these words begin a sentence.
     """
-    from roamtui.search.lexicon import make_pattern  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.search.lexicon import make_pattern  # noqa: PLC0415
 
     start = re.compile(rf"(?:{make_pattern('not found')})(?![^\S\n]*[^\W_])", re.IGNORECASE)
     return start.match(answer.lstrip("*_#> \n")) is not None

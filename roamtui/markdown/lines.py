@@ -127,7 +127,7 @@ def measure_longest_word(runs: Sequence[Run]) -> int:
 
 def chop(text: str, width: int) -> list[str]:
     """Cut text into pieces of at most `width` cells. A character that is wider is a piece of its own."""
-    import wcwidth  # noqa: PLC0415 - the same
+    import wcwidth  # noqa: PLC0415
 
     pieces = [""]
     filled = 0

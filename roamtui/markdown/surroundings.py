@@ -62,7 +62,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
     def cut(self, width: int) -> list[Part]:
         """List parts of at most `width` cells: the words nearest to the ends of the quote, and gaps."""
-        from roamtui.markdown.lines import measure  # noqa: PLC0415 - the first screen does not need it
+        from roamtui.markdown.lines import measure  # noqa: PLC0415
 
         if measure(self.sentence) <= width:
             return self.list_parts()

@@ -151,7 +151,7 @@ class TextUnits(Struct, frozen=True):
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)
 def read_units(text: str) -> TextUnits:
     """Read the blocks and units of a Markdown text, without its front matter."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
 
     body_start = find_body_start(text)
     # blank lines replace the front matter, so that offsets do not change
@@ -393,7 +393,7 @@ def read_visible_line(text: str) -> str:
     Struck-out words are between tildes. The piece may be cut from a text: a row of a table without its head,
     or words with half a tag.
     """
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
 
     piece = _CUT_TAG.sub("", text.strip())
     if piece.startswith("|"):

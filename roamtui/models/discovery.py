@@ -165,7 +165,7 @@ async def request_one_token(model: Model) -> None:
 
 def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> ServerStatus:
     """List the models of a server by one GET request, in at most `seconds`. No key is sent."""
-    from roamtui.web.fetcher import Fetcher  # noqa: PLC0415 - not needed by the first screen
+    from roamtui.web.fetcher import Fetcher  # noqa: PLC0415
 
     try:
         url = normalise_url(server_url).rstrip("/")

@@ -44,7 +44,7 @@ def list_likely_places(quote: str, text: str) -> Iterator[Bounds]:
 
 
 def _show_words(text: str) -> str:
-    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+    from html import unescape  # noqa: PLC0415
 
     return fold_word(unescape(text))
 

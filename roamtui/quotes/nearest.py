@@ -102,7 +102,7 @@ def _find_similar(
     quote: str, quote_words: TextWords, library: Library, within: Span, similarity_min: float
 ) -> SimilarWords | None:
     """Return a span's most similar words, or None if none are more similar than the minimum."""
-    from rapidfuzz import distance, fuzz  # noqa: PLC0415 - the first screen does not need it
+    from rapidfuzz import distance, fuzz  # noqa: PLC0415
 
     around = library.widen_to_sections(within)
     text = library.clean_text(around)
@@ -177,7 +177,7 @@ def compare_sentences(before: str, now: str) -> list[DiffPart]:
 
 def measure_similarity(before: str, now: str) -> float:
     """Return the share of words, from 0 to 1, that two plain sentences have in the same order."""
-    from rapidfuzz import distance  # noqa: PLC0415 - the first screen does not need it
+    from rapidfuzz import distance  # noqa: PLC0415
 
     old, new = (_list_keys(words, 0, len(words)) for words in map(read_plain_words, (before, now)))
     return distance.Indel.normalized_similarity(old, new)

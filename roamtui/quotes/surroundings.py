@@ -85,7 +85,7 @@ def _list_edges(segment: _Segment) -> list[int]:
 @lru_cache(maxsize=32)
 def _read_section(document: str, start: int, end: int) -> tuple[Unit, ...]:
     """List the units of a section, with offsets from its start."""
-    from roamtui.markdown import parser  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown import parser  # noqa: PLC0415
 
     text = blank_footers(document, start, end)
     definitions = parser.parse_link_definitions(document) if "][" in text else None

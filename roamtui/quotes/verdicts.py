@@ -87,7 +87,7 @@ def make_proof(
 
     `unsourced` are the sentences that have no source.
     """
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
 
     numbers_of: dict[tuple[str, int], list[int]] = defaultdict(list)
     states_of: dict[tuple[str, int], list[QuoteState]] = defaultdict(list)

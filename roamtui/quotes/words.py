@@ -110,7 +110,7 @@ class TextWords(Struct, frozen=True, kw_only=True):
 @lru_cache(maxsize=256)
 def read_words(text: str) -> TextWords:
     """Read the words of a Markdown text."""
-    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415 - the first screen does not need it
+    from roamtui.markdown.parser import read_markdown  # noqa: PLC0415
 
     reader = _WordReader(text)
     reader.read_units(list_units(text, read_markdown(text)))

@@ -89,7 +89,7 @@ def _list_forms(query: str) -> dict[str, list[str]]:
 
 def _iter_pieces(text: str) -> Iterator[str]:
     """Yield a text, folded, in pieces that end with a line. Folding it at once would block other threads."""
-    from html import unescape  # noqa: PLC0415 - the first screen does not need it
+    from html import unescape  # noqa: PLC0415
 
     start = 0
     while start < len(text):

@@ -193,7 +193,7 @@ def split_words(text: str) -> Iterator[str]:
 
 def list_similar_words(word: str, words: Sequence[str]) -> list[str]:
     """Return up to three words that a mistyped one may mean, most similar first."""
-    from rapidfuzz import distance, process  # noqa: PLC0415 - the first screen does not need it
+    from rapidfuzz import distance, process  # noqa: PLC0415
 
     if len(word) < _MISTYPED_LENGTH_MIN or not word.isalpha():
         return []

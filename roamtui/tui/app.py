@@ -179,7 +179,7 @@ class RoamApp(App[None], inherit_bindings=False):
         Unless the person looks at the screen that is `asking`, this waits while they are typing, because a
         letter of their text must not be the answer.
         """
-        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
         is_expected = self.screen is asking
         while not is_expected and monotonic() < self.key_queue.typed_at + TYPING_SECONDS:  # noqa: ASYNC110
@@ -395,7 +395,7 @@ class RoamApp(App[None], inherit_bindings=False):
     @override
     async def action_quit(self) -> None:
         """Quit. If this would stop the filling of a table, ask first, unless the key is pressed again."""
-        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.dialogs import ConfirmDialog  # noqa: PLC0415
 
         is_filling = any(worker.group == "filling" and not worker.is_finished for worker in self.workers)
         if is_filling and not isinstance(self.screen, ConfirmDialog):

@@ -119,7 +119,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
             self.show_newest()
 
     def _make_view(self, exchange: Exchange) -> ExchangeView:
-        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415
 
         return ExchangeView(exchange, self._conversation.state.library, self._keys)
 
@@ -224,7 +224,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
     @property
     def selection(self) -> tuple[str | None, Span | None]:
         """The section of the selected passage or quote, and its span, or None for both."""
-        from roamtui.quotes.verdicts import resolve_citation  # noqa: PLC0415 - not for the first screen
+        from roamtui.quotes.verdicts import resolve_citation  # noqa: PLC0415
 
         target = self.selected.target
         if isinstance(target, SectionTarget):
@@ -232,7 +232,7 @@ class ChatLog(FollowingScroll, inherit_bindings=False):
         return None, None
 
     def action_copy(self) -> None:
-        from roamtui.export.answer_report import AnswerReport  # noqa: PLC0415 - not for the first screen
+        from roamtui.export.answer_report import AnswerReport  # noqa: PLC0415
 
         if self.current is not None and (answer := self.current.answer.rstrip()):
             lines = [answer.strip()]

@@ -259,7 +259,7 @@ class QuestionArea(Container):
         At the start, a new conversation takes over the drafts of an earlier run. A conversation whose
         document has moved keeps its drafts.
         """
-        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415 - not for the first screen
+        from roamtui.conversation.drafts import DraftFile  # noqa: PLC0415
 
         state = self._conversation.state
         store = self._conversation.store

@@ -106,7 +106,7 @@ class ReaderPane(TitledPane):
     def ensure_reader(self) -> DocumentReader:
         """Return the reader widget, made on the first call: its imports would delay the first screen."""
         if self.existing is None:
-            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415 - not for the first screen
+            from roamtui.tui.reader.document_reader import DocumentReader  # noqa: PLC0415
 
             self.existing = DocumentReader(self._conversation)
             self.mount(self.existing, after=self.title_line)

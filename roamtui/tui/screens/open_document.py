@@ -137,7 +137,7 @@ class OpenDialog(ListDialog[StartOffer, AppContext | DocumentRequested | None]):
 
     @work(group="finding", exclusive=True, exit_on_error=False)
     async def action_conversations(self) -> None:
-        from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.conversations import ConversationsScreen  # noqa: PLC0415
 
         if self._is_open is not None:  # else only sources are listed
             screen = ConversationsScreen(None, open_store(), self._keys)
