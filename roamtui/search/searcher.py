@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from roamtui.document.document import NodeKind
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.plain import format_count
 from roamtui.search.base import (
     NEAR_SIMILARITY_MIN,
     EmbeddingPlan,
@@ -351,8 +350,7 @@ class Searcher:
                 break
         self._save(vectors)
         if not vectors.missing:
-            sections = format_count(len(vectors), "section")
-            self._services.warn_once(f"Compared all {sections} by meaning for the first time.")
+            self._services.warn_once("Compared every section by meaning for the first time.")
 
     def _embed(self, vectors: VectorIndex, chunks: Iterator[tuple[int, str]], count: int) -> int:
         """Embed up to `count` of some chunks, and save vectors when enough have come. Return their number.

@@ -74,7 +74,7 @@ def test_a_small_library_is_embedded_whole_at_the_first_search_and_kept(place: P
     first = place.open(HashedEmbedder())
     assert _list_titles(first, "bicycle")[:2] == ["Fees", "Bicyclists"]
     assert first.vector_coverage == VectorCoverage(TOTAL, TOTAL)
-    assert place.warnings == ["Compared all 16 sections by meaning for the first time."]
+    assert place.warnings == ["Compared every section by meaning for the first time."]
     embedder = HashedEmbedder()
     second = place.open(embedder)
     assert second.search("bicycle") == first.search("bicycle")
@@ -113,7 +113,7 @@ def test_vectors_that_another_version_stored_for_other_chunks_are_no_fault(place
     searcher = place.open(HashedEmbedder(), library=library)
     assert searcher.search("rule")
     assert not searcher.embed_ahead()
-    assert place.warnings == ["Compared all 3 sections by meaning for the first time."]
+    assert place.warnings == ["Compared every section by meaning for the first time."]
 
 
 @pytest.mark.usefixtures("is_slow")
