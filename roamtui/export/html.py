@@ -31,6 +31,7 @@ from roamtui.markdown.blocks import (
     Heading,
     Inline,
     Item,
+    Link,
     List,
     Paragraph,
     Quote,
@@ -43,7 +44,7 @@ from roamtui.outline.labels import PATH_STEP, format_node_title
 from roamtui.paths import display_path
 from roamtui.plain import sanitise_line, sanitise_text, strip_anchor
 from roamtui.quotes.find import find_quote
-from roamtui.quotes.verdicts import AnswerProof, JudgedMark
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
 from roamtui.quotes.wording import (
     NO_SECTION,
     PASSAGE_LABEL,
@@ -250,22 +251,28 @@ class _AnswerRenderer(Struct, frozen=True):
         parts = []
         for (group, index), words in groupby(inline, key=lambda words: (words.group, words.link)):
             text = "".join(map(_render_emphasis, words))
-            link = None if index is None else self.proof.link_marks[index] or self.proof.markdown.links[index]
-            if isinstance(link, JudgedMark):
-                attributes = self._render_verdict("cite", link.verdict)
-                text = f"<b {attributes}>{link.label}</b>"
-            elif group is not None and (quote := self.proof.groups[group]) is None:
-                text = f'<span class="unsourced" title="no source">{text}</span>'
-            elif group is not None and quote is not None:
-                name = self.names.get(quote.start)
-                href = f' href="#{name}"' if name else ""
-                text = f"<a{href} {self._render_verdict('quote', quote.state)}>{text}</a>"
-            # Other links lead nowhere here.
-            elif link is not None and link.href.startswith(("http://", "https://")):
-                href = escape(sanitise_text(link.href))
-                text = f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
+            match self.proof.judge(group, index):
+                case JudgedMark(label=label, verdict=verdict):
+                    text = f"<b {self._render_verdict('cite', verdict)}>{label}</b>"
+                case Citation(start=start, state=state):
+                    name = self.names.get(start)
+                    href = f' href="#{name}"' if name else ""
+                    text = f"<a{href} {self._render_verdict('quote', state)}>{text}</a>"
+                case Unsourced():
+                    text = f'<span class="unsourced" title="no source">{text}</span>'
+                case None:
+                    text = (
+                        text if index is None else self._render_link(text, self.proof.markdown.links[index])
+                    )
             parts.append(text)
         return "".join(parts)
+
+    def _render_link(self, text: str, link: Link) -> str:
+        """Render the words of a link. Most links lead nowhere here."""
+        if not link.href.startswith(("http://", "https://")):
+            return text
+        href = escape(sanitise_text(link.href))
+        return f'<a href="{href}" rel="noopener noreferrer nofollow" target="_blank">{text}</a>'
 
     def _render_verdict(self, kind: str, verdict: QuoteState) -> str:
         label = self.no_quote_label if verdict is QuoteState.NO_QUOTE else verdict.label

@@ -23,7 +23,7 @@ from roamtui.markdown.units import read_visible_line
 from roamtui.outline.labels import PLAIN_PATH_STEP, fit_path, format_path, split_titles
 from roamtui.output import write_notice, write_sanitised, write_styled
 from roamtui.plain import get_isolates, shorten
-from roamtui.quotes.verdicts import AnswerProof
+from roamtui.quotes.verdicts import AnswerProof, JudgedMark, Unsourced
 from roamtui.quotes.wording import (
     SENTENCE_LABEL,
     describe_source,
@@ -184,14 +184,15 @@ def render_answer(proof: AnswerProof, *, width: int, is_styled: bool) -> str:
     layout = MarkdownLayout(width=width, can_scroll=False, can_click=False, links=markdown.links)
 
     def get_codes(style: RunStyle) -> tuple[int, ...]:
-        mark = None if style.link_number is None else proof.link_marks[style.link_number]
-        if mark is not None:
-            return (_BOLD, _COLOURS[mark.verdict])
-        if style.group is None:
-            return _get_codes(style)
-        if (quote := proof.groups[style.group]) is None:
-            return (_ITALIC, _YELLOW)
-        return (_STRUCK if quote.state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[quote.state])
+        match proof.judge(style.group, style.link_number):
+            case JudgedMark(verdict=verdict):
+                return (_BOLD, _COLOURS[verdict])
+            case Citation(state=state):
+                return (_STRUCK if state is QuoteState.NOT_FOUND else _UNDERLINED, _COLOURS[state])
+            case Unsourced():
+                return (_ITALIC, _YELLOW)
+            case None:
+                return _get_codes(style)
 
     lines = [_paint(line.runs, get_codes, is_styled=is_styled) for line in layout.lay_out(markdown.blocks)]
     return "".join(line.rstrip(" ") + "\n" for line in lines)

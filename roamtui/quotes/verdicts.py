@@ -49,6 +49,10 @@ class JudgedMark(Struct, frozen=True, kw_only=True):
     """The worst verdict among the quotes of the mark; `NO_QUOTE` if it has no quotes."""
 
 
+class Unsourced(Struct, frozen=True):
+    """Marks words of a sentence that has no source."""
+
+
 class AnswerProof(Struct, frozen=True, kw_only=True):
     """An answer with its verdicts. All offsets are in its text."""
 
@@ -57,10 +61,15 @@ class AnswerProof(Struct, frozen=True, kw_only=True):
     """In order."""
     markdown: Markdown
     """The blocks of the answer. `Words.group` is an index of `groups`. The label of a mark is a link."""
-    groups: tuple[Citation | None, ...]
-    """What the words of each group quote, or None if they belong to a sentence without a source."""
+    groups: tuple[Citation | Unsourced, ...]
+    """What the words of each group quote, or that they have no source."""
     link_marks: tuple[JudgedMark | None, ...]
     """The mark of each link, or None if the link leads to a page."""
+
+    def judge(self, group: int | None, link: int | None) -> JudgedMark | Citation | Unsourced | None:
+        """Return what the words of a group and of a link are, if anything: a mark, or judged words."""
+        mark = None if link is None else self.link_marks[link]
+        return mark or (None if group is None else self.groups[group])
 
 
 def list_marks(answer: str, citations: Sequence[Citation], known: Container[str]) -> list[Mark]:
@@ -127,9 +136,9 @@ def make_proof(
 
 def _list_groups(
     citations: Sequence[Citation], unsourced: Sequence[Bounds]
-) -> list[tuple[Bounds, Citation | None]]:
+) -> list[tuple[Bounds, Citation | Unsourced]]:
     """List the bounds of the quotes, and of the other words of sentences without a source, in order."""
-    groups: list[tuple[Bounds, Citation | None]] = []
+    groups: list[tuple[Bounds, Citation | Unsourced]] = []
     for citation in citations:
         is_sentence = citation.state is QuoteState.SUPPORTED
         groups.append(((citation.start, citation.start if is_sentence else citation.end), citation))
@@ -138,9 +147,9 @@ def _list_groups(
         position = start
         for quote_start, quote_end in quoted:
             if position <= quote_start < quote_end <= end:
-                groups.append(((position, quote_start), None))
+                groups.append(((position, quote_start), Unsourced()))
                 position = quote_end
-        groups.append(((position, end), None))
+        groups.append(((position, end), Unsourced()))
     return sorted(groups, key=itemgetter(0))
 
 

@@ -32,7 +32,7 @@ from roamtui.markdown.surroundings import Surroundings
 from roamtui.outline.labels import PATH_STEP, UNTITLED
 from roamtui.plain import format_count, get_isolates, sanitise_line, shorten
 from roamtui.quotes.read import replace_signs
-from roamtui.quotes.verdicts import QuoteChecker, make_proof
+from roamtui.quotes.verdicts import JudgedMark, QuoteChecker, Unsourced, make_proof
 from roamtui.quotes.wording import (
     Source,
     describe_nearest,
@@ -308,16 +308,17 @@ class ExchangeView(ContentView):
             parts = []
             for run in line.runs:
                 words = render_run(run.text, run.style)
-                group = run.style.group
                 link_number = run.style.link_number
-                mark = None if link_number is None else proof.link_marks[link_number]
-                if mark is not None:
-                    words = Content.styled(run.text, f"bold {_QUOTE_STYLES[mark.verdict]}")
-                elif group is not None and (quote := proof.groups[group]) is None:
-                    words = words.stylize(_UNSOURCED_STYLE)
-                elif group is not None and quote is not None:
-                    line_style = "strike" if quote.state is QuoteState.NOT_FOUND else "underline"
-                    words = words.stylize(f"{line_style} {_QUOTE_STYLES[quote.state]}")
+                match proof.judge(run.style.group, link_number):
+                    case JudgedMark(verdict=verdict):
+                        words = Content.styled(run.text, f"bold {_QUOTE_STYLES[verdict]}")
+                    case Citation(state=state):
+                        line_style = "strike" if state is QuoteState.NOT_FOUND else "underline"
+                        words = words.stylize(f"{line_style} {_QUOTE_STYLES[state]}")
+                    case Unsourced():
+                        words = words.stylize(_UNSOURCED_STYLE)
+                    case None:
+                        pass
                 parts.append(words if link_number is None else self.attach(words, first + link_number))
             content = Content("").join(parts)
             lines.append(add_code_background(content, width) if line.is_code else content)
