@@ -1,7 +1,6 @@
 """The passages of an answer without a model, a card for each."""
 
 from collections.abc import Iterable
-from pathlib import PurePath
 
 from msgspec import Struct
 
@@ -9,7 +8,7 @@ from roamtui.conversation.citations import Citation
 from roamtui.document.library import Library
 from roamtui.plain import shorten
 from roamtui.quotes.verdicts import resolve_citation
-from roamtui.retrieval.answers import list_missing_words
+from roamtui.retrieval.answers import get_file_name, list_missing_words
 from roamtui.search.sentences import Statement
 
 _WORDS_LENGTH_MAX = 100
@@ -33,7 +32,7 @@ def list_cards(question: str, passages: Iterable[Citation], library: Library) ->
     """List a card for each passage."""
     cards: list[PassageCard] = []
     for passage in passages:
-        name = PurePath(passage.doc or library.source).stem  # a filing seldom repeats whose it is
+        name = get_file_name(library, passage.doc)
         words = list_missing_words(question, [name, *passage.path[-1:], _read_shown(passage, library)])
         lacked = f"missing: {shorten(', '.join(words), _WORDS_LENGTH_MAX)}" if words else ""
         cards.append(PassageCard(passage, lacked))

@@ -42,7 +42,7 @@ from roamtui.quotes.verdicts import make_citation
 from roamtui.retrieval.answers import FoundPassage, choose_passages, list_found_words
 from roamtui.retrieval.choose import asks_itself, complete_follow_up, search_question
 from roamtui.retrieval.missing import list_missing, state_missing
-from roamtui.search.base import NEAR_SIMILARITY_MIN, Hit
+from roamtui.search.base import Hit
 from roamtui.search.searcher import Searcher
 from roamtui.search.terms import extract_query_terms
 from roamtui.text import split_pages
@@ -163,11 +163,11 @@ def _write_lead(
     exchange = state.exchanges[-1]
     missing = state_missing(absent)
     if passages:
-        similar = [passage.similarity for passage in passages if passage.similarity is not None]
         sentences = [UNMATCHED] if lacks_words else []
-        if similar and max(similar) < NEAR_SIMILARITY_MIN:
+        if not any(passage.is_near for passage in passages):
             sentences.append(_NOT_NEAR)
-        sentences.append(_NEAREST if similar else _NEAREST_BY_WORDS)
+        is_compared = any(passage.similarity is not None for passage in passages)
+        sentences.append(_NEAREST if is_compared else _NEAREST_BY_WORDS)
         absence = write_absence(measure_coverage(library), *missing) if missing else ""
         return " ".join(filter(None, [*sentences, absence]))
     coverage = measure_coverage(library, exchange.within)

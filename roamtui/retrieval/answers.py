@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from roamtui.document.library import Library, Node
+from roamtui.document.library import Library
 from roamtui.markdown.passages import find_passage, split_passages
 from roamtui.markdown.units import Unit, read_units, read_visible_line, split_sentences, split_unit
 from roamtui.retrieval.policy import POLICY
@@ -140,8 +140,7 @@ def choose_passages(
 
     by_words.sort(key=lambda passage: -measure_words(passage))
     by_meaning = _list_passages_at(library, pieces, texts, weighing)
-    candidates = _take_first(library, by_words, POLICY.candidates_max)
-    candidates = _take_first(library, chain(candidates, by_meaning), 2 * POLICY.candidates_max)
+    candidates = _take_first(library, (by_words, by_meaning), POLICY.candidates_max)
     proof = weighing.certainty * best_score
     judged = _choose_statements(library, question, candidates, weighing, proof=proof, compare=compare)
     highest = max((passage.similarity or 0.0 for passage in judged), default=0.0)
@@ -183,8 +182,10 @@ def _read_sections(library: Library, hits: Sequence[Hit]) -> tuple[dict[str, Hit
     return found_by, texts
 
 
-def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) -> list[FoundPassage]:
-    """Take the first passages that say something new."""
+def _take_first(
+    library: Library, proposals: Iterable[Iterable[FoundPassage]], count: int
+) -> list[FoundPassage]:
+    """Take the first passages of each series that say something new: `count`, and what earlier ones left."""
     titles = {
         title.casefold().strip(_BESIDE_TITLE)
         for document in library.documents
@@ -192,16 +193,18 @@ def _take_first(library: Library, passages: Iterable[FoundPassage], count: int) 
     }
     known: set[tuple[str, str]] = set()
     taken: list[FoundPassage] = []
-    for passage in passages:
-        text = library.clean_text(passage.span)
-        content = (library.node(passage.section_id).title, " ".join(text.split()))
-        is_new = content not in known and not any(passage.span.overlaps(other.span) for other in taken)
-        own_title = content[0].casefold().strip(_BESIDE_TITLE)
-        if is_new and not all(_names_section(unit, titles - {own_title}) for unit in read_units(text).units):
-            known.add(content)
-            taken.append(passage)
-            if len(taken) == count:
+    for number, passages in enumerate(proposals, 1):
+        for passage in passages:
+            if len(taken) == number * count:
                 break
+            text = library.clean_text(passage.span)
+            title = library.node(passage.section_id).title
+            content = (title, " ".join(text.split()))
+            is_new = content not in known and not any(passage.span.overlaps(other.span) for other in taken)
+            others = titles - {title.casefold().strip(_BESIDE_TITLE)}
+            if is_new and not all(_names_section(unit, others) for unit in read_units(text).units):
+                known.add(content)
+                taken.append(passage)
     return taken
 
 
@@ -229,9 +232,11 @@ def _choose_statements(
     nodes = [library.node(passage.section_id) for passage in passages]
     listed = [
         _list_candidates(
-            text, weighing, given=weighing.find_words("\n".join((_read_name(library, node), *node.path)))
+            text,
+            weighing,
+            given=weighing.find_words("\n".join((get_file_name(library, passage.span.doc), *node.path))),
         )
-        for text, node in zip(texts, nodes, strict=True)
+        for passage, text, node in zip(passages, texts, nodes, strict=True)
     ]
     compared = [
         f"{node.title}\n{candidate.statement.shown}"
@@ -269,9 +274,9 @@ def _take_shares(values: Sequence[float]) -> list[float]:
     return [max(0.0, value / highest) if highest > 0 else 0.0 for value in values]
 
 
-def _read_name(library: Library, node: Node) -> str:
-    """Return the name of a node's file without its suffix."""
-    return PurePath(node.own_content_span.doc or library.source).stem
+def get_file_name(library: Library, doc: str) -> str:
+    """Return the name of a document's file without its suffix. Its passages seldom repeat these words."""
+    return PurePath(doc or library.source).stem
 
 
 def _list_candidates(text: str, weighing: _Weighing, *, given: frozenset[str]) -> list[_Candidate]:
