@@ -14,6 +14,7 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import (
     NEAR_SIMILARITY_MIN,
+    Embedder,
     EmbeddingPlan,
     Hit,
     IndexLostError,
@@ -207,8 +208,8 @@ class Searcher:
 
         It takes some hundredths of a second for each text.
         """
-        embedder = self._services.embedder
-        if embedder is None or not embedder.is_local or not self._knows_language(query) or not texts:
+        embedder = self._get_local_embedder(query)
+        if embedder is None or not texts:
             return ()
         try:
             vectors = normalise_rows(embedder.embed((query, *texts)))
@@ -223,8 +224,7 @@ class Searcher:
 
         Sections that have no vectors yet are left out.
         """
-        embedder = self._services.embedder
-        if embedder is None or not embedder.is_local or not self._knows_language(query):
+        if self._get_local_embedder(query) is None:
             return []
         with self._lock:
             vectors = self._vectors
@@ -300,6 +300,12 @@ class Searcher:
                 raise
             self._warn_of_fallback(error)
             return None
+
+    def _get_local_embedder(self, query: str) -> Embedder | None:
+        """Return the embedder if it is on this machine and can compare a query."""
+        embedder = self._services.embedder
+        is_usable = embedder is not None and embedder.is_local and self._knows_language(query)
+        return embedder if is_usable else None
 
     def _knows_language(self, text: str) -> bool:
         """Return whether the embedder can compare a text, or has to because only vectors are searched."""
