@@ -101,19 +101,21 @@ class Consent:
         before = format_model(state.model, state.server)
         now = format_model(model.name, model.facts.server)
         detail = f"So far: {before}. Next: {now}."
-        is_changed = not (is_new or is_same)
-        is_agreed = self._agreement == agreement or model.name == OFFLINE
+        is_typed = self._agreement == agreement
         can_ask = self._conversation.approver is not deny
-        if is_changed and is_agreed and not can_ask:
-            hint = "" if self._agreement == agreement else " To choose, add --model."
-            told = f"This conversation continues with another model or server. {detail}{hint}"
-            self._conversation.publish(WarningRaised(message=told))
-        if is_changed and not is_agreed:
+        if is_new or is_same:
+            pass
+        elif is_typed or model.name == OFFLINE:
             if not can_ask:
-                raise UsageError(
-                    f"this conversation was with {before}, and its next question would go to {now}."
-                    " To allow it, name the model with --model, or its server with --api-base."
-                )
+                hint = "" if is_typed else " To choose, add --model."
+                told = f"This conversation continues with another model or server. {detail}{hint}"
+                self._conversation.publish(WarningRaised(message=told))
+        elif not can_ask:
+            raise UsageError(
+                f"this conversation was with {before}, and its next question would go to {now}."
+                " To allow it, name the model with --model, or its server with --api-base."
+            )
+        else:
             question = "Continue this conversation with another model or server?"
             approval = ApprovalRequest(question=question, detail=detail, yes="Continue")
             if not await self._conversation.approver(approval):
