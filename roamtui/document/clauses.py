@@ -155,8 +155,9 @@ def _list_fences(text: str) -> list[int]:
     fences: list[int] = []
     opening = ""
     for match in _FENCE.finditer(text):
-        before, opening = opening, update_fence(opening, match[0])
-        if bool(before) != bool(opening):
+        was_open = bool(opening)
+        opening = update_fence(opening, match[0])
+        if was_open != bool(opening):
             fences.append(match.start())
     return fences
 
