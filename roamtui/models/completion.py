@@ -27,10 +27,8 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.failures import UnfinishedReplyError
-from roamtui.models.http_clients import ReceivedReply
 from roamtui.models.usage import add_cost
 from roamtui.models.worker_protocol import EmbeddingBatch, Job, ResolvedModel
-from roamtui.models.written_calls import split_arguments
 from roamtui.text import estimate_tokens
 
 _ANTHROPIC_OUTPUT_TOKENS = 8_192
@@ -46,7 +44,6 @@ async def stream_completion(
     litellm: Any,  # noqa: ANN401 - a module
     job: Job,
     resolved: ResolvedModel,
-    received: ReceivedReply,
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of one reply. If this is closed or cancelled, the connection is closed.
 
@@ -80,7 +77,6 @@ async def stream_completion(
             for event in reply.feed(chunk):
                 yield event
             if reply.has_news:
-                received.end_piece()
                 deadline = get_time() + job.options.gap_seconds
             elif _has_finish_reason(stream):
                 deadline = min(deadline, get_time() + job.options.connect_seconds)
@@ -287,14 +283,11 @@ class CallAssembler:
 
     def finish(self) -> tuple[ToolCall, ...]:
         """Return the calls in order of arrival. Ids may be missing or used before."""
-        calls: list[ToolCall] = []
-        for call in self._calls:
-            for number, arguments in enumerate(split_arguments(call.arguments)):
-                if call.name or arguments:
-                    call_id = call.id if number == 0 else ""
-                    name = call.name or "unnamed"
-                    calls.append(ToolCall(id=call_id, name=name, arguments=arguments or "{}"))
-        return tuple(calls)
+        named = (call for call in self._calls if call.name or call.arguments)
+        return tuple(
+            ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}")
+            for call in named
+        )
 
 
 def _may_end_before(call: ToolCall, name: str, arguments: str) -> bool:

@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, closing
-from time import monotonic
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -23,12 +22,11 @@ from roamtui.models.registry import is_model_name, make_model
 from roamtui.models.tool_spec import ToolSpec
 from roamtui.models.worker_process import WorkerProcess
 from roamtui.models.worker_protocol import ResolvedModel
-from roamtui.web.page import CertificateError, FetchOptions, UnreachableError
+from roamtui.web.page import FetchOptions
 from roamtui.web.urls import AllowedOrigins, normalise_url, origin_of
 
 _PROBE_SECONDS_MAX = 3.0
 """On a busy machine, a server that runs may need more than a second."""
-_LATE = "the server at this URL did not answer in time"
 _KEYLESS_PROVIDER = "hosted_vllm"
 """litellm's provider for any server with OpenAI's interface that needs no key."""
 _REPLY_BYTES_MAX = 1_000_000
@@ -174,7 +172,6 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
         return ServerStatus(url="?", problem=f"the URL is not valid; write it like this: {OLLAMA_URL}")
     options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_REPLY_BYTES_MAX, redirects_max=0)
     models: dict[str, int | None] = {}
-    started = monotonic()
     with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
         try:
             url_of_list = url.removesuffix("/v1") + "/v1/models"
@@ -182,14 +179,10 @@ def probe_server(server_url: str, seconds: float = _PROBE_SECONDS_MAX) -> Server
             reply = json.loads(page.body)
             names = sorted(str(entry["id"]) for entry in reply["data"] or ())
             models = {name: read_openai(reply, name=name).window_tokens for name in names}
-        except CertificateError as error:
+        except SourceError as error:
             problem = str(error)
-        except (SourceError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError):
             problem = "the server at this URL did not list its models"
-            if monotonic() >= started + seconds:
-                problem = _LATE
-            elif isinstance(error, UnreachableError):
-                problem = "no server is running at this URL"
         else:
             problem = "" if models else "the server at this URL has no models yet"
     return ServerStatus(url=url, models=models, problem=problem)
@@ -244,13 +237,10 @@ def discover_models(
             offers.append(offer)
     found = ", ".join(server.title for server, status in statuses if status.models)
     tried = ", ".join(server.title for server in places) or "all are on other machines"
-    late = ", ".join(server.title for server, status in statuses if status.problem == _LATE)
-    words = [f"Found {found}"] if found else []
-    words += [f"{late} did not answer in time"] if late else []
-    words = words or [f"No model server found ({tried})"]
-    own_problems = [
+    words = [f"Found {found}" if found else f"No models found ({tried})"]
+    words += [
         f"{status.url}: {status.problem}"
         for server, status in statuses
-        if status.problem not in ("", _LATE) and server not in urls
+        if status.problem and server not in urls
     ]
-    return tuple(offers), " · ".join((*words, *own_problems))
+    return tuple(offers), " · ".join(words)

@@ -28,7 +28,7 @@ def test_nobody_is_sent_elsewhere() -> None:
     with make_ollama("secret") as target:
         pages = {"/v1/models": SitePage(status=302, location=target.url("/v1/models"))}
         with FakeSite(pages) as server:
-            assert probe_server(server.origin).problem == "the server at this URL did not list its models"
+            assert probe_server(server.origin).problem
         assert target.counts.paths == []
 
 
