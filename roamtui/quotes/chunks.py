@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from roamtui.sentences import iter_sentence_ends
-from roamtui.text import DASHES, INVISIBLE, UNSPACED
+from roamtui.text import INVISIBLE, UNSPACED
 
 NOTE = 4
 """Flag of a word that a quote may leave out if it counts as written otherwise: a note mark or list number."""
@@ -33,13 +33,12 @@ _UNSPACED_MARKS = (
 """Marks that belong to the letter before them in scripts without spaces."""
 _UNSPACED_LETTER = rf"(?![{_UNSPACED_MARKS}])(?=[{UNSPACED}])[^\W\d_]"
 _RAISED_FIGURE = r"[⁺⁻]?⁽?[⁰¹²³⁴-⁹]+⁾?"
-_RAISED_LETTERS = "ʰ-ʸˡ-ˤᴬ-ᶿⁱⁿ"
 _POWER = r"\^(?:\([^()\s]{1,20}\)|\{[^{}\s]{1,20}\}|[+\-−]?\w+)"
 _PARTS = re.compile(
-    rf"(?P<power>(?<=\w){_POWER})|(?P<raised>{_RAISED_FIGURE}|(?<=[^\W\d_])(?<![{_RAISED_LETTERS}])[{_RAISED_LETTERS}](?!\w))"
+    rf"(?P<power>(?<=\w){_POWER})|(?P<raised>{_RAISED_FIGURE})"
     r"|(?P<lowered>(?<=\d)[₀-₉]+|[₀-₉]+(?=\d))"
     rf"|(?P<character>{_UNSPACED_LETTER}[{_UNSPACED_MARKS}]*)"
-    r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\]|(?<=[^\W\d_])\(\w{1,2}\)(?![\w(]))"
+    r"|(?P<note>\[\^[^\[\]\s]{1,100}\]|(?<=\S)\[\d{1,3}(?:[,–-]\d{1,3})*\])"
     r"|(?P<dash>[—―]+|(?<=[^\s\-(\[{])--+(?=[^\s\-]))"
 )
 """Text that divides a chunk: words of their own, and dashes between words."""
@@ -85,12 +84,10 @@ class Word(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def divide_chunk(chunk: str, *, is_cell: bool = False) -> tuple[Word, ...]:
-    """Return the words of a chunk of prose. In a cell that has only a dash, the dash is a word."""
+def divide_chunk(chunk: str) -> tuple[Word, ...]:
+    """Return the words of a chunk of prose."""
     if chunk.isascii() and chunk.isalpha():
         return (Word(0, len(chunk), hash(chunk), (hash(chunk.lower()),)),)
-    if is_cell and not chunk.strip(DASHES):
-        return (_make_word("-", 0, len(chunk)),)
     words: list[Word] = []
     position = 0
     for match in _PARTS.finditer(chunk):
@@ -132,11 +129,6 @@ def divide_code_chunk(chunk: str) -> tuple[Word, ...]:
 def is_sign(chunk: str) -> bool:
     """Return whether a chunk has neither letters nor digits."""
     return not any(map(str.isalnum, chunk))
-
-
-def is_bullet(chunk: str) -> bool:
-    """Return whether a chunk at the start of a line may be a bullet."""
-    return chunk == "*" or all(unicodedata.category(sign) == "So" for sign in chunk)
 
 
 def _ends_with_base(text: str) -> bool:

@@ -16,7 +16,6 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.links import find_fragment
 from roamtui.markdown.surroundings import Surroundings
-from roamtui.markdown.units import split_sentences
 from roamtui.outline.ids import strip_marks
 from roamtui.outline.labels import format_node_title
 from roamtui.quotes.claims import Claim
@@ -25,7 +24,6 @@ from roamtui.quotes.nearest import (
     CITED_SIMILARITY_MIN,
     SIMILARITY_MIN,
     find_nearest,
-    find_replacing_words,
     measure_similarity,
 )
 from roamtui.quotes.surroundings import find_surroundings
@@ -161,49 +159,18 @@ def _iter_places(
     context: str = "",
     similar_in: Iterable[tuple[Sequence[Span], float]] = (),
 ) -> Iterator[_Place]:
-    """Yield where a quote is, and then where words are that may have replaced it, the likeliest first.
+    """Yield where a quote is, and then the most similar words of each text of `similar_in`.
 
-    1. The quote. While the section has the `sentence` that was kept with it, the same words in another
-       sentence are not the quote.
-    2. The words in its place in the current form of that sentence.
-    3. The most similar words of each text of `similar_in`, if their similarity exceeds its minimum.
+    Words count only if their similarity exceeds the minimum of their text.
     """
     section = None if section_id is None else library.node(section_id).content_span
     texts = sorted(_list_texts(library), key=lambda text: section is not None and text.doc != section.doc)
     place = _find_words(quote, sentence, library, section, texts, context)
-    now: _SimilarSentence | None = None
-    if sentence and section is not None and (place is None or place.similarity < 1):
-        now = _find_sentence(sentence, library, section)
-    if place is not None and now is not None and place.similarity < now.similarity:
-        place = _find_words(quote, sentence, library, now.span, (), context)
     if place is not None:
         yield place
-    if now is not None and (words := find_replacing_words(quote, sentence, now.shown)):
-        replacing = find_in_span(words, library, now.span)
-        if replacing is not None:
-            yield _Place(replacing.span)
     for spans, similarity_min in similar_in:
         if (similar := find_nearest(quote, library, spans, similarity_min)) is not None:
             yield _Place(similar.span)
-
-
-class _SimilarSentence(NamedTuple):
-    """The sentence of a section that is most similar to a kept sentence."""
-
-    similarity: float
-    span: Span
-    shown: str
-
-
-def _find_sentence(sentence: str, library: Library, section: Span) -> _SimilarSentence | None:
-    nearest: _SimilarSentence | None = None
-    for part in split_sentences(library.clean_text(section)):
-        span = section.get_part(part.start, part.end)
-        around = find_surroundings(library, (span,), is_exact=False)
-        similarity = 0.0 if around is None else measure_similarity(sentence, around.text)
-        if around is not None and similarity > (SIMILARITY_MIN if nearest is None else nearest.similarity):
-            nearest = _SimilarSentence(similarity, span, around.text)
-    return nearest
 
 
 def _find_words(
@@ -268,8 +235,8 @@ def find_cited_passage(citation: Citation, state: ConversationState) -> tuple[Sp
 def find_replacement(citation: Citation, state: ConversationState) -> Nearest | None:
     """Find the words that could replace a quote that was not found.
 
-    Words that have replaced it in its sentence come first, then the same words where the model has not read
-    them, then the most similar ones: of the cited section, of what the model has read, or of all.
+    The same words where the model has not read them come first, then the most similar ones: of the cited
+    section, of what the model has read, or of all.
     """
     library = state.library
     if citation.quote is None or citation.state is not QuoteState.NOT_FOUND:

@@ -32,23 +32,18 @@ _SHORT_PLACES_MAX = 200
 """Maximum number of parts of a text to search for a shorter quote: a letter is nearly everywhere."""
 _ELLIPSIS = re.compile(
     r"\[\s*(?:…+|\.{3,4}|\.(?: \.){2,3})\s*\]|\(\s*(?:…+|\.{3,4})\s*\)|…+|(?<!\.)\.{3,4}(?!\.)"
-    r"|(?<!\S)\.(?: \.){2,3}(?!\S)|(?<!\S)\*(?: \*){2}(?!\S)"
+    r"|(?<!\S)\.(?: \.){2,3}(?!\S)"
 )
 _SHORTENED_TARGET = re.compile(r"(?<=\]\()[^()\s]*(?:…|\.{3})(?=\)|\Z)")
 """The link target that `annotate_with_ids` has shortened. This ellipsis omits no words."""
 _EDITED_LETTER = re.compile(r"\[(\w)\](?=\w)")
 """A first letter that was changed to fit into a sentence: "[t]he"."""
-_MARKUP = re.compile(r"[*_|\\`<>&!#~\[\]$=]|^[ \t]*(?:[-+]|\d+[.)])[ \t]", re.MULTILINE)
-"""Signs that Markdown and plain text may read differently. A quote with one of them is read in both ways."""
-_FENCE_LINE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _PARTS_MAX = 20
 """Maximum number of parts between ellipses. More ellipses leave too little text to prove anything."""
 _MATCHES_MAX = 1000
 """Maximum number of places in one text to compare with a part of a quote."""
 _KEY_SIZE = 8
 """Number of bytes of a key."""
-_PARAGRAPH_BREAK = re.compile(r"(?s:(?=.*(?:\n[ \t>]*\r?\n|  \r?\n)))(?:[\s>_]|(?<!\s)\*|\*(?!\s))*")
-"""A blank line or a forced line end, but no bullet and no edge of a cell, and no end of a sentence."""
 _SENTENCE_REACH = 60
 """Number of characters on each side of a gap that tell whether a full stop in it ends a sentence."""
 _PUNCTUATION = ".,;:!?\"'“”‘’„«»()[]{}*_`-–—…。，；：！？「」『』"
@@ -173,16 +168,9 @@ def _read_quote(quote: str) -> tuple[_QuoteVariant, ...]:
 
 
 def _iter_prose_variants(whole: str, parts: Sequence[str]) -> Iterator[_QuoteVariant]:
-    """Yield the ways to read a quote as Markdown or plain text: in parts, or whole with its ellipses."""
-    ways = [(parts, read_words)]
-    if len(parts) > 1:
-        ways.append(([whole], read_words))
-    if _FENCE_LINE.search(whole):
-        ways.append(([f"```\n{part}" for part in parts], read_words))  # it may begin in code
-    if _MARKUP.search(whole):
-        ways.append((parts, read_plain_words))
-    for spelling, read in ways:
-        words = [*map(read, spelling)]
+    """Yield the ways to read a quote as Markdown: in parts, or whole with its ellipses."""
+    for spelling in (parts, [whole]) if len(parts) > 1 else (parts,):
+        words = [*map(read_words, spelling)]
         read_parts = tuple(filter(len, words))
         is_lost = any(
             not len(found) and any(map(str.isalnum, part))
@@ -304,20 +292,10 @@ def _may_omit(words: TextWords, text: str, last: int, first: int) -> bool:
     """Return whether an ellipsis may leave out the words between two rows: words of one sentence or row."""
     between = range(last + 1, first + 1)
     flags = words.flags
-    if any(flags[row] & BLOCK and not _continues(words, text, row) for row in between):
+    if any(flags[row] & BLOCK for row in between):
         return False
     is_in_row = any(flags[row] & CELL for row in between)
     return is_in_row or not _has_sentence_end(text, words.ends[last], words.starts[first])
-
-
-def _continues(words: TextWords, text: str, row: int) -> bool:
-    """Return whether a paragraph continues the sentence of the one before, as after a page break."""
-    start = words.starts[row]
-    return (
-        not words.flags[row] & CODE
-        and text[start].islower()
-        and _PARAGRAPH_BREAK.fullmatch(text, words.ends[row - 1], start) is not None
-    )
 
 
 def _has_sentence_end(text: str, start: int, end: int) -> bool:

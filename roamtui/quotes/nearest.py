@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from roamtui.document.library import Library
 from roamtui.markdown.inline import extract_words
-from roamtui.quotes.find import find_quote
 from roamtui.quotes.words import TextWords, read_plain_words, read_words
 from roamtui.sentences import get_sentence
 from roamtui.text import Bounds, Span
@@ -181,23 +180,6 @@ def measure_similarity(before: str, now: str) -> float:
 
     old, new = (_list_keys(words, 0, len(words)) for words in map(read_plain_words, (before, now)))
     return distance.Indel.normalized_similarity(old, new)
-
-
-def find_replacing_words(quote: str, before: str, now: str) -> str:
-    """Return the words that replaced a quote when the sentence `before` became `now`, or an empty text."""
-    match = find_quote(quote, before)
-    if match is None:
-        return ""
-    old, new = read_plain_words(before), read_plain_words(now)
-    first = bisect_right(old.ends, match.start)
-    after = bisect_left(old.starts, match.end)
-    rows: list[int] = []
-    for kind, start, end, start_now, end_now in _match_words(old, new):
-        low, high = max(start, first), min(end, after)
-        if low < high:
-            shift = start_now - start
-            rows += range(low + shift, high + shift) if kind == "equal" else range(start_now, end_now)
-    return _cut(now, new, rows[0], rows[-1] + 1) if rows else ""
 
 
 def _compare(quote: str, before: TextWords, shown: str, after: TextWords) -> list[DiffPart]:

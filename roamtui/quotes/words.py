@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from roamtui.markdown.units import Unit, UnitKind, list_units
 from roamtui.markdown.visible import Piece
-from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_bullet, is_sign
+from roamtui.quotes.chunks import INSIDE, NOTE, Word, divide_chunk, divide_code_chunk, is_sign
 from roamtui.sentences import LINE_END
-from roamtui.text import DASHES, Bounds
+from roamtui.text import Bounds
 
 CELL = 1
 """Flag of a word: a new cell of a row starts before it."""
@@ -34,8 +34,6 @@ _CELL_EDGE = "\x1d"
 _IN_PROSE = {ord(_BLOCK_EDGE): " ", ord(_CELL_EDGE): " ", ord("|"): _CELL_EDGE}
 _CHUNK = re.compile(rf"[{_BLOCK_EDGE}{_CELL_EDGE}]|\S+")
 _HIGHLIGHT = re.compile(r"(?<!\w)==(?=\S)(.*?)(?<=\S)==(?!\w)")
-_ANCHOR = re.compile(r"\{ ?#[^{}\s]+ ?\}")
-"""The name that some pages give to a heading."""
 _LABEL = re.compile(r"(\[[^\[\]\n]*[^\W\d_][^\[\]\n]*\])(\[[^\[\]\n]{1,100}\])")
 """The label of a link whose definition is in another part of the document."""
 _LINE_END_HYPHENS = "-‐\u00ad"
@@ -230,12 +228,9 @@ class _WordReader:
             return
         if "==" in visible:
             visible = _HIGHLIGHT.sub(lambda match: f"  {match[1]}  ", visible)
-        if "#" in visible:
-            visible = _ANCHOR.sub(lambda match: " " * len(match[0]), visible)
         if "][" in visible:
             visible = _LABEL.sub(lambda match: match[1] + " " * len(match[2]), visible)
         self._visible = visible
-        before = ""
         for match in _CHUNK.finditer(visible):
             chunk = match[0]
             if chunk == _BLOCK_EDGE:
@@ -243,8 +238,7 @@ class _WordReader:
             elif chunk == _CELL_EDGE:
                 self._edge |= CELL
             else:
-                self._read_chunk(chunk, match.start(), before)
-            before = chunk
+                self._read_chunk(chunk, match.start())
 
     def _read_code_line(self) -> None:
         is_first = True
@@ -254,15 +248,10 @@ class _WordReader:
             for word in divide_code_chunk(match[0]):
                 self._add_at(word._replace(flags=word.flags | flags), match.start())
 
-    def _read_chunk(self, chunk: str, offset: int, before: str) -> None:
-        if chunk.isalpha():
-            is_list_sign = False
-            words = divide_chunk(chunk)
-        else:
-            sole = chunk in DASHES and self._is_sole_in_cell(chunk, offset, before)
-            is_list_sign = is_bullet(chunk) and self._is_at_line_start(offset)
-            words = divide_chunk(chunk, is_cell=sole)
-        half, self._half = self._half, ""
+    def _read_chunk(self, chunk: str, offset: int) -> None:
+        words = divide_chunk(chunk)
+        half = self._half
+        self._half = ""
         if not words:
             # Some pages have a space before the hyphen at the end of a line.
             is_hyphen = bool(self._last_chunk) and chunk in _LINE_END_HYPHENS
@@ -274,7 +263,7 @@ class _WordReader:
             if " " not in half:
                 first = first._replace(flags=first.flags | INSIDE)
         for word in (first, *others):
-            self._add_at(word._replace(flags=NOTE) if is_list_sign else word, offset)
+            self._add_at(word, offset)
         self._last_chunk = chunk
         if chunk[-1] in _LINE_END_HYPHENS and chunk[-2:-1].isalnum():
             self._half = chunk
@@ -289,19 +278,6 @@ class _WordReader:
         index = sum(len(word.loose) for word in divide_chunk(left)) - 1
         if 0 <= index < len(keys):
             self._joined[len(self._loose) - 1] = keys[index]
-
-    def _is_sole_in_cell(self, chunk: str, offset: int, before: str) -> bool:
-        following = _CHUNK.search(self._visible, offset + len(chunk))
-        after = "" if following is None else following[0]
-        edges = {_CELL_EDGE, _BLOCK_EDGE, ""}
-        return before in edges and after in edges and _CELL_EDGE in (before, after)
-
-    def _is_at_line_start(self, offset: int) -> bool:
-        """Return whether only spaces and block quote signs are before a character in its line."""
-        start = self._starts[offset]
-        while start and self._text[start - 1] in " \t>":
-            start -= 1
-        return not start or self._text[start - 1] in "\r\n"
 
     def _add_at(self, word: Word, offset: int) -> None:
         start = self._starts[offset + word.start]
