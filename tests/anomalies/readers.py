@@ -12,7 +12,7 @@ from roamtui.conversation.events import StopReason
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.convert.epub import convert_epub
 from roamtui.convert.html import convert_html
-from roamtui.convert.pdf.right_to_left import MixedLine, PlacedLetter
+from roamtui.convert.pdf.right_to_left import read_visible
 from roamtui.convert.rst import convert_rst
 from roamtui.convert.separated import convert_separated
 from roamtui.convert.subtitles import convert_subtitles
@@ -82,11 +82,6 @@ def _lay_out(text: str) -> None:
     MarkdownLayout(width=80, can_scroll=False, can_click=False, links=markdown.links).lay_out(markdown.blocks)
 
 
-def _read_turned(text: str) -> object:
-    letters = [PlacedLetter(letter, number, number, number + 1, 9) for number, letter in enumerate(text)]
-    return [MixedLine(f"{letter}a").read_word(letters) for letter in "\u05d0\u0627"]
-
-
 def _find_passage(text: str) -> None:
     state = make_state(f"# A\n\na {text} b\n")
     quote = Citation(section_id=next(state.library.walk()), quote=f"a {text} c", state=QuoteState.NOT_FOUND)
@@ -116,7 +111,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "passages": split_passages,
     "excerpt": lambda text: select_excerpt(text, TermMatcher.for_question("alpha b"), tokens_max=100, whole_max=10),
     "query": lambda text: (parse_query(text), extract_identifiers(text)),
-    "line from right to left": lambda text: [_read_turned(part + text) for part in ("\u05d0", "7", f"7{text}")],
+    "line from right to left": lambda text: [
+        read_visible(part + text) for part in ("\u05d0", "\u05d07", f"\u05d07{text}")
+    ],
     "web page": convert_html,
     "table of cells": lambda text: convert_separated(f"a,b\n{text}\n1,2\n".encode(), "a.csv"),
     "subtitles": lambda text: convert_subtitles(f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(), "a.srt"),

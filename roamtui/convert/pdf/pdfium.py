@@ -22,10 +22,10 @@ from msgspec import Struct
 
 from roamtui.convert.decode import replace_surrogates
 from roamtui.convert.pdf.right_to_left import (
-    MixedLine,
     PlacedLetter,
     has_right_to_left,
     is_right_to_left,
+    sort_letters,
     split_into_words,
 )
 from roamtui.convert.pdf.words import (
@@ -266,9 +266,8 @@ class PdfPage:
         past_end = 0 if self.read_font(len(text) // 2).name == _TESSERACT_FONT else 1
         page_box = _Box(left, right, top, bottom, is_uneven=False)
         for line in _LINE.finditer(text):
-            mixed = MixedLine(line[0]) if has_right_to_left(line[0]) else None
-            if mixed is not None and mixed.is_turned:
-                turned = self._read_turned_line(mixed, line[0], line.start(), rotation)
+            if is_right_to_left(line[0]):
+                turned = self._read_turned_line(line[0], line.start(), rotation)
                 words += (word for word in turned if _overlap(word, page_box))
                 continue
             for match in _WORD.finditer(text, *line.span()):
@@ -276,7 +275,7 @@ class PdfPage:
                 bounds = self._read_box(first, end - past_end, rotation)
                 if bounds is None or not _overlap(bounds, page_box):
                     continue
-                letters = self._read_letters(match[0], first, rotation, mixed)
+                letters = self._read_letters(match[0], first, rotation)
                 if not letters:
                     continue
                 compared: _Box | None = bounds
@@ -298,17 +297,18 @@ class PdfPage:
         angle: float = pdfium.FPDFText_GetCharAngle(self._text, index)
         return round(angle / _QUARTER) % 4
 
-    def _read_letters(self, letters: str, first: int, rotation: int, line: MixedLine | None) -> str:
-        """Return the letters of a word as a person sees them. It may be in a line of several scripts."""
-        count = len(letters)
+    def _read_letters(self, letters: str, first: int, rotation: int) -> str:
+        """Return the letters of a word as a person sees them, from left to right in each script."""
         if not (letters.isascii() and letters.isprintable()) or "`" in letters:
             if not _ACCENTS.keys().isdisjoint(letters):
                 letters = self._join_accents(letters, first, rotation)
             if self.read_font(first).name:
                 letters = _BITMAP_LIGATURES.sub("", letters)
+            if has_right_to_left(letters):
+                letters = "".join(
+                    letter.text for letter in sort_letters(self._place_letters(letters, first, rotation))
+                )
             letters = letters.translate(_LIGATURES)
-        if line is not None and len(letters) == count:
-            letters = line.read_word(self._place_letters(letters, first, rotation))
         return letters
 
     def _join_accents(self, letters: str, first: int, rotation: int) -> str:
@@ -382,10 +382,10 @@ class PdfPage:
         if is_lowered(parts[-1], parts[0]):  # what follows, as in H2O, is not raised
             word.bottom = parts[0].bottom
 
-    def _read_turned_line(self, line: MixedLine, text: str, start: int, rotation: int) -> Iterator[PageWord]:
-        """Yield the words of a line that is read from right to left, in their places from left to right."""
+    def _read_turned_line(self, text: str, start: int, rotation: int) -> Iterator[PageWord]:
+        """Yield the words of a line that is read from right to left, as they stand from left to right."""
         for letters in split_into_words(self._place_letters(text, start, rotation)):
-            word = line.read_word(letters).translate(_LIGATURES)
+            word = "".join(letter.text for letter in letters).translate(_LIGATURES)
             indices = [letter.number for letter in letters]
             boxes = [box for index in indices if (box := self._read_box(index, index, rotation))]
             top = min(box.top for box in boxes)

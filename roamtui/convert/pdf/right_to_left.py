@@ -15,17 +15,18 @@ _LETTERS = (
 )
 _RIGHT_TO_LEFT = re.compile(f"[{_LETTERS}]")
 """Letters of right-to-left scripts, without their digits and marks."""
-_CORE = re.compile(rf"(?![{_LETTERS}])\w(?:[^{_LETTERS}]*(?![{_LETTERS}])\w)?")
-"""What is read from left to right: from the first Latin letter or digit to the last."""
-_NUMBER_SIGNS = "#$%¢-¥°±‰₠-₿"
-_CORE_IN_HEBREW = re.compile(rf"[{_NUMBER_SIGNS}]{{0,3}}{_CORE.pattern}[{_NUMBER_SIGNS}]{{0,3}}")
-"""Hebrew keeps percent and currency signs next to their number. Arabic reads them from right to left."""
-_RANGE = re.compile("([-+\u2212])")
+_OTHER = rf"(?:(?![{_LETTERS}])\w)"
+_OTHER_LETTER = rf"(?:(?![{_LETTERS}])[^\W\d_])"
+_CORE = re.compile(
+    rf"(?:\d[^\s{_LETTERS}]*)?{_OTHER_LETTER}(?:[^{_LETTERS}]*{_OTHER})?[%+#.]{{0,2}}"
+    rf"|{_OTHER}(?:[^\s{_LETTERS}]*{_OTHER})?%?"
+)
+"""What is read from left to right: Latin words with the numbers between them, or a number by itself."""
+_ARABIC_RANGE = re.compile("([-+\u2212])")
 """Arabic reads the numbers around these signs from right to left too."""
 _WORD_GAP_MIN = 0.22
 """Minimum gap between two words, in heights of the font. Within Arabic words, gaps are up to 0.19."""
-_BRACKETS = "()[]{}<>«»‹›"
-_MIRRORED = str.maketrans(_BRACKETS, ")(][}{><»«›‹")
+_MIRRORED = str.maketrans("()[]{}<>«»‹›", ")(][}{><»«›‹")
 _LAM = "\u0644"
 
 
@@ -55,8 +56,8 @@ def is_right_to_left(text: str) -> bool:
 
 
 def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLetter]]:
-    """Yield the words of a line, from left to right."""
-    ordered = _sort(letters)
+    """Yield the words of a line, with their letters from left to right."""
+    ordered = sort_letters(letters)
     word = ordered[:1]
     end = word[0].x1 if word else 0.0
     for before, letter in pairwise(ordered):
@@ -69,64 +70,7 @@ def split_into_words(letters: Sequence[PlacedLetter]) -> Iterator[list[PlacedLet
         yield word
 
 
-class MixedLine:
-    """A line that has letters of a right-to-left script."""
-
-    def __init__(self, text: str) -> None:
-        self.is_turned = is_right_to_left(text)
-        """Whether its words are read from right to left too."""
-        self._is_arabic = any(unicodedata.bidirectional(letter) == "AL" for letter in text)
-
-    def read_word(self, letters: Sequence[PlacedLetter]) -> str:
-        """Return a word in reading order."""
-        core_pattern = _CORE if self._is_arabic else _CORE_IN_HEBREW
-        placed = _sort(letters)
-        visible = "".join(letter.text for letter in placed)
-        if has_right_to_left(visible):
-            turned = "".join(reversed(_join_marks(placed))).translate(_MIRRORED)
-            read = core_pattern.sub(lambda core: core[0][::-1].translate(_MIRRORED), turned)
-            return unicodedata.normalize("NFKC", read)
-        core = core_pattern.search(visible)
-        if core is None or not self.is_turned:
-            return visible
-        left, right = visible[: core.start()], visible[core.end() :]
-        return _place_signs(left, core[0], right, is_in_arabic=self._is_arabic)
-
-
-def _place_signs(left: str, core: str, right: str, *, is_in_arabic: bool) -> str:
-    """Move the signs around a Latin word or a number to where a line from right to left reads them.
-
-    Punctuation at its left is read last. A bracket or a minus at the right of a number is read first.
-    """
-    while left and right and right[0] in (left[-1], left[-1].translate(_MIRRORED)):
-        opening, closing = sorted((left[-1], left[-1].translate(_MIRRORED)))
-        core = f"{opening}{core}{closing}"
-        left, right = left[:-1], right[1:]
-    is_number = not any(map(str.isalpha, core))
-    if is_number and is_in_arabic:
-        core = "".join(reversed(_RANGE.split(core)))
-    head = tail = ""
-    while left and (unicodedata.category(left[-1]) == "Po" or left[-1] in ("()[]{}" if is_number else "+")):
-        tail += left[-1].translate(_MIRRORED)
-        left = left[:-1]
-    while is_number and right and (right[0] in _BRACKETS or unicodedata.bidirectional(right[0]) == "ES"):
-        head = right[0].translate(_MIRRORED) + head
-        right = right[1:]
-    return f"{left}{head}{core}{right}{tail}"
-
-
-def _join_marks(letters: Sequence[PlacedLetter]) -> list[str]:
-    """Join each mark with the letter before it."""
-    marked: list[str] = []
-    for letter in letters:
-        if marked and unicodedata.combining(letter.text):
-            marked[-1] += letter.text
-        else:
-            marked.append(letter.text)
-    return marked
-
-
-def _sort(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
+def sort_letters(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
     """Sort letters from left to right, each before the marks above it.
 
     The letters of a ligature have the same place. Of these, lam is read first.
@@ -137,3 +81,28 @@ def _sort(letters: Sequence[PlacedLetter]) -> list[PlacedLetter]:
         return (letter.x0 + letter.x1) / 2 if is_mark else letter.x0, letter.text == _LAM
 
     return sorted(letters, key=get_place)
+
+
+def read_visible(text: str) -> str:
+    """Return a line, whose letters are in the order in which they stand on the page, as it is read."""
+    is_arabic = any(unicodedata.bidirectional(letter) == "AL" for letter in text)
+    parts: list[str] = []
+    position = 0
+    for match in _CORE.finditer(text):
+        core = match[0]
+        if is_arabic and not any(map(str.isalpha, core)):
+            core = "".join(reversed(_ARABIC_RANGE.split(core)))
+        parts += (_turn(text[position : match.start()]), core)
+        position = match.end()
+    return "".join(reversed([*parts, _turn(text[position:])]))
+
+
+def _turn(text: str) -> str:
+    """Return letters in reverse order, each with the marks above it."""
+    marked: list[str] = []
+    for letter in text:
+        if marked and unicodedata.combining(letter):
+            marked[-1] += letter
+        else:
+            marked.append(letter)
+    return unicodedata.normalize("NFKC", "".join(reversed(marked)).translate(_MIRRORED))

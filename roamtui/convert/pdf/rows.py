@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from roamtui.convert.pdf.pdfium import UNKNOWN_FONT, Font, PdfPage
 from roamtui.convert.pdf.reading_order import CELL_GAP, sort_into_reading_order
-from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left
+from roamtui.convert.pdf.right_to_left import has_right_to_left, is_right_to_left, read_visible
 from roamtui.convert.pdf.words import (
     LOWERED_FIGURES,
     RAISED_END,
@@ -182,23 +182,6 @@ def _make_whole_row(words: Sequence[PageWord]) -> PageRow:
     return _build_row([cell], words, measure_size(words))
 
 
-def _order_right_to_left(words: Sequence[PageWord]) -> list[PageWord]:
-    """Order the words of a row, sorted from left to right, that is read from right to left.
-
-    Neighbouring words in Latin letters keep their order, with the numbers and signs between them.
-    """
-    runs: list[list[PageWord]] = []
-    is_latin = False
-    for word in words:
-        is_open = is_latin
-        is_latin = not has_right_to_left(word.text) and (is_open or any(map(str.isalpha, word.text)))
-        if is_open and is_latin:
-            runs[-1].append(word)
-        else:
-            runs.append([word])
-    return [word for run in reversed(runs) for word in run]
-
-
 def _join_stretched(rows: Sequence[PageRow]) -> None:
     """Make a line a row of one cell if it is stretched to the edges of a one-cell line above or below it.
 
@@ -224,10 +207,14 @@ def read_rows(page: PdfPage) -> list[PageRow]:
     words = [word for word in words if not word.is_turned]
     rows: list[PageRow] = []
     for group in sort_into_reading_order(words, 0):
-        text = " ".join([word.text for word in group])
-        rows.append(
-            _make_whole_row(_order_right_to_left(group)) if is_right_to_left(text) else make_row(group)
-        )
+        if is_right_to_left(" ".join([word.text for word in group])):
+            row = _make_whole_row(group)
+            row.cells[0].text = row.text = read_visible(row.text)
+        else:
+            for word in group:
+                word.text = read_visible(word.text) if has_right_to_left(word.text) else word.text
+            row = make_row(group)
+        rows.append(row)
     _join_stretched(rows)
     if turned:
         rows.append(_make_whole_row(turned))
