@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Any
-from unicodedata import category
 
 from lxml.etree import XPath, iterwalk
 from msgspec import Struct, field
@@ -19,7 +18,6 @@ from roamtui.convert.markdown_table import REPEATED_LENGTH_MAX
 from roamtui.convert.xml_elements import join_text, read_number
 from roamtui.markdown.escaping import (
     NOTE_MARK,
-    WITHOUT_NOTE_SIGNS,
     escape_inline,
     escape_line_starts,
     write_code,
@@ -45,11 +43,8 @@ _TEXT_AFTER = XPath("following::text()[1]")
 _TICKS = re.compile("`+")
 _EMPHASES = {"**": ("\ufdd0", "\ufdd1", "b"), "*": ("\ufdd2", "\ufdd3", "i"), "~~": ("\ufdd4", "\ufdd5", "s")}
 """By sign: what stands at both ends of its words until the text around them is known, and its tag in HTML."""
-_OPENINGS = {opening: sign for sign, (opening, _, _) in _EMPHASES.items()}
-_CLOSINGS = {closing: sign for sign, (_, closing, _) in _EMPHASES.items()}
-_EMPHASIS_END = re.compile(f"[{''.join((*_OPENINGS, *_CLOSINGS))}]")
-_STAND_INS = frozenset({*_OPENINGS, *_CLOSINGS, *map(chr, WITHOUT_NOTE_SIGNS)})
-"""Characters that signs of Markdown will replace."""
+_OPENINGS = frozenset(opening for opening, _, _ in _EMPHASES.values())
+_EMPHASIS_END = re.compile("[\ufdd0-\ufdd5]")
 _FLATTENED = (*LISTS, "li", "table", "thead", "tbody", "tfoot", "tr", "td", "th", "blockquote", "hr")
 """Blocks that Markdown does not allow in the cell of a table."""
 _OUTSIDE_XPATH = (
@@ -181,36 +176,20 @@ def _write_line(pieces: Iterable[_Piece]) -> str:
 
 def _write_emphases(text: str) -> str:
     """Write the ends of emphasis as Markdown's signs, or as tags of HTML if Markdown would show the signs."""
-    written: dict[int, str] = {}
-    starts: dict[str, int] = {}
-    for match in _EMPHASIS_END.finditer(text):
-        if match[0] in _OPENINGS:
-            starts[_OPENINGS[match[0]]] = match.start()
-            continue
-        sign = _CLOSINGS[match[0]]
-        start = starts.pop(sign, None)
-        if start is None:
-            continue
-        end = match.start()
-        before = text[start - 1 : start]
-        after = text[end + 1 : end + 2]
-        is_read = _is_flanking(sign, before, text[start + 1]) and _is_flanking(sign, after, text[end - 1])
-        if is_read and after not in _OPENINGS:  # two signs side by side would be read as one
-            written |= {start: sign, end: sign}
-        else:
-            tag = _EMPHASES[sign][2]
-            written |= {start: f"<{tag}>", end: f"</{tag}>"}
-    return _EMPHASIS_END.sub(lambda match: written.get(match.start(), ""), text)
+    for sign, (opening, closing, tag) in _EMPHASES.items():
 
+        def write(marked: re.Match[str], sign: str = sign, tag: str = tag) -> str:
+            words = marked[1]
+            before = marked.string[max(0, marked.start() - 1) : marked.start()]
+            after = marked.string[marked.end() : marked.end() + 1]
+            is_read = words[:1].isalnum() or not before.isalnum()
+            is_read = is_read and (words[-1:].isalnum() or not after.isalnum())
+            # two signs side by side would be read as one
+            is_apart = after not in _OPENINGS and sign[0] not in (before, words[:1], words[-1:], after)
+            return f"{sign}{words}{sign}" if is_read and is_apart else f"<{tag}>{words}</{tag}>"
 
-def _is_flanking(sign: str, outside: str, inside: str) -> bool:
-    """Return whether CommonMark reads a sign between two characters as an end of emphasis."""
-    return sign[0] not in outside + inside and (_is_apart(outside) or not _is_apart(inside))
-
-
-def _is_apart(character: str) -> bool:
-    """Return whether a character is a space, a sign or a stand-in. The end of a text is like a space."""
-    return character in ("", "\n") or character in _STAND_INS or category(character)[0] in "PSZ"
+        text = re.sub(f"{opening}([^{opening}{closing}]*){closing}", write, text)
+    return _EMPHASIS_END.sub("", text)
 
 
 def _join_runs(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
@@ -382,8 +361,7 @@ def _write_list(element: Any) -> list[str]:
         kind = style[1].lower() + ("Roman" if style[2].lower() == "roman" else "Letter")
     elif kind not in ("a", "A", "i", "I"):
         kind = "decimal"
-    step = -1 if "reversed" in element.attrib else 1
-    number = read_number(element.get("start"), len(element.findall("li")) if step < 0 else 1)
+    number = read_number(element.get("start"), 1)
     has_number = True
     for child in element:
         is_item = child.tag == "li"
@@ -398,7 +376,7 @@ def _write_list(element: Any) -> list[str]:
                 mark = label
             elif text:  # Markdown has no such number
                 text = label + text
-            number += step
+            number += 1
         if text:  # a list or text outside of the items belongs to the item before it
             lines = _LINE_START.sub(" " * len(mark), text)
             if is_item:
@@ -500,19 +478,13 @@ def _write_rows(head_rows: Sequence[Sequence[str]], rows: Sequence[Sequence[str]
 def _is_layout(table: Any) -> bool:
     """Return whether a table only places headings or code on the page.
 
-    Code is in a table of data if two rows have words in several cells, or if there are heads and each code is
-    one line.
+    Code is in a table of data if two rows have words in several cells.
     """
     if next(table.iter(*HEADINGS), None) is not None:
         return True
-    codes = [*table.iter("pre")]
-    if not codes:
-        return False
     full_rows = (row for row in table.iter("tr") if sum(map(bool, map(join_text, row))) > 1)
-    has_rows = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
-    has_heads = next(table.iter("th"), None) is not None
-    is_data = has_rows or (has_heads and not any("\n" in _read_code(code).strip() for code in codes))
-    return not is_data
+    is_data = len([*islice(full_rows, 2)]) > 1 and next(table.iterdescendants("table"), None) is None
+    return next(table.iter("pre"), None) is not None and not is_data
 
 
 def _list_cells(row: Any, spans: _Spans) -> list[_Cell]:

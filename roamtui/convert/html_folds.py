@@ -18,15 +18,11 @@ _PANEL_CLASS = re.compile(
     re.IGNORECASE,
 )
 """A class that programs give to a panel, or to the element around panels."""
-CONTROLS = re.compile(
-    "aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|sd-tab|role=.?tab"
-)
+CONTROLS = re.compile("aria-controls|data-target|data-bs-target|data-toggle|tablist|tabbed-labels|role=.?tab")
 """Only pages that match may have tabs or other controls. Looking for these in each page takes long."""
 _TAB_LISTS_XPATH = "//*[@role='tablist' or contains(concat(' ', @class, ' '), ' tabbed-labels ')]"
 _TABS_XPATH = ".//*[@role='tab'] | label"
 _PANELS_XPATH = ".//*[@role='tabpanel' or contains(concat(' ', @class, ' '), ' tabbed-block ')]"
-_LABEL_CLASS = "sd-tab-label"
-"""Class of a label of sphinx-design, which is already above its panel."""
 _TAB_LISTS_MAX = 300
 _TABS_MAX = 50
 
@@ -70,9 +66,6 @@ def label_panels(root: Any) -> None:
             panel.insert(0, label)
             panel.set("role", "tabpanel")
         tab_list.clear(keep_tail=True)
-    for label in root.iter("label"):
-        if _LABEL_CLASS in label.get("class", "")[:ATTRIBUTE_LENGTH_MAX].split():
-            label.tag = "dt"
 
 
 def _find_panels(tab_list: Any, tabs: Sequence[Any], by_id: dict[str, Any]) -> list[Any]:

@@ -45,9 +45,6 @@ _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?<![\w-])opacity\s*:\s*0(?![.\d]*[1-9])",
     re.IGNORECASE,
 )
-_NO_SIZE = re.compile(r"(?<![\w-])font-size\s*:\s*0(?![.\d]*[1-9])", re.IGNORECASE)
-_OWN_SIZE = re.compile(r"(?<![\w-])font(?:-size)?\s*:(?![^;]*\d(?:em|ex|%))", re.IGNORECASE)
-"""A font size that does not depend on the size in the element around it."""
 _SVG_LABELS_XPATH = ".//*[self::text or self::foreignobject][not(ancestor::defs or ancestor::symbol)]"
 _ANCHOR_SIGNS = frozenset({"", "\uf0c1", "#", "¶", "§", "🔗", "⚓", "∞"})
 """Texts of the links that a page adds to its headings."""
@@ -127,8 +124,6 @@ def _clean(  # noqa: PLR0912 - one for each kind
 ) -> None:
     """Empty hidden elements, make links absolute, and reduce formulas, drawings and fields to their words."""
     for element in [*root.iter()]:
-        if _NO_SIZE.search(element.get("style", "")[:ATTRIBUTE_LENGTH_MAX]):
-            _hide_own_text(element)
         if _is_formula_source(element):
             _replace_content(element, rf"\({element.text}\)")
             element.tag = "span"
@@ -160,25 +155,10 @@ def _clean(  # noqa: PLR0912 - one for each kind
 
 
 def _keep_labels(drawing: Any) -> None:
-    for part in [*drawing.iterdescendants()]:
-        looks = ";".join(":".join(attribute) for attribute in part.items())
-        looks = looks[:ATTRIBUTE_LENGTH_MAX]
-        if _HIDING_STYLE.search(looks) or _NO_SIZE.search(looks):
-            part.clear(keep_tail=True)
     labels = drawing.xpath(_SVG_LABELS_XPATH)
     _replace_content(drawing, " ".join(filter(None, map(join_text, labels))))
     if drawing.text:
         drawing.tag = "div"
-
-
-def _hide_own_text(element: Any) -> None:
-    """Empty the text of an element whose font size is 0. Its children may have a font size of their own."""
-    element.text = None
-    for child in element:
-        child.tail = None
-        style = child.get("style", "")
-        if not _OWN_SIZE.search(style[:ATTRIBUTE_LENGTH_MAX]):
-            child.set("style", f"font-size: 0; {style}")
 
 
 def _replace_content(element: Any, text: str) -> None:
