@@ -54,6 +54,11 @@ class QuestionContext(Struct, frozen=True, kw_only=True):
     auto_opened: tuple[str, ...] = ()
     """Sections to open together with it. The text does not have them."""
 
+    @property
+    def has_clear_hit(self) -> bool:
+        """Whether it has a section that is surely asked for, so that a short outline is enough."""
+        return bool(self.auto_opened) or any(hit.is_named for hit in self.hits)
+
 
 def make_view(
     state: ConversationState, *, shown: Iterable[Span] = (), room_tokens: int | None = None
@@ -187,7 +192,7 @@ def render_map(library: Library, outline_max: int | None, *, has_clear_hit: bool
     Args:
         library: What the conversation is about.
         outline_max: Maximum tokens, or None if the model's context window is unknown.
-        has_clear_hit: Whether a section opens with the question, so that a short outline is enough.
+        has_clear_hit: See `QuestionContext.has_clear_hit`.
     """
     tokens = compute_outline_budget(library, outline_max)
     if has_clear_hit:

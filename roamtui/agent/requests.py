@@ -83,7 +83,7 @@ class RequestBuilder(Struct, kw_only=True):
             section_id for section_id in retrieved.auto_opened if section_id not in state.open_sections
         )
         searched = make_search_event(state.library, question, retrieved.hits, retrieved.read_ids)
-        context = await self._build_prompt_context(state, opened)
+        context = await self._build_prompt_context(state, opened, has_clear_hit=retrieved.has_clear_hit)
         context = replace(context, search_events=(searched,) if searched.hits else ())
         asked = replace(asked, excerpts=retrieved.excerpts)
         # The person may have opened or closed sections during the search.
@@ -124,14 +124,13 @@ class RequestBuilder(Struct, kw_only=True):
         )
 
     async def _build_prompt_context(
-        self, state: ConversationState, opened: tuple[str, ...] = ()
+        self, state: ConversationState, opened: tuple[str, ...] = (), *, has_clear_hit: bool = False
     ) -> PromptContext:
         """Build the prompt context. `opened` are the sections to open together with the question."""
         budget = self.budget
         if self._is_whole_open(state, opened):
             outline = f"{WHOLE_NOTE} {measure_coverage(state.library).gaps}".rstrip()
         else:
-            has_clear_hit = self._sends_hits and bool(opened)
             outline = await asyncio.to_thread(
                 render_map, state.library, budget.outline_max, has_clear_hit=has_clear_hit
             )
