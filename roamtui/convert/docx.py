@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
@@ -53,14 +53,9 @@ _TAGS_BY_STYLE = {
 _INLINE_CODE_STYLE = re.compile("code|verbatim char")
 _MARKS = {"b": "b", "i": "i", "strike": "s", "dstrike": "s"}
 _LINK_FIELD = re.compile(r'\s*HYPERLINK\s+"([^"]*)"')
-_TYPED_FIELDS = frozenset({"EQ", "QUOTE", "MACROBUTTON"})
-"""Fields that Word draws from their own words."""
-_UNSEEN_FIELDS = frozenset(
-    {"", "XE", "TC", "TA", "RD", "SET", "ADVANCE", "PRIVATE", "FORMTEXT", "FORMCHECKBOX", "FORMDROPDOWN"}
-)
-"""Fields that only mark a place or a value, and the fields of forms, which may be empty."""
+_EQUATION = re.compile(r"\s*EQ\s+(.*?)(?:\\\*.*)?", re.DOTALL)
+"""A field that Word draws from its own words."""
 _FRACTION = re.compile(r"\\f\s*\(([^(),;]*)[,;]([^(),;]*)\)")
-_INITIALS = frozenset({"drop", "margin"})
 _COLUMNS_MAX = 50
 _FIRST_ROW_BIT = 0x20
 _NAME_LENGTH_MAX = 60
@@ -89,7 +84,6 @@ class _Field(Struct):
 
     instruction: str = ""
     is_in_result: bool = False
-    has_result: bool = False
     link: str = ""
 
 
@@ -135,19 +129,13 @@ class _HtmlWriter:
         boxes_around = self._boxes
         self._boxes = []
         blocks = BlockWriter()
-        elements = [*_iter_children(parent, "p", "tbl", "altChunk")]
-        start = ""
-        for element, following in zip_longest(elements, elements[1:]):
+        for element in _iter_children(parent, "p", "tbl", "altChunk"):
             if get_local_name(element) != "p":
                 is_table = get_local_name(element) == "tbl"
                 blocks.append(self._write_table(element) if is_table else self._write_chunk(element))
                 continue
             style = self._styles.read_paragraph(element)
-            content = start + _join_pieces(self._write_line(element, style.looks))
-            start = ""
-            if following is not None and get_local_name(following) == "p" and _continues(element):
-                start = content
-                continue
+            content = _join_pieces(self._write_line(element, style.looks))
             # a damaged one hides only a line
             self._fields = [field for field in self._fields if field.is_in_result]
             self._write_paragraph(element, style, content, blocks)
@@ -206,7 +194,7 @@ class _HtmlWriter:
         size = _read_size(looks)
         for child in parent:
             name = get_local_name(child)
-            is_visible = is_shown and all(field.is_in_result for field in self._fields)
+            is_visible = is_shown and self._is_in_text()
             match name:
                 case "r":
                     style = self._styles.get_style(get_child_value(child, "rPr/{*}rStyle"))
@@ -225,12 +213,8 @@ class _HtmlWriter:
                     relation = self._relations.get(get_attribute(child, "id"))
                     yield from _wrap_link(relation.target if relation else "", self._write_line(child, looks))
                 case "fldSimple":
-                    instruction = get_attribute(child, "instr")
-                    link = _LINK_FIELD.match(instruction)
-                    pieces = [*self._write_line(child, looks)]
-                    if is_visible and not any(html for _, html in pieces):
-                        pieces = [(marks, self._write_field(_Field(instruction)))]
-                    yield from _wrap_link(link[1] if link else "", pieces)
+                    link = _LINK_FIELD.match(get_attribute(child, "instr"))
+                    yield from _wrap_link(link[1] if link else "", self._write_line(child, looks))
                 case "sdt" if (box := child.find("{*}sdtPr/{*}checkbox")) is not None:
                     yield (), write_box(is_checked=is_true(get_child_value(box, "checked")))
                 case "oMath" | "oMathPara":
@@ -242,8 +226,7 @@ class _HtmlWriter:
                 case _ if name in _DRAWINGS:
                     yield (), "".join(self._write_drawing(child)) if is_visible else ""
                 case _ if name in _PLAIN:
-                    text = self._write_text(name, child, looks) if is_shown else ""
-                    yield marks, self._place_in_fields(text)
+                    yield marks, self._write_text(name, child, looks) if is_visible else ""
                 case _:
                     yield from self._write_line(child, looks, marks) if name not in _REMOVED else ()
 
@@ -267,26 +250,9 @@ class _HtmlWriter:
                 return "<br>"
         return escape(text)
 
-    def _place_in_fields(self, text: str) -> str:
-        """Return a visible text, or "" for a text that belongs to the instruction of a field."""
-        if not all(field.is_in_result for field in self._fields):
-            return ""
-        for field in self._fields:
-            field.has_result = field.has_result or bool(text)
-        return text
-
-    def _write_field(self, field: _Field) -> str:
-        """Write the words of a field that has no value, with plain fractions, or note the missing value.
-
-        An empty value that Word has saved is not missing.
-        """
-        name, _, words = field.instruction.strip().partition(" ")
-        if name.upper() in _TYPED_FIELDS:
-            words = words.partition(" ")[2] if name.upper() == "MACROBUTTON" else words
-            return escape(_FRACTION.sub(r"\1/\2", words.partition(r"\*")[0].strip()))
-        if name.upper() not in _UNSEEN_FIELDS and not field.is_in_result:
-            self._note_loss("the file lacks the values of some fields", name)
-        return ""
+    def _is_in_text(self) -> bool:
+        """Return whether text belongs to the line, and not to the instruction of a field."""
+        return all(field.is_in_result for field in self._fields)
 
     def _note_loss(self, start: str, name: str) -> None:
         self.losses.setdefault(start, {})[name[:_NAME_LENGTH_MAX]] = None
@@ -317,8 +283,9 @@ class _HtmlWriter:
                 yield (), f'<a href="{escape(field.link)}">'
         elif self._fields and kind == "end":
             field = self._fields.pop()
-            if marks is not None and not field.has_result and not field.link:
-                yield marks, self._place_in_fields(self._write_field(field))
+            equation = _EQUATION.fullmatch(field.instruction)
+            if equation and marks is not None and not field.is_in_result and self._is_in_text():
+                yield marks, escape(_FRACTION.sub(r"\1/\2", equation[1].strip()))
             if field.link:
                 yield (), "</a>"
 
@@ -387,14 +354,6 @@ class _HtmlWriter:
                     yield from self._write_drawing(choose_alternative(child), words)
                 case _:
                     yield from self._write_drawing(child, words)
-
-
-def _continues(paragraph: Any) -> bool:
-    """Return whether a paragraph continues in the next one: it is a large initial, or its end was deleted."""
-    frame = paragraph.find("{*}pPr/{*}framePr")
-    if frame is not None and get_attribute(frame, "dropCap") in _INITIALS:
-        return True
-    return any(paragraph.find(f"{{*}}pPr/{{*}}rPr/{{*}}{mark}") is not None for mark in ("del", "moveFrom"))
 
 
 def _iter_children(parent: Any, *names: str) -> Iterator[Any]:

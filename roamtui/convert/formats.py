@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 _PDF = rb"%PDF-"
 _ZIP = rb"PK\x03\x04"
-_ODT = _ZIP + rb"|\s*(?:<\?xml[^>]*>\s*)?<office:document\s[^>]*\.text\b"
-"""An archive, or a flat file."""
 _HTML = (
     rb"(?is)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?"
     rb"<(?:!doctype\s+html|html[\s>])"
@@ -20,7 +18,7 @@ _HTML = (
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _WRITER_LOSS = "charts, comments, hidden text and most pictures"
 _PAGE_LOSS = "menus, footers and hidden text"
-CONVERTERS_VERSION = 22
+CONVERTERS_VERSION = 23
 """Version of the cached texts. Increment it when the output of a converter changes."""
 TEXT_SUFFIXES = (".txt", ".text", ".log")
 """Suffixes of text that is not converted. It is read as Markdown, except in logs."""
@@ -116,8 +114,8 @@ FORMATS = (
     Format(
         "ODT",
         "odt:convert_odt",
-        ".odt .fodt application/vnd.oasis.opendocument.text",
-        start=_ODT,
+        ".odt application/vnd.oasis.opendocument.text",
+        start=_ZIP,
         package="lxml",
         left_out=_WRITER_LOSS,
     ),

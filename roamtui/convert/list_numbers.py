@@ -15,22 +15,11 @@ _REPEATS_MAX = 30
 """A letter is repeated at most this often. Higher numbers are written in figures."""
 _HAN_DIGITS: tuple[str, ...] = ("", *"一二三四五六七八九")
 _HAN_MAX = 99
-_SMALL_NUMBERS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
-"""Ordinals that do not end in "th" after the cardinal."""
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+_ORDINAL_NAMES = """
+First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth Thirteenth Fourteenth
+Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth Twentieth
+"""
+_ORDINALS = _ORDINAL_NAMES.split()
 PLAIN_NUMBER = re.compile(r"(\d+)\.")
 """A number with which a list item of Markdown can begin, such as `3.`."""
 
@@ -70,27 +59,8 @@ def _format_roman(number: int) -> str:
     return "".join(parts)
 
 
-def _format_cardinal(number: int) -> str:
-    """Write a number below 100 in English words."""
-    if not 0 <= number < 100:
-        return str(number)
-    if number < len(_SMALL_NUMBERS):
-        return _SMALL_NUMBERS[number].capitalize()
-    tens, units = divmod(number, 10)
-    words = _TENS[tens - 2] + (f"-{_SMALL_NUMBERS[units]}" if units else "")
-    return words.capitalize()
-
-
-def _format_short_ordinal(number: int) -> str:
-    is_teen = number // 10 % 10 == 1
-    return f"{number}{'th' if is_teen else _ENDINGS.get(number % 10, 'th')}"
-
-
 def _format_ordinal(number: int) -> str:
-    words = _format_cardinal(number)
-    start, hyphen, last = words.lower().rpartition("-")
-    ordinal = _ORDINALS.get(last) or re.sub("y$", "ie", last) + "th"
-    return words if words.isdecimal() else f"{start}{hyphen}{ordinal}".capitalize()
+    return _ORDINALS[number - 1] if 0 < number <= len(_ORDINALS) else str(number)
 
 
 def _format_han(number: int) -> str:
@@ -105,8 +75,6 @@ _FORMATTERS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("none", "bullet", ""), lambda _: ""),
     "decimal": str,
     "decimalZero": "{:02}".format,
-    "cardinalText": _format_cardinal,
-    "ordinal": _format_short_ordinal,
     "ordinalText": _format_ordinal,
     **dict.fromkeys(("a", "lowerLetter"), _repeat_letter(_LATIN)),
     **dict.fromkeys(("A", "upperLetter"), _repeat_letter(_LATIN.upper())),

@@ -16,8 +16,6 @@ _GROUP_END = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
 _WHOLE_MAX = 1e21
 """A whole number from here on is written with an exponent."""
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - the dates of spreadsheets have no zone
-_FALSE_LEAP_DAY = 60
-"""Excel counts 29 February 1900, which never was."""
 _DAYS_MAX = 2_958_466
 """Number of the day after 31 December 9999."""
 BUILT_IN_FORMATS = {
@@ -160,6 +158,6 @@ def _write_date(value: float, epoch_days: int) -> str:
     days = value + epoch_days
     if value < 0 or days >= _DAYS_MAX:
         return write_plain(value)
-    moment = _EPOCH + timedelta(days=days < _FALSE_LEAP_DAY, milliseconds=round(days * 86_400_000))
+    moment = _EPOCH + timedelta(milliseconds=round(days * 86_400_000))
     text = str(moment.time() if value < 1 else moment)
     return text.rstrip("0") if moment.microsecond else drop_midnight(text)

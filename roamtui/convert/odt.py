@@ -1,7 +1,5 @@
 """Convert an OpenDocument text to Markdown through HTML. Levels and styles show headings and code."""
 
-import io
-import zipfile
 from html import escape
 from typing import Any
 
@@ -12,7 +10,7 @@ from roamtui.convert.list_numbers import PLAIN_NUMBER
 from roamtui.convert.odt_styles import OdtLists, OdtStyles, read_count
 from roamtui.convert.office_math import write_formula
 from roamtui.convert.xml_elements import get_attribute, get_local_name, join_text
-from roamtui.convert.zip_package import ZIP_START, ZipPackage
+from roamtui.convert.zip_package import ZipPackage
 from roamtui.errors import SourceError
 from roamtui.markdown.escaping import write_box, write_note_mark
 
@@ -30,7 +28,7 @@ _SPANS_BY_LOOK = {"code": "code", "bold": "b", "italic": "i", "struck": "s", "su
 
 def convert_odt(data: bytes, name: str) -> ConvertedText:
     """Convert an OpenDocument text to Markdown. Sections that include other files are not followed."""
-    package = ZipPackage(data if data.startswith(ZIP_START) else _pack(data), name)
+    package = ZipPackage(data, name)
     styles = package.parse("styles.xml")
     root = package.parse("content.xml")
     body = root.find("{*}body/{*}text")
@@ -38,17 +36,7 @@ def convert_odt(data: bytes, name: str) -> ConvertedText:
         raise SourceError(f"{name} is damaged, protected or not an OpenDocument text. Save it again as ODT.")
     writer = _HtmlWriter(package, styles, root)
     text = convert_noted(writer.write_content(body), writer.notes)
-    flat_title = root.find("{*}meta/{*}title")
-    title = package.read_title() if flat_title is None else join_text(flat_title)
-    return ConvertedText(text=text, title=title, notes=package.list_damage())
-
-
-def _pack(data: bytes) -> bytes:
-    """Return a flat OpenDocument file, which is one part, as an archive."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("content.xml", data)
-    return stream.getvalue()
+    return ConvertedText(text=text, title=package.read_title(), notes=package.list_damage())
 
 
 class _HtmlWriter:
@@ -154,7 +142,7 @@ class _HtmlWriter:
         parts = [*map(self.write_content, frame.iterfind("{*}text-box"))]
         for child in frame.iterfind("{*}object"):
             path = f"{get_attribute(child, 'href').removeprefix('./')}/content.xml"
-            formula = child[0] if len(child) else self._package.parse(path)
+            formula = self._package.parse(path)
             sources = [join_text(text) for text in formula.iter("{*}annotation")]
             if not sources and get_local_name(formula) == "math":
                 sources = [write_formula(formula)]

@@ -6,7 +6,7 @@ No directive reads a file.
 import re
 import textwrap
 from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
 from roamtui.convert.converted import ConvertedText
@@ -18,9 +18,7 @@ from roamtui.markdown.escaping import (
     escape_line_starts,
     write_code,
     write_heading,
-    write_row,
     write_script,
-    write_top,
 )
 
 _ADORNMENT = re.compile(r"(?!::$)([!-/:-@\[-`{-~])\1*")
@@ -36,11 +34,6 @@ _COMMENT = re.compile(r"\.\.(?: +(?![\[_|]|[\w.+:-]+ ?::).*)?")
 _ADMONITION = re.compile(rf"\.\. ({'|'.join(KINDS)})::\s*(.*)")
 _NESTING_MAX = 10
 """Maximum depth of nested admonitions. Deeper ones stay as they are."""
-_LIST_TABLE = re.compile(r"\.\. list-table::\s*(.*)")
-_HEADER_ROWS = re.compile(r"^:header-rows:\s*[1-9]", re.MULTILINE)
-_CAPTION = re.compile(r"[^:\s]")
-"""The start of a further line of a table's title, before its options."""
-_ROW_START = re.compile(r"^([-*+] +)(?=[-*+](?: |$))", re.MULTILINE)
 _CODE_START = re.compile(r">>> |\+(?:[-=]+\+)+$|=+(?:\s+=+)+$")
 """First line of a doctest or a table, which is written as code up to the next empty line."""
 _ROLE_NAME = r":[A-Za-z][\w.+:-]{0,60}:"
@@ -86,7 +79,7 @@ def convert_rst(data: bytes, name: str) -> ConvertedText:
     return ConvertedText(text="\n".join(_write_lines(lines, [])).strip("\n") + "\n", notes=notes)
 
 
-def _write_lines(  # noqa: PLR0912, PLR0915 - one for each kind of line
+def _write_lines(  # noqa: PLR0912 - one for each kind of line
     lines: list[str], styles: list[_TitleStyle], depth: int = 0
 ) -> list[str]:
     """Write lines as Markdown. `styles` of titles are in the order of their levels."""
@@ -115,14 +108,9 @@ def _write_lines(  # noqa: PLR0912, PLR0915 - one for each kind of line
             position = _find_block_end(lines, start, len(indent) + len(mark))
             out += ["", *_write_admonition(admonition, lines[start:position], styles, depth), ""]
             continue
-        listed = _LIST_TABLE.fullmatch(words)
         directive = _CODE_DIRECTIVE.fullmatch(words)
         is_code = directive or (words.endswith("::") and not words.startswith(".. "))
-        block_end = _find_block_end(lines, start, len(indent) + len(mark)) if is_code or listed else start
-        if listed and (table := _write_list_table(listed[1], lines[start:block_end])):
-            out += ["", *table, ""]
-            position = block_end
-            continue
+        block_end = _find_block_end(lines, start, len(indent) + len(mark)) if is_code else start
         if _CODE_START.match(words):
             start -= 1
             while end < len(lines) and lines[end]:
@@ -192,24 +180,6 @@ def _find_block_end(lines: list[str], start: int, indent: int) -> int:
         position += 1
         end = position if lines[position - 1] else end
     return end
-
-
-def _write_list_table(title: str, lines: Sequence[str]) -> list[str]:
-    """Write a table whose rows are the items of a list, and whose cells are the items in them."""
-    options, *parts = _ROW_START.split(textwrap.dedent("\n".join(lines)))
-    items = [
-        re.split(rf"(?m)^(?: {{{len(mark)}}})?[-*+](?: +|$)", row)[1:]
-        for mark, row in zip(parts[::2], parts[1::2], strict=True)
-    ]
-    if not items:
-        return []
-    width = max(map(len, items))
-    rows = [
-        [_write_inline(" ".join(cell.split())) for cell in row] + [""] * (width - len(row)) for row in items
-    ]
-    heads = rows.pop(0) if _HEADER_ROWS.search(options) else []
-    caption = " ".join([title, *takewhile(_CAPTION.match, options.split("\n"))])
-    return [escape_line_starts(_write_inline(caption)), "", write_top(heads, width), *map(write_row, rows)]
 
 
 def _write_inline(text: str) -> str:

@@ -10,18 +10,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from roamtui.convert.html_elements import make_absolute_href
-from roamtui.convert.markdown_table import MarkdownCell, write_cell
+from roamtui.convert.markdown_table import MarkdownCell
 from roamtui.convert.number_format import BUILT_IN_FORMATS, NumberFormat, drop_midnight, write_plain
 from roamtui.convert.xml_elements import get_attribute, get_local_name, is_true, list_paragraphs
-from roamtui.convert.zip_package import Relation, ZipPackage
+from roamtui.convert.zip_package import ZipPackage
 from roamtui.markdown.escaping import escape_inline, write_script
 
 CELLS_MAX = 4_000_000
 """Maximum number of cells that are read of a sheet."""
-_LINKED_CELLS_MAX = 10_000
-"""Maximum number of cells of an area that has one link."""
-_LINK_FORMULA = re.compile(r'\s*HYPERLINK\(\s*"([^"]{1,2000})"', re.IGNORECASE)
 _ADDRESS = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _CHARACTER_CODE = re.compile("_x([0-9A-Fa-f]{4})_")
 _DAYS_TO_1904 = 1_462
@@ -82,44 +78,29 @@ class Workbook:
         return next(targets, f"xl/{kind}.xml")
 
     def _fill_sheet(self, sheet: Sheet, part: str) -> None:
-        relations = self._package.read_relations(part)
-        links: dict[tuple[int, int], str] = {}
         merged: list[Area] = []
         row_number = -1
         cell_count = 0
-        for element in self._package.iter_elements(part, "row", "mergeCell", "hyperlink"):
+        for element in self._package.iter_elements(part, "row", "mergeCell"):
             name = get_local_name(element)
             if name == "row" and sheet.rows_max is None:
                 number = element.get("r", "")
                 row_number = int(number) - 1 if number.isdecimal() else row_number + 1
-                row = self._read_row(element, row_number, sheet, links)
+                row = self._read_row(element, sheet)
                 if row:
                     sheet.rows[row_number] = row
                     cell_count += len(row)
                 if cell_count > CELLS_MAX:
                     sheet.rows_max = row_number + 1
             elif area := _parse_area(element.get("ref", "")):
-                if name == "mergeCell":
-                    merged.append(area)
-                elif name == "hyperlink":
-                    links |= _link_cells(area, relations.get(get_attribute(element, "id")))
+                merged.append(area)
         sheet.merged = merged
-        for (row_number, column), target in links.items():
-            cell = sheet.rows.get(row_number, {}).get(column, "")
-            href = make_absolute_href(target, None)
-            if href and cell and cell != href:
-                sheet.rows[row_number][column] = MarkdownCell(f"[{write_cell(cell)}]({href})")
-        drawings = (self._package.parse(each.target) for each in relations.values() if each.kind == "drawing")
+        relations = self._package.read_relations(part).values()
+        drawings = (self._package.parse(each.target) for each in relations if each.kind == "drawing")
         sheet.boxes = [text for each in drawings for text in list_paragraphs(each)]
 
-    def _read_row(
-        self,
-        element: Any,  # noqa: ANN401
-        row_number: int,
-        sheet: Sheet,
-        links: dict[tuple[int, int], str],
-    ) -> dict[int, str]:
-        """Return the texts of a row by column. Count formulas without a value, and add links of formulas."""
+    def _read_row(self, element: Any, sheet: Sheet) -> dict[int, str]:  # noqa: ANN401
+        """Return the texts of a row by column. Count formulas without a value."""
         space = element.tag[: -len("row")]
         value_tag = f"{space}v"
         formula_tag = f"{space}f"
@@ -131,18 +112,15 @@ class Workbook:
             column = _read_column(letters) if 0 < len(letters) <= _LETTERS_MAX else column + 1
             kind = cell.get("t")
             value = ""
-            formula = None
+            is_formula = False
             for part in cell:
                 if part.tag == value_tag:
                     value = part.text or ""
                 elif part.tag == formula_tag:
-                    formula = part.text or ""
+                    is_formula = True
                 elif part.tag == text_tag:
                     value = _read_text(part)
-            if formula is not None:
-                sheet.not_computed += not value and kind != "str"
-                if link := _LINK_FORMULA.match(formula):
-                    links[row_number, column] = link[1]
+            sheet.not_computed += is_formula and not value and kind != "str"
             if value and (text := self._write_value(value, kind, cell.get("s"))):
                 row[column] = text
         return row
@@ -204,18 +182,6 @@ def _read_text(item: Any) -> str:  # noqa: ANN401
 def _decode_characters(text: str) -> str:
     """Replace the codes that Excel writes for characters that XML cannot hold."""
     return _CHARACTER_CODE.sub(lambda code: chr(int(code[1], 16)), text) if "_x" in text else text
-
-
-def _link_cells(area: Area, relation: Relation | None) -> dict[tuple[int, int], str]:
-    (top, left), (bottom, right) = area
-    if (
-        not relation
-        or not relation.is_external
-        or (bottom - top + 1) * (right - left + 1) > _LINKED_CELLS_MAX
-    ):
-        return {}
-    cells = ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
-    return dict.fromkeys(cells, relation.target)
 
 
 def _parse_area(address: str) -> Area | None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from roamtui.convert.conversion import detect_format
 from roamtui.convert.odt import convert_odt
 from tests.convert.samples import pack, read_outline
 
@@ -138,20 +137,3 @@ def test_readings_sequences_and_boxes() -> None:
         "<text:p><text:content-control checkbox='true' checked='true'/> insured</text:p>"
     )
     assert _convert(body) == "漢字(かんじ)です。 Table 4\n\n[x] insured\n"
-
-
-def test_a_flat_file_is_read_like_its_archive() -> None:
-    names = _NAMESPACES + ' xmlns:dc="dc" xmlns:math="math"'
-    formula = "<draw:frame><draw:object><math:math><math:mi>x</math:mi></math:math></draw:object></draw:frame>"
-    styles = _style("T1", 'fo:font-weight="bold"')
-    flat = (
-        f'<?xml version="1.0"?>\n<office:document {names} office:mimetype="application/vnd.oasis.opendocument.text">'
-        "<office:meta><dc:title>Fares</dc:title></office:meta>"
-        f"<office:styles>{styles}</office:styles><office:body><office:text>"
-        f'<text:h text:outline-level="1">Trip</text:h><text:p><text:span text:style-name="T1">9</text:span>{formula}'
-        "</text:p></office:text></office:body></office:document>"
-    ).encode()
-    found = detect_format(flat, "a.fodt")
-    converted = convert_odt(flat, "a.fodt")
-    assert (found.name if found else "", converted.title) == ("ODT", "Fares")
-    assert converted.text == "# Trip\n\n**9**`x`\n"

@@ -71,16 +71,8 @@ def test_numbers_have_all_their_digits_and_texts_stay_as_they_are() -> None:
     assert "| Reset at 00:00:00 | x 2025-01-01 00:00:00 | a b | =1.10 |" in text
 
 
-def test_links_of_cells_and_text_boxes_are_kept() -> None:
-    formula = '<c r="B3" t="str"><f>HYPERLINK("https://example.org/a?b=1&amp;c=2","fees")</f><v>fees</v></c>'
-    text = _convert(
-        _row(1, "Name", "Page") + _row(2, "Oslo", "guide") + f'<row r="3">{formula}</row>',
-        after='<hyperlinks><hyperlink ref="B2" r:id="hyperlink"/></hyperlinks>',
-        hyperlink="https://example.org/guide.pdf",
-        drawing="../drawings/d.xml",
-    )
-    assert "| Oslo | [guide](https://example.org/guide.pdf) |" in text
-    assert "[fees](https://example.org/a?b=1&c=2)" in text
+def test_text_boxes_are_kept() -> None:
+    text = _convert(_row(1, "Name", "Page") + _row(2, "Oslo", "guide"), drawing="../drawings/d.xml")
     assert text.endswith("\n\nIn a box\n")
 
 
@@ -253,7 +245,7 @@ def test_cells_that_would_make_a_huge_table_are_cut_and_named(monkeypatch: pytes
         ('"Yes";;"No"', {1: "Yes", 0: "0", -1: "-1"}),
         (
             "yyyy\\-mm",
-            {45000: "2023-03-15", 45000.5: "2023-03-15 12:00:00", 0.5: "12:00:00", -1: "-1", 59: "1900-02-28"},
+            {45000: "2023-03-15", 45000.5: "2023-03-15 12:00:00", 0.5: "12:00:00", -1: "-1"},
         ),
         ("[h]:mm", {1.25: "30:00:00"}),
         ("#", {0: "0", 1e300: "1e+300"}),
