@@ -94,9 +94,10 @@ class FollowingScroll(VerticalScroll, inherit_bindings=False):
         The question stays in view if there is room for it above the first words of the answer or passage.
         """
         newest = self.current
+        above = int(self.size.height * _ABOVE_SHARE)  # reading the size may draw the views again
         line = self.max_scroll_y
         if newest is not None and newest.answer_start is not None:
-            excess = newest.words_start - int(self.size.height * _ABOVE_SHARE)
+            excess = newest.words_start - above
             hidden = max(newest.answer_start, excess) if excess > 0 else 0
             line = min(line, self.compute_top(newest) + hidden)
         self.scroll_to(y=line, immediate=True)
